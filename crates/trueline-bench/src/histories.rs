@@ -1,0 +1,101 @@
+//! The histories that are measured.
+
+use trueline::drive::{Random, Simulation, simulate};
+use trueline::history::{Builder, History, Outcome};
+use trueline::spec::{
+    Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec,
+};
+
+/// A history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations alike.
+pub(crate) fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
+    let shape = Simulation { processes: 4, operations, crashes: 0, busy: false };
+    run(&shape, seed, &Set::new(), |random, _| {
+        let value = u64::from(random.below(24));
+        match random.below(3) {
+            0 => SetOp::Add(value),
+            1 => SetOp::Remove(value),
+            _ => SetOp::Contains(value),
+        }
+    })
+}
+
+/// Reads and writes of 5 values by busy clients; of 1,000 operations, `crashes` never return.
+pub(crate) fn register(
+    operations: u32,
+    clients: u32,
+    crashes: u32,
+    seed: u64,
+) -> History<RegisterOp<u64>, RegisterRet<u64>> {
+    let shape = Simulation { processes: clients, operations, crashes, busy: true };
+    run(&shape, seed, &Register::new(0), |random, _| {
+        if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(u64::from(random.below(5))) }
+    })
+}
+
+/// The same with a violation at nine tenths: the clients come to rest, one writes a value, and then one reads another
+/// value, which had been written earlier. What comes behind starts from the value written.
+pub(crate) fn bad_register(
+    operations: u32,
+    clients: u32,
+    crashes: u32,
+    seed: u64,
+) -> History<RegisterOp<u64>, RegisterRet<u64>> {
+    let before = register(operations * 9 / 10, clients, crashes, seed);
+    let shape = Simulation { processes: clients, operations: operations / 10, crashes, busy: true };
+    let after = run(&shape, seed + 1, &Register::new(1), |random, _| {
+        if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(u64::from(random.below(5))) }
+    });
+    let mut builder = History::builder();
+    let highest = before.operations().iter().map(|operation| operation.process.0).max().unwrap_or(0) + 1;
+    append(&mut builder, &before, 0);
+    builder.call(highest, RegisterOp::Write(1)).expect("a new process");
+    builder.ret(highest, RegisterRet::Done).expect("it has called");
+    builder.call(highest, RegisterOp::Read).expect("it has returned");
+    builder.ret(highest, RegisterRet::Value(2)).expect("it has called");
+    append(&mut builder, &after, highest + 1);
+    builder.finish()
+}
+
+fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &History<Op, Ret>, first_process: u32) {
+    for event in history.events() {
+        let operation = &history[event.op()];
+        let process = operation.process.0 + first_process;
+        match (event.kind(), &operation.outcome) {
+            (trueline::history::EventKind::Call, _) => {
+                builder.call(process, operation.op.clone()).expect("as in the history it comes from");
+            }
+            (_, Outcome::Returned(result)) => {
+                builder.ret(process, result.clone()).expect("as in the history it comes from");
+            }
+            _ => unreachable!("only what returned has a return event"),
+        }
+    }
+}
+
+/// Enqueues and dequeues of distinct values by busy clients: hard for every generic search.
+pub(crate) fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
+    let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
+    let mut next = 0;
+    run(&shape, seed, &Queue::new(), move |random, _| {
+        if random.chance(1, 2) {
+            next += 1;
+            QueueOp::Enqueue(next)
+        } else {
+            QueueOp::Dequeue
+        }
+    })
+}
+
+fn run<S: Spec>(
+    shape: &Simulation,
+    seed: u64,
+    spec: &S,
+    call: impl FnMut(&mut Random, trueline::history::ProcessId) -> S::Op,
+) -> History<S::Op, S::Ret> {
+    let mut state = spec.initial();
+    simulate(shape, &mut Random::new(seed), call, |_, op| {
+        let (result, next) = spec.step(&state, op, None).into_iter().next()?;
+        state = next;
+        Some(result)
+    })
+}

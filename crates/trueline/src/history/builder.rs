@@ -1,0 +1,237 @@
+//! Building a history event by event.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
+
+/// What is wrong with a history, and at which event or line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place} {number}: {problem}")]
+pub struct HistoryError {
+    /// "event" (counted from 0) or "line" (from 1).
+    place: &'static str,
+    number: usize,
+    problem: Problem,
+}
+
+impl HistoryError {
+    pub(super) fn at_operation(number: usize, line: u32, problem: Problem) -> Self {
+        if line == 0 {
+            Self { place: "operation", number, problem }
+        } else {
+            Self { place: "line", number: line as usize, problem }
+        }
+    }
+
+    /// The line of the file, if the history came from one.
+    pub fn line(&self) -> Option<usize> {
+        (self.place == "line").then_some(self.number)
+    }
+
+    /// What is wrong, without the place.
+    pub fn problem(&self) -> String {
+        self.problem.to_string()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("process {0} returns, but has no open call; log its call first")]
+    ReturnWithoutCall(ProcessId),
+    #[error(
+        "process {0} calls while its earlier call is open; a process does one operation at a time, so give concurrent operations different processes"
+    )]
+    TwoOpenCalls(ProcessId),
+    #[error("the operation returns at {ret}, before its call at {call}; check the clock, or swap the two")]
+    ReturnBeforeCall { call: i64, ret: i64 },
+    #[error(
+        "process {0} has two operations that overlap in time; a process does one operation at a time, so give concurrent operations different processes"
+    )]
+    OverlapInProcess(ProcessId),
+    #[error("too many operations: the most is {}", Event::MOST_OPERATIONS)]
+    TooMany,
+}
+
+/// Builds a [`History`] from events in their order, and refuses what cannot be one.
+///
+/// A file's `fail` is [`fail`](Builder::fail): the operation did not happen. Its `info` is [`info`](Builder::info): it
+/// stays pending, and the process may go on.
+#[derive(Clone, Debug)]
+pub struct Builder<Op, Ret> {
+    operations: Vec<Operation<Op, Ret>>,
+    events: Vec<Event>,
+    /// The open operation of each process.
+    open: HashMap<ProcessId, OpId>,
+    /// Operations that failed; sorted out at the end.
+    failed: Vec<OpId>,
+    objects: Vec<Arc<str>>,
+    object_ids: HashMap<Arc<str>, ObjectId>,
+    line: u32,
+    /// Events seen, dropped ones included: what an error message counts.
+    seen: usize,
+}
+
+impl<Op, Ret> Default for Builder<Op, Ret> {
+    fn default() -> Self {
+        Self {
+            operations: Vec::new(),
+            events: Vec::new(),
+            open: HashMap::new(),
+            failed: Vec::new(),
+            objects: Vec::new(),
+            object_ids: HashMap::new(),
+            line: 0,
+            seen: 0,
+        }
+    }
+}
+
+impl<Op, Ret> Builder<Op, Ret> {
+    /// A builder of a history with no event yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says that the next events come from this line of a file: errors and operations will name it.
+    pub fn line(&mut self, line: u32) -> &mut Self {
+        self.line = line;
+        self
+    }
+
+    /// The object with this name; it is made when it is first named.
+    ///
+    /// A history either names no object or names one for each operation.
+    pub fn object(&mut self, name: &str) -> ObjectId {
+        if let Some(&id) = self.object_ids.get(name) {
+            return id;
+        }
+        let id = ObjectId(u32::try_from(self.objects.len()).expect("fewer objects than operations"));
+        let name: Arc<str> = name.into();
+        self.objects.push(Arc::clone(&name));
+        self.object_ids.insert(name, id);
+        id
+    }
+
+    /// `process` calls `op` on the only object.
+    ///
+    /// # Errors
+    /// If the process has an open call.
+    pub fn call(&mut self, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
+        self.call_on(ObjectId::default(), process, op)
+    }
+
+    /// `process` calls `op` on `object`.
+    ///
+    /// # Errors
+    /// If the process has an open call.
+    pub fn call_on(&mut self, object: ObjectId, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
+        let process = process.into();
+        if self.open.contains_key(&process) {
+            return Err(self.error(Problem::TwoOpenCalls(process)));
+        }
+        if self.operations.len() >= Event::MOST_OPERATIONS {
+            return Err(self.error(Problem::TooMany));
+        }
+        let id = OpId(u32::try_from(self.operations.len()).expect("checked against the most"));
+        let position = self.position();
+        self.operations.push(Operation::new(op, Outcome::Pending, process, object, position, self.line));
+        self.events.push(Event::call(id));
+        self.open.insert(process, id);
+        self.seen += 1;
+        Ok(id)
+    }
+
+    /// The open operation of `process` returns `ret`.
+    ///
+    /// # Errors
+    /// If the process has no open call.
+    pub fn ret(&mut self, process: impl Into<ProcessId>, ret: Ret) -> Result<OpId, HistoryError> {
+        let id = self.close(process.into())?;
+        let position = self.position();
+        let operation = &mut self.operations[id.index()];
+        operation.outcome = Outcome::Returned(ret);
+        operation.set_return(position);
+        operation.set_return_line(self.line);
+        self.events.push(Event::ret(id));
+        Ok(id)
+    }
+
+    /// The open operation of `process` did not happen: it is dropped.
+    ///
+    /// # Errors
+    /// If the process has no open call.
+    pub fn fail(&mut self, process: impl Into<ProcessId>) -> Result<(), HistoryError> {
+        let id = self.close(process.into())?;
+        self.failed.push(id);
+        Ok(())
+    }
+
+    /// Nobody knows how the open operation of `process` ends: it stays pending.
+    ///
+    /// # Errors
+    /// If the process has no open call.
+    pub fn info(&mut self, process: impl Into<ProcessId>) -> Result<(), HistoryError> {
+        self.close(process.into())?;
+        Ok(())
+    }
+
+    /// The open operation of `process`, if there is one.
+    pub fn open(&self, process: impl Into<ProcessId>) -> Option<&Op> {
+        self.open.get(&process.into()).map(|id| &self.operations[id.index()].op)
+    }
+
+    /// The history. Operations that are still open are pending.
+    pub fn finish(mut self) -> History<Op, Ret> {
+        if !self.failed.is_empty() {
+            self.drop_failed();
+        }
+        History { operations: self.operations, events: self.events, objects: self.objects }
+    }
+
+    fn close(&mut self, process: ProcessId) -> Result<OpId, HistoryError> {
+        let id = self.open.remove(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
+        self.seen += 1;
+        Ok(id)
+    }
+
+    fn position(&self) -> u32 {
+        u32::try_from(self.events.len()).expect("two events for each operation fit")
+    }
+
+    fn error(&self, problem: Problem) -> HistoryError {
+        if self.line == 0 {
+            HistoryError { place: "event", number: self.seen, problem }
+        } else {
+            HistoryError { place: "line", number: self.line as usize, problem }
+        }
+    }
+
+    fn drop_failed(&mut self) {
+        let mut renumbered = vec![Some(OpId(0)); self.operations.len()];
+        for id in &self.failed {
+            renumbered[id.index()] = None;
+        }
+        let mut next = 0;
+        for id in renumbered.iter_mut().flatten() {
+            *id = OpId(next);
+            next += 1;
+        }
+        let mut old = renumbered.iter();
+        self.operations.retain(|_| old.next().is_some_and(Option::is_some));
+        let mut events = Vec::with_capacity(self.events.len());
+        for event in &self.events {
+            let Some(id) = renumbered[event.op().index()] else { continue };
+            let position = u32::try_from(events.len()).expect("fewer than before");
+            let operation = &mut self.operations[id.index()];
+            if event.kind() == super::EventKind::Call {
+                operation.set_call(position);
+                events.push(Event::call(id));
+            } else {
+                operation.set_return(position);
+                events.push(Event::ret(id));
+            }
+        }
+        self.events = events;
+    }
+}

@@ -1,0 +1,977 @@
+//! JSON lines: our own format, in the vocabulary that people already have.
+//!
+//! A file holds one JSON object on each line, and is of one of two shapes.
+//!
+//! **Events**, ordered by line:
+//! ```json
+//! {"process":0,"type":"invoke","f":"enqueue","value":5,"time":123}
+//! {"process":0,"type":"ok","f":"enqueue","value":5,"time":130}
+//! ```
+//! `ok` ends an operation with the result in `result`, or in `value` if there is no `result`. `fail` says that it did
+//! not happen: it is dropped. `info` says that nobody knows: it stays pending, and so does what is open at the end.
+//! `time` is information only. An `info` of a process that is no number (Jepsen's `"nemesis"`) is skipped.
+//!
+//! **Whole operations**, in any order, with the times of call and return:
+//! ```json
+//! {"process":0,"f":"dequeue","value":null,"result":5,"call":10,"return":20}
+//! ```
+//! `return` null or absent is a pending operation. Ties in time are overlaps. An optional integer `id` must be unique.
+//!
+//! In both, `key` is optional, and `object` (a string or an integer) separates objects: it is on every line or on none.
+//! Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
+//!
+//! The parser is serde_json's, read straight into our types: a tree of generic JSON in between would cost more than
+//! the reading, and would forget repeated keys and the difference of 1 and 1.0.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io::{self, BufRead, Read, Write};
+use std::sync::Arc;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::super::interval::from_named_intervals;
+use super::super::{
+    Builder, EventKind, HistoryError, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value,
+};
+use super::CodecError;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// How deep lists in values may be nested.
+pub const DEEPEST_NESTING: usize = 64;
+
+/// Strings up to this length are kept once each.
+const LONGEST_INTERNED: usize = 64;
+
+/// How many strings are kept once each; what comes later is kept as often as it comes.
+const MOST_INTERNED: usize = 1 << 16;
+
+/// Reads a history from JSON lines of events or of whole operations.
+///
+/// ```
+/// use trueline::history::codec::jsonl;
+///
+/// let history = jsonl::read(&br#"
+///     {"process":0,"type":"invoke","f":"write","value":1}
+///     {"process":1,"type":"invoke","f":"read"}
+///     {"process":0,"type":"ok","f":"write","value":1}
+///     {"process":1,"type":"ok","f":"read","value":1}
+/// "#[..])?;
+/// assert_eq!(history.len(), 2);
+/// # Ok::<(), trueline::history::codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If a line is not what the [module](self) says, or the lines together are no history, or there is no operation.
+pub fn read(mut input: impl BufRead) -> Result<RawHistory, CodecError> {
+    let mut lines = Lines::default();
+    let mut text = Vec::new();
+    let mut number = 0u32;
+    loop {
+        text.clear();
+        let mut limited = (&mut input).take(LONGEST_LINE as u64 + 1);
+        let length = limited.read_until(b'\n', &mut text).map_err(|error| CodecError::io(number, error))?;
+        if length == 0 {
+            break;
+        }
+        number = number.checked_add(1).ok_or_else(|| CodecError::at(number, "too many lines; split the file"))?;
+        let mut line = text.as_slice();
+        if number == 1 {
+            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        }
+        let too_long = text.len() > LONGEST_LINE;
+        let line = text_of(line, too_long).map_err(|message| CodecError::at(number, message))?;
+        if too_long {
+            let message = format!(
+                "the line is longer than {} MiB; write one event or operation on each line",
+                LONGEST_LINE >> 20
+            );
+            return Err(CodecError::at(number, message));
+        }
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        match parse(line, &mut lines.names) {
+            Ok(fields) => lines.push(number, fields)?,
+            Err(error) => {
+                let last = input.fill_buf().map_or(true, <[u8]>::is_empty);
+                return Err(CodecError::at(number, syntax_message(&error, line, last)));
+            }
+        }
+    }
+    lines.finish()
+}
+
+/// The line as text, or what is wrong with it.
+fn text_of(line: &[u8], cut_off: bool) -> Result<&str, &'static str> {
+    const BINARY: &str = "this is not text; give a file of JSON lines in UTF-8, not compressed";
+    if line.contains(&0) {
+        return Err(BINARY);
+    }
+    match std::str::from_utf8(line) {
+        Ok(text) => Ok(text),
+        // A line that was not read to its end may end inside a character.
+        Err(error) if cut_off && error.error_len().is_none() => Ok(""),
+        Err(_) => Err(BINARY),
+    }
+}
+
+fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
+    let message = error.to_string();
+    // serde_json counts lines within what it was given, which is always one line.
+    let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
+    let column = error.column();
+    match error.classify() {
+        serde_json::error::Category::Eof if last => {
+            format!("the file ends inside this line ({message}); it was cut off: record it again, or delete the line")
+        }
+        serde_json::error::Category::Eof => {
+            format!("the line ends too early ({message}); write each JSON object on a single line")
+        }
+        serde_json::error::Category::Data => message.to_owned(),
+        _ if message == "trailing characters" => {
+            format!("there is more after the JSON object, at column {column}; write one object on each line")
+        }
+        _ if line.starts_with("{:") => {
+            format!("this looks like EDN, not JSON ({message} at column {column}); convert it to JSON lines first")
+        }
+        _ => format!("this is not JSON ({message} at column {column}); write one JSON object on each line"),
+    }
+}
+
+/// Writes the events of a history, a line each.
+///
+/// Operations that never returned stay open, except that an `info` is written before their process calls again. An
+/// optional operation (see [`Outcome::Optional`]) is written as one that never returned: its result is lost.
+///
+/// # Errors
+/// If writing fails. Also, with [`io::ErrorKind::InvalidInput`], if operations of a process touch in time, because
+/// events cannot say that: [`write_operations`] can.
+pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    let mut open: HashMap<ProcessId, bool> = HashMap::new();
+    for event in history.events() {
+        let operation = &history[event.op()];
+        let process = operation.process;
+        let record = &operation.op;
+        let object = Object(history.object_name(operation.object));
+        let f = Text(&record.f);
+        match event.kind() {
+            EventKind::Call => {
+                let returns = operation.return_position().is_some();
+                match open.insert(process, returns) {
+                    None => {}
+                    Some(false) => {
+                        writeln!(output, r#"{{"process":{process},"type":"info"{object}}}"#)?;
+                    }
+                    Some(true) => {
+                        let message = format!(
+                            "operations of process {process} touch in time, which events cannot say; write whole operations"
+                        );
+                        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+                    }
+                }
+                let key = Key(record.key.as_ref());
+                let value = &record.value;
+                writeln!(output, r#"{{"process":{process},"type":"invoke","f":{f}{key},"value":{value}{object}}}"#)?;
+            }
+            EventKind::Return => {
+                open.remove(&process);
+                let result = operation.outcome.result().unwrap_or(&Value::Null);
+                writeln!(output, r#"{{"process":{process},"type":"ok","f":{f},"value":{result}{object}}}"#)?;
+            }
+        }
+    }
+    output.flush()
+}
+
+/// Writes a history as whole operations, a line each; positions in the order of events serve as times.
+///
+/// An optional operation (see [`Outcome::Optional`]) is written as one that never returned: its result is lost.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    for operation in history.operations() {
+        let record = &operation.op;
+        let process = operation.process;
+        let f = Text(&record.f);
+        let key = Key(record.key.as_ref());
+        let value = &record.value;
+        let object = Object(history.object_name(operation.object));
+        let call = operation.call_position();
+        write!(output, r#"{{"process":{process},"f":{f}{key},"value":{value}{object}"#)?;
+        match (&operation.outcome, operation.return_position()) {
+            (Outcome::Returned(result), Some(ret)) => {
+                writeln!(output, r#","result":{result},"call":{call},"return":{ret}}}"#)?;
+            }
+            _ => writeln!(output, r#","call":{call},"return":null}}"#)?,
+        }
+    }
+    output.flush()
+}
+
+/// A JSON string.
+struct Text<'a>(&'a Arc<str>);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Value::Text(Arc::clone(self.0)).fmt(f)
+    }
+}
+
+/// The field `key`, if there is one.
+struct Key<'a>(Option<&'a Value>);
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |key| write!(f, r#","key":{key}"#))
+    }
+}
+
+/// The field `object`, if there is one.
+struct Object<'a>(Option<&'a str>);
+
+impl fmt::Display for Object<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |name| write!(f, r#","object":{}"#, Value::from(name)))
+    }
+}
+
+/// Short strings, each kept once: the names of functions and the values of a small domain come again and again.
+#[derive(Default)]
+struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    fn get(&mut self, text: &str) -> Arc<str> {
+        if text.len() > LONGEST_INTERNED {
+            return text.into();
+        }
+        if let Some(name) = self.0.get(text) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = text.into();
+        if self.0.len() < MOST_INTERNED {
+            self.0.insert(Arc::clone(&name));
+        }
+        name
+    }
+}
+
+/// JSON that is no [`Value`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unfit {
+    Fraction(f64),
+    Big(f64),
+    Object,
+    Deep,
+}
+
+impl Unfit {
+    /// What is wrong with `field` and what to do about it.
+    fn message(self, field: &str) -> String {
+        match self {
+            Self::Fraction(number) => format!(
+                "`{field}` holds {number:?}, but numbers must be integers, so that results compare exactly; write it as a string"
+            ),
+            Self::Big(number) => {
+                format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
+            }
+            Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
+            Self::Deep => {
+                format!("`{field}` is nested deeper than {DEEPEST_NESTING} lists; flatten it, or write it as a string")
+            }
+        }
+    }
+}
+
+/// A value, or why it is none. Whether that matters is decided when the whole line is known: the value of an `info` or
+/// of a nemesis may be anything.
+type Parsed = Result<Value, Unfit>;
+
+/// The fields of a line.
+#[derive(Default)]
+struct Fields {
+    process: Option<Parsed>,
+    kind: Option<Parsed>,
+    f: Option<Parsed>,
+    key: Option<Parsed>,
+    value: Option<Parsed>,
+    result: Option<Parsed>,
+    object: Option<Parsed>,
+    call: Option<Parsed>,
+    ret: Option<Parsed>,
+    id: Option<Parsed>,
+    time: Option<Parsed>,
+}
+
+impl Fields {
+    fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
+        Some(match name {
+            "process" => &mut self.process,
+            "type" => &mut self.kind,
+            "f" => &mut self.f,
+            "key" => &mut self.key,
+            "value" => &mut self.value,
+            "result" => &mut self.result,
+            "object" => &mut self.object,
+            "call" => &mut self.call,
+            "return" => &mut self.ret,
+            "id" => &mut self.id,
+            "time" => &mut self.time,
+            _ => return None,
+        })
+    }
+}
+
+fn parse(line: &str, names: &mut Names) -> Result<Fields, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let fields = FieldsSeed(names).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(fields)
+}
+
+struct FieldsSeed<'n>(&'n mut Names);
+
+impl<'de> DeserializeSeed<'de> for FieldsSeed<'_> {
+    type Value = Fields;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Fields, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FieldsSeed<'_> {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object such as {\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}; write one on each line")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let twice = |name: &str| A::Error::custom(format!("the key {name:?} is there twice; keep one of them"));
+        let mut fields = Fields::default();
+        // Names of fields that we do not read; rarely any.
+        let mut others: HashSet<Box<str>> = HashSet::new();
+        while let Some(Name { slot, other }) = map.next_key_seed(NameSeed(&mut fields))? {
+            match slot {
+                Some(slot) => {
+                    if slot.is_some() {
+                        return Err(twice(&other));
+                    }
+                    *slot = Some(map.next_value_seed(ValueSeed { names: &mut *self.0, depth: DEEPEST_NESTING })?);
+                }
+                None => {
+                    if let Some(name) = others.replace(other) {
+                        return Err(twice(&name));
+                    }
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(fields)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Fields, A::Error> {
+        Err(A::Error::custom(
+            "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)",
+        ))
+    }
+}
+
+/// Where the value of a field goes. `other` is its name if there is no place, or if the place is taken.
+struct Name<'f> {
+    slot: Option<&'f mut Option<Parsed>>,
+    other: Box<str>,
+}
+
+struct NameSeed<'f>(&'f mut Fields);
+
+impl<'de, 'f> DeserializeSeed<'de> for NameSeed<'f> {
+    type Value = Name<'f>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name<'f>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'f> Visitor<'_> for NameSeed<'f> {
+    type Value = Name<'f>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name<'f>, E> {
+        let slot = self.0.slot(name);
+        let known = matches!(slot, Some(None));
+        Ok(Name { slot, other: if known { Box::default() } else { name.into() } })
+    }
+}
+
+struct ValueSeed<'n> {
+    names: &'n mut Names,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = Parsed;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parsed, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_> {
+    type Value = Parsed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Parsed, E> {
+        Ok(Ok(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
+        Ok(Ok(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
+        Ok(Ok(Value::Int(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
+        Ok(i64::try_from(value).map(Value::Int).map_err(|_| Unfit::Big(value as f64)))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
+        // serde_json gives integers beyond 64 bits as floats.
+        let big = value.abs() >= 9_223_372_036_854_775_808.0;
+        Ok(Err(if big { Unfit::Big(value) } else { Unfit::Fraction(value) }))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
+        Ok(Ok(Value::Text(self.names.get(value))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Parsed, A::Error> {
+        let mut values = Vec::new();
+        let mut unfit = if self.depth == 0 { Some(Unfit::Deep) } else { None };
+        while unfit.is_none() {
+            match list.next_element_seed(ValueSeed { names: &mut *self.names, depth: self.depth - 1 })? {
+                Some(Ok(value)) => values.push(value),
+                Some(Err(why)) => unfit = Some(why),
+                None => return Ok(Ok(Value::List(values.into()))),
+            }
+        }
+        // serde_json passes over what is ignored without recursion, however deep it is.
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Err(unfit.expect("the loop ends with it")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Err(Unfit::Object))
+    }
+}
+
+/// What a line of events says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Invoke,
+    Ok,
+    Fail,
+    Info,
+}
+
+/// The lines read so far.
+#[derive(Default)]
+struct Lines {
+    names: Names,
+    content: Content,
+    /// Whether lines name an object: the first line decides.
+    named: Option<bool>,
+}
+
+#[derive(Default)]
+enum Content {
+    #[default]
+    Nothing,
+    Events(Events),
+    Operations(Operations),
+}
+
+#[derive(Default)]
+struct Events {
+    builder: Builder<Record, Value>,
+    /// The object of each open operation, where objects are named.
+    objects: HashMap<u32, ObjectId>,
+}
+
+#[derive(Default)]
+struct Operations {
+    intervals: Vec<Interval<Record, Value>>,
+    objects: Vec<Arc<str>>,
+    object_ids: HashMap<Arc<str>, ObjectId>,
+    /// The line of each `id`.
+    ids: HashMap<i64, u32>,
+}
+
+/// Why a line was refused.
+enum Fault {
+    Message(String),
+    History(HistoryError),
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<HistoryError> for Fault {
+    fn from(error: HistoryError) -> Self {
+        Self::History(error)
+    }
+}
+
+impl Lines {
+    fn push(&mut self, number: u32, fields: Fields) -> Result<(), CodecError> {
+        self.add(number, fields).map_err(|fault| match fault {
+            Fault::Message(message) => CodecError::at(number, message),
+            Fault::History(error) => error.into(),
+        })
+    }
+
+    fn add(&mut self, number: u32, mut fields: Fields) -> Result<(), Fault> {
+        let is_event = match (&fields.kind, &fields.call) {
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some(_), Some(_)) => {
+                return Err("the line has both `type` and `call`; give `type` for an event, or `call` and `return` for a whole operation".to_owned().into());
+            }
+            (None, None) => {
+                return Err("the line has neither `type` nor `call`; give `type` (invoke, ok, fail, info) for an event, or `call` and `return` for a whole operation".to_owned().into());
+            }
+        };
+        match &fields.time {
+            None | Some(Ok(Value::Null | Value::Int(_)) | Err(Unfit::Fraction(_) | Unfit::Big(_))) => {}
+            Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none").into()),
+        }
+        let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
+        let process = match (read_process(fields.process.as_ref()), kind) {
+            (Ok(process), _) => process,
+            // Jepsen logs what its nemesis does among the operations; it is none of them.
+            (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => return Ok(()),
+            (Err(message), _) => return Err(message.into()),
+        };
+        let object = read_object(fields.object.as_ref())?;
+        match (object.is_some(), self.named.get_or_insert(object.is_some())) {
+            (true, false) => {
+                return Err("this line names an `object`, but earlier lines do not; name it on every line or on none"
+                    .to_owned()
+                    .into());
+            }
+            (false, true) => {
+                return Err("this line names no `object`, but earlier lines do; name it on every line or on none"
+                    .to_owned()
+                    .into());
+            }
+            _ => {}
+        }
+        let object = object.as_deref();
+        if matches!(self.content, Content::Nothing) {
+            self.content =
+                if is_event { Content::Events(Events::default()) } else { Content::Operations(Operations::default()) };
+        }
+        match (&mut self.content, kind) {
+            (Content::Events(events), Some(kind)) => events.add(number, kind, process, object, fields),
+            (Content::Operations(operations), None) => operations.add(number, process, object, fields),
+            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one shape in a file".to_owned().into()),
+            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one shape in a file".to_owned().into()),
+        }
+    }
+
+    fn finish(self) -> Result<RawHistory, CodecError> {
+        // The strings that came again and again are in the history now; the table is not needed for what follows.
+        drop(self.names);
+        let history = match self.content {
+            Content::Nothing => None,
+            Content::Events(events) => Some(events.builder.finish()),
+            Content::Operations(operations) => Some(from_named_intervals(operations.intervals, operations.objects)?),
+        };
+        history.filter(|history| !history.is_empty()).ok_or_else(|| {
+            CodecError::whole_file(
+                "no operation in the file; give a file of JSON lines with at least one operation that did not fail",
+            )
+        })
+    }
+}
+
+impl Events {
+    fn add(
+        &mut self,
+        number: u32,
+        kind: Kind,
+        process: u32,
+        object: Option<&str>,
+        fields: Fields,
+    ) -> Result<(), Fault> {
+        self.builder.line(number);
+        let object = object.map(|name| self.builder.object(name));
+        if kind == Kind::Invoke {
+            let record = read_record(fields.f, fields.key, fields.value)?;
+            self.builder.call_on(object.unwrap_or_default(), process, record)?;
+            if let Some(object) = object {
+                self.objects.insert(process, object);
+            }
+            return Ok(());
+        }
+        if let (Some(f), Some(open)) = (fields.f, self.builder.open(process)) {
+            let f = read_name(Some(f))?;
+            if f != open.f {
+                return Err(format!(
+                    "process {process} returns from `{f}`, but its open call is `{}`; a process returns from what it called last",
+                    open.f
+                )
+                .into());
+            }
+        }
+        if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
+            return Err(format!(
+                "process {process} returns from another `object` than it called; name the same on both lines"
+            )
+            .into());
+        }
+        match kind {
+            Kind::Ok => {
+                let (field, result) = match fields.result {
+                    Some(result) => ("result", Some(result)),
+                    None => ("value", fields.value),
+                };
+                self.builder.ret(process, read_value(field, result)?)?;
+            }
+            Kind::Fail => self.builder.fail(process)?,
+            Kind::Info => self.builder.info(process)?,
+            Kind::Invoke => unreachable!("handled above"),
+        }
+        Ok(())
+    }
+}
+
+impl Operations {
+    fn add(&mut self, number: u32, process: u32, object: Option<&str>, fields: Fields) -> Result<(), Fault> {
+        if let Some(id) = fields.id {
+            let Ok(Value::Int(int)) = id else {
+                return Err(wrong("id", &id, "an integer", "number the operations, or leave it out").into());
+            };
+            if let Some(earlier) = self.ids.insert(int, number) {
+                return Err(format!(
+                    "the id {int} was used on line {earlier}; give each operation its own, or leave them out"
+                )
+                .into());
+            }
+        }
+        let call = read_time("call", fields.call)?
+            .ok_or_else(|| "`call` is null; give the time of the call as an integer".to_owned())?;
+        let result = read_value("result", fields.result)?;
+        let ret = match read_time("return", fields.ret)? {
+            Some(ret) => Some((ret, result)),
+            None if result.is_null() => None,
+            None => {
+                return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".to_owned().into());
+            }
+        };
+        let op = read_record(fields.f, fields.key, fields.value)?;
+        let object = object.map(|name| self.object(name)).unwrap_or_default();
+        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number });
+        Ok(())
+    }
+
+    fn object(&mut self, name: &str) -> ObjectId {
+        if let Some(&id) = self.object_ids.get(name) {
+            return id;
+        }
+        let id = ObjectId(u32::try_from(self.objects.len()).expect("fewer objects than lines"));
+        let name: Arc<str> = name.into();
+        self.objects.push(Arc::clone(&name));
+        self.object_ids.insert(name, id);
+        id
+    }
+}
+
+/// "`field` must be ..., found ...; do this".
+fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -> String {
+    let found = match found {
+        Ok(value) => shorten(value.to_string()),
+        Err(Unfit::Fraction(number)) => format!("{number:?}"),
+        Err(Unfit::Big(number)) => number.to_string(),
+        Err(Unfit::Object) => "a JSON object".to_owned(),
+        Err(Unfit::Deep) => "deeply nested lists".to_owned(),
+    };
+    format!("`{field}` must be {expected}, found {found}; {remedy}")
+}
+
+/// Not more than fits a line of a terminal.
+fn shorten(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(40) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+fn read_kind(kind: &Parsed) -> Result<Kind, String> {
+    if let Ok(Value::Text(name)) = kind {
+        match name.strip_prefix(':').unwrap_or(name) {
+            "invoke" => return Ok(Kind::Invoke),
+            "ok" => return Ok(Kind::Ok),
+            "fail" => return Ok(Kind::Fail),
+            "info" => return Ok(Kind::Info),
+            _ => {}
+        }
+    }
+    Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
+}
+
+fn read_process(process: Option<&Parsed>) -> Result<u32, String> {
+    match process {
+        None => Err("`process` is missing; say who called, such as \"process\":0".to_owned()),
+        Some(Ok(Value::Int(process))) if u32::try_from(*process).is_ok() => {
+            Ok(u32::try_from(*process).expect("just tried"))
+        }
+        Some(found) => {
+            Err(wrong("process", found, &format!("an integer from 0 to {}", u32::MAX), "number the processes"))
+        }
+    }
+}
+
+fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, String> {
+    match object {
+        None => Ok(None),
+        Some(Ok(Value::Text(name))) => Ok(Some(Arc::clone(name))),
+        Some(Ok(Value::Int(number))) => Ok(Some(number.to_string().into())),
+        Some(found) => Err(wrong("object", found, "a string or an integer", "name the object, or leave it out")),
+    }
+}
+
+fn read_name(f: Option<Parsed>) -> Result<Arc<str>, String> {
+    match f {
+        Some(Ok(Value::Text(name))) => Ok(name),
+        Some(found) => Err(wrong("f", &found, "the name of an operation", "write it as a string, such as \"read\"")),
+        None => Err("`f` is missing; say what was called, such as \"f\":\"read\"".to_owned()),
+    }
+}
+
+fn read_value(field: &str, value: Option<Parsed>) -> Result<Value, String> {
+    value.unwrap_or(Ok(Value::Null)).map_err(|unfit| unfit.message(field))
+}
+
+fn read_record(f: Option<Parsed>, key: Option<Parsed>, value: Option<Parsed>) -> Result<Record, String> {
+    let key = key.map(|key| read_value("key", Some(key))).transpose()?.filter(|key| !key.is_null());
+    Ok(Record { f: read_name(f)?, key, value: read_value("value", value)? })
+}
+
+fn read_time(field: &str, time: Option<Parsed>) -> Result<Option<i64>, String> {
+    match time {
+        None | Some(Ok(Value::Null)) => Ok(None),
+        Some(Ok(Value::Int(time))) => Ok(Some(time)),
+        Some(found) => Err(wrong(
+            field,
+            &found,
+            "an integer that fits 64 bits",
+            "write the time in whole units, such as nanoseconds",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::OpId;
+
+    fn error_of(text: &str) -> String {
+        read(text.as_bytes()).expect_err(text).to_string()
+    }
+
+    fn history_of(text: &str) -> RawHistory {
+        read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    const EVENTS: &str = r#"
+{"process":0,"type":"invoke","f":"write","value":1,"time":1.5}
+{"process":1,"type":"invoke","f":"read","value":null}
+{"process":2,"type":"invoke","f":"write","value":[1,["two",true]],"key":"k\n"}
+{"process":0,"type":"ok","f":"write","value":1}
+{"process":"nemesis","type":"info","f":"kill","value":{"n1":0.5}}
+{"process":2,"type":"info","f":"write","value":"timed out","error":{"code":5}}
+{"process":1,"type":"ok","f":"read","value":0,"result":1}
+{"process":2,"type":"invoke","f":"read"}
+{"process":2,"type":"fail","f":"read"}
+"#;
+
+    #[test]
+    fn events() {
+        let history = history_of(EVENTS);
+        assert_eq!(history.len(), 3);
+        assert_eq!(history.pending(), 1);
+        let write = &history[OpId(0)];
+        assert_eq!(
+            (&*write.op.f, &write.op.value, &write.outcome),
+            ("write", &Value::Int(1), &Outcome::Returned(Value::Int(1)))
+        );
+        assert_eq!((write.call_line(), write.return_line()), (Some(2), Some(5)));
+        assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Int(1)), "`result` goes before `value`");
+        let pending = &history[OpId(2)];
+        assert_eq!(pending.op.to_string(), r#"write("k\n", [1,["two",true]])"#);
+        assert_eq!(pending.outcome, Outcome::Pending);
+        assert!(!history.precedes(OpId(0), OpId(1)));
+    }
+
+    #[test]
+    fn whole_operations() {
+        let history = history_of(
+            r#"{"process":1,"f":"read","result":7,"call":20,"return":30,"id":1}
+               {"process":0,"f":"write","value":7,"call":-5,"return":10,"id":2}
+               {"process":2,"f":"write","value":8,"call":25}
+               {"process":3,"f":"write","value":9,"call":25,"return":null}"#,
+        );
+        assert_eq!(history.len(), 4);
+        assert_eq!(history.pending(), 2);
+        assert_eq!(&*history[OpId(0)].op.f, "write", "ordered by call");
+        assert!(history.precedes(OpId(0), OpId(1)));
+        assert_eq!(history[OpId(0)].call_line(), Some(2));
+    }
+
+    #[test]
+    fn objects() {
+        let history = history_of(
+            r#"{"process":0,"type":"invoke","f":"read","object":"a"}
+               {"process":1,"type":"invoke","f":"read","object":7}
+               {"process":0,"type":"ok","f":"read","object":"a"}"#,
+        );
+        assert_eq!(history.object_count(), 2);
+        assert_eq!(history.object_name(history[OpId(1)].object), Some("7"));
+        let history = history_of(
+            r#"{"process":0,"f":"read","object":"a","call":1,"return":2}
+               {"process":1,"f":"read","object":"b","call":1,"return":2}"#,
+        );
+        assert_eq!(history.object_name(history[OpId(1)].object), Some("b"));
+    }
+
+    #[test]
+    fn byte_order_mark_and_carriage_returns() {
+        let text =
+            "\u{feff}{\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}\r\n\r\n{\"process\":0,\"type\":\"ok\"}\r\n";
+        assert_eq!(history_of(text).pending(), 0);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for text in [EVENTS, r#"{"process":0,"type":"invoke","f":"read","object":"\"x"}"#] {
+            let history = history_of(text);
+            let mut events = Vec::new();
+            write_events(&history, &mut events).expect("to memory");
+            let mut operations = Vec::new();
+            write_operations(&history, &mut operations).expect("to memory");
+            for written in [events, operations] {
+                let again = read(written.as_slice()).expect("we wrote it");
+                assert_eq!(again.events(), history.events());
+                for (again, operation) in again.operations().iter().zip(history.operations()) {
+                    assert_eq!(
+                        (&again.op, &again.outcome, again.process),
+                        (&operation.op, &operation.outcome, operation.process)
+                    );
+                    assert_eq!(again.object, operation.object);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_that_goes_on_after_info_is_written_with_info() {
+        let text = r#"{"process":0,"type":"invoke","f":"write","value":1}
+                      {"process":0,"type":"info"}
+                      {"process":0,"type":"invoke","f":"read"}
+                      {"process":0,"type":"ok","f":"read","value":null}"#;
+        let history = history_of(text);
+        let mut written = Vec::new();
+        write_events(&history, &mut written).expect("to memory");
+        assert_eq!(read(written.as_slice()).expect("we wrote it").events(), history.events());
+    }
+
+    #[test]
+    fn ties_within_a_process_cannot_be_written_as_events() {
+        let history = history_of(
+            r#"{"process":0,"f":"read","call":1,"return":2}
+               {"process":0,"f":"read","call":2,"return":3}"#,
+        );
+        let error = write_events(&history, io::sink()).expect_err("they overlap");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        write_operations(&history, io::sink()).expect("these can say it");
+    }
+
+    #[test]
+    fn nesting_is_limited_without_recursion_beyond_it() {
+        let nested = |depth: usize| {
+            format!(r#"{{"process":0,"type":"invoke","f":"w","value":{}{}}}"#, "[".repeat(depth), "]".repeat(depth))
+        };
+        history_of(&nested(DEEPEST_NESTING));
+        assert!(error_of(&nested(DEEPEST_NESTING + 1)).contains("nested deeper than 64"));
+        assert!(error_of(&nested(1_000_000)).contains("nested deeper than 64"));
+        assert!(error_of(&"[".repeat(1_000_000)).contains("a JSON list"));
+        // What is not read may be as deep as it likes.
+        let depth = 1_000_000;
+        history_of(&format!(
+            r#"{{"process":0,"type":"invoke","f":"w","other":{}{}}}"#,
+            "[".repeat(depth),
+            "]".repeat(depth)
+        ));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_remedy() {
+        let ok = r#"{"process":0,"type":"invoke","f":"read"}"#;
+        for (line, expected) in [
+            (r#"{"process":1,"type":"invoke","f":"w","value":1.5}"#, "numbers must be integers"),
+            (r#"{"process":1,"type":"invoke","f":"w","value":99999999999999999999}"#, "write it as a string"),
+            (r#"{"process":1,"type":"invoke","f":"w","value":9223372036854775808}"#, "write it as a string"),
+            (r#"{"process":1,"type":"invoke","f":"w","value":{"a":1}}"#, "write it as a list or a string"),
+            (r#"{"process":1,"type":"invoke","f":"w","value":[1,[{}],2]}"#, "write it as a list or a string"),
+            (r#"{"process":1,"type":"invoke","f":"w","f":"r"}"#, "the key \"f\" is there twice; keep one"),
+            (r#"{"process":1,"type":"invoke","f":"w","x":1,"x":2}"#, "the key \"x\" is there twice; keep one"),
+            (r#"{"process":0,"type":"invoke","f":"read"}"#, "give concurrent operations different processes"),
+            (r#"{"process":0,"type":"ok","f":"write"}"#, "returns from `write`, but its open call is `read`"),
+            (r#"{"process":0,"type":"ok","f":"read","object":"a"}"#, "name it on every line or on none"),
+            (r#"{"process":0,"type":"ok"} {}"#, "write one object on each line"),
+            (r#"{"process":0,"type":"o"#, "the file ends inside this line"),
+            (r#"{"process":0,"type":"ok","time":"noon"}"#, "`time` must be a number or null, found \"noon\""),
+        ] {
+            let error = error_of(&format!("{ok}\n\n{line}"));
+            assert!(error.starts_with("line 3: "), "{error}");
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(error_of("").contains("no operation in the file"));
+        assert!(error_of("\n \r\n").contains("no operation in the file"));
+        let failed = format!("{ok}\n{}", r#"{"process":0,"type":"fail"}"#);
+        assert!(error_of(&failed).contains("no operation in the file"));
+    }
+
+    #[test]
+    fn a_long_line_is_not_read_to_its_end() {
+        struct Counted(u64);
+        impl Read for Counted {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                buffer.fill(b'a');
+                self.0 += buffer.len() as u64;
+                assert!(self.0 < 2 * LONGEST_LINE as u64, "stops soon after the limit");
+                Ok(buffer.len())
+            }
+        }
+        let error = read(io::BufReader::new(Counted(0))).expect_err("it never ends");
+        assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
+    }
+}

@@ -1,0 +1,187 @@
+//! Operations and their events.
+
+use std::fmt;
+
+/// An operation of a history, numbered from 0 in the order of the calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpId(pub u32);
+
+impl OpId {
+    /// The number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A process: a thread or client that has at most one operation open at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessId(pub u32);
+
+impl From<u32> for ProcessId {
+    fn from(id: u32) -> Self {
+        Self(id)
+    }
+}
+
+impl fmt::Display for ProcessId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An object that operations are applied to. Each object is judged alone: linearizability is local.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+impl ObjectId {
+    /// The number as an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is known of how an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome<Ret> {
+    /// It returned this result.
+    Returned(Ret),
+    /// It never returned: it may have taken effect with any result, or not at all.
+    Pending,
+    /// It may not have taken effect; if it did, its result was this one. Truncating a history leaves such operations.
+    Optional(Ret),
+}
+
+impl<Ret> Outcome<Ret> {
+    /// The known result, if there is one.
+    pub fn result(&self) -> Option<&Ret> {
+        match self {
+            Self::Returned(ret) | Self::Optional(ret) => Some(ret),
+            Self::Pending => None,
+        }
+    }
+}
+
+const NEVER: u32 = u32::MAX;
+
+/// One operation of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation<Op, Ret> {
+    /// What was called.
+    pub op: Op,
+    /// How it ended.
+    pub outcome: Outcome<Ret>,
+    /// Who called it.
+    pub process: ProcessId,
+    /// On which object.
+    pub object: ObjectId,
+    /// Position of the call in the order of events.
+    call: u32,
+    /// Position of the return, or `NEVER`. It is a position exactly if the outcome is `Returned`.
+    ret: u32,
+    /// The lines of a file that call and return came from; 0 where there are none.
+    lines: (u32, u32),
+}
+
+impl<Op, Ret> Operation<Op, Ret> {
+    pub(super) fn new(
+        op: Op,
+        outcome: Outcome<Ret>,
+        process: ProcessId,
+        object: ObjectId,
+        call: u32,
+        line: u32,
+    ) -> Self {
+        Self { op, outcome, process, object, call, ret: NEVER, lines: (line, line) }
+    }
+
+    /// The position of the call in the order of events.
+    pub fn call_position(&self) -> u32 {
+        self.call
+    }
+
+    /// The position of the return, if it returned.
+    pub fn return_position(&self) -> Option<u32> {
+        (self.ret != NEVER).then_some(self.ret)
+    }
+
+    /// The line of the file that the call came from.
+    pub fn call_line(&self) -> Option<u32> {
+        (self.lines.0 != 0).then_some(self.lines.0)
+    }
+
+    /// The line of the file that the return came from.
+    pub fn return_line(&self) -> Option<u32> {
+        (self.lines.1 != 0 && self.ret != NEVER).then_some(self.lines.1)
+    }
+
+    pub(super) fn set_return(&mut self, position: u32) {
+        self.ret = position;
+    }
+
+    pub(super) fn set_return_line(&mut self, line: u32) {
+        self.lines.1 = line;
+    }
+
+    pub(super) fn set_call(&mut self, position: u32) {
+        self.call = position;
+    }
+
+    pub(super) fn clear_return(&mut self) {
+        self.ret = NEVER;
+    }
+
+    /// The same operation, read as another type.
+    pub(super) fn with<Op2, Ret2>(&self, op: Op2, outcome: Outcome<Ret2>) -> Operation<Op2, Ret2> {
+        Operation {
+            op,
+            outcome,
+            process: self.process,
+            object: self.object,
+            call: self.call,
+            ret: self.ret,
+            lines: self.lines,
+        }
+    }
+}
+
+/// Whether an event is a call or a return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// The operation was called.
+    Call,
+    /// The operation returned.
+    Return,
+}
+
+/// The call or the return of an operation, in four bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Event(u32);
+
+impl Event {
+    /// The largest number of operations that events can tell apart.
+    pub(crate) const MOST_OPERATIONS: usize = (u32::MAX >> 1) as usize;
+
+    pub(crate) fn call(op: OpId) -> Self {
+        Self(op.0 << 1)
+    }
+
+    pub(crate) fn ret(op: OpId) -> Self {
+        Self(op.0 << 1 | 1)
+    }
+
+    /// The operation.
+    pub fn op(self) -> OpId {
+        OpId(self.0 >> 1)
+    }
+
+    /// Call or return.
+    pub fn kind(self) -> EventKind {
+        if self.0 & 1 == 0 { EventKind::Call } else { EventKind::Return }
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {}", self.kind(), self.op().0)
+    }
+}

@@ -1,0 +1,140 @@
+//! Values and operations as files give them.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A value in a recorded history: what JSON and EDN have in common.
+///
+/// Numbers are integers: equality of results must be exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// `null`, `nil`.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A string.
+    Text(Arc<str>),
+    /// A list.
+    List(Arc<[Value]>),
+}
+
+impl Value {
+    /// Whether it is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The integer, if it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        if let Self::Int(int) = self { Some(*int) } else { None }
+    }
+
+    /// What kind of value this is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) => "a number",
+            Self::Text(_) => "a string",
+            Self::List(_) => "a list",
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl<V: Into<Value>> From<Option<V>> for Value {
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl FromIterator<Value> for Value {
+    fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
+        Self::List(values.into_iter().collect())
+    }
+}
+
+/// As in JSON.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => value.fmt(f),
+            Self::Int(value) => value.fmt(f),
+            Self::Text(value) => write_string(f, value),
+            Self::List(values) => {
+                f.write_str("[")?;
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(",")?;
+                    }
+                    value.fmt(f)?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            '\r' => f.write_str("\\r")?,
+            '\t' => f.write_str("\\t")?,
+            c if c.is_control() => write!(f, "\\u{:04x}", c as u32)?,
+            c => write!(f, "{c}")?,
+        }
+    }
+    f.write_str("\"")
+}
+
+/// An operation as a file gives it: the name of a function, a key if it has one, and its argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// The name of the function, such as `enqueue`.
+    pub f: Arc<str>,
+    /// The key that it concerns, where the file gives one apart from the argument.
+    pub key: Option<Value>,
+    /// The argument.
+    pub value: Value,
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.f)?;
+        if let Some(key) = &self.key {
+            write!(f, "{key}")?;
+            if !self.value.is_null() {
+                f.write_str(", ")?;
+            }
+        }
+        if !self.value.is_null() {
+            write!(f, "{}", self.value)?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,98 @@
+//! The algorithms by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An algorithm, by the name that the command line gives it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// Chosen from the specification and the history.
+    #[default]
+    Auto,
+    /// The definition, tried out.
+    Brute,
+    /// Wing & Gong's tree search.
+    WingGongTree,
+    /// Lowe's graph search after Wing & Gong.
+    WingGongGraph,
+    /// Lowe's just-in-time tree search.
+    JustInTimeTree,
+    /// Lowe's just-in-time graph search.
+    JustInTimeGraph,
+    /// Lowe's linear tester: breadth first.
+    Linear,
+    /// The linear tester as the slides have it: results are compared when the operation returns.
+    LinearAtReturn,
+    /// Graph search with a visited set that forgets what was cheap to find.
+    BoundedGraph,
+    /// Graph search with a visited set that forgets what was not used for longest (Horn & Kroening).
+    BoundedGraphLru,
+    /// Several algorithms at once; the first answer counts.
+    Compete(Vec<Algorithm>),
+}
+
+/// The algorithms that stand alone, with a line about each.
+pub const ALGORITHMS: &[(Algorithm, &str)] = &[
+    (
+        Algorithm::Auto,
+        "chosen from the specification and the history: partitions, then just-in-time search with a cap, then breadth first with dominance",
+    ),
+    (Algorithm::Brute, "the definition, tried out on every order: for small histories and as an oracle"),
+    (Algorithm::WingGongTree, "Wing & Gong's tree search: little memory, sometimes exponential time"),
+    (Algorithm::WingGongGraph, "Lowe's graph search after Wing & Gong: remembers configurations that failed"),
+    (Algorithm::JustInTimeTree, "Lowe's just-in-time linearization, tree search"),
+    (Algorithm::JustInTimeGraph, "Lowe's just-in-time linearization, graph search"),
+    (Algorithm::Linear, "Lowe's linear tester: breadth first, by event"),
+    (Algorithm::LinearAtReturn, "the linear tester as first presented: results are compared at the return"),
+    (Algorithm::BoundedGraph, "just-in-time graph search in bounded memory: forgets what was cheapest to find"),
+    (Algorithm::BoundedGraphLru, "Wing & Gong graph search in bounded memory: forgets what was not used for longest"),
+];
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Brute => "brute",
+            Self::WingGongTree => "wing-gong-tree",
+            Self::WingGongGraph => "wing-gong-graph",
+            Self::JustInTimeTree => "jit-tree",
+            Self::JustInTimeGraph => "jit-graph",
+            Self::Linear => "linear",
+            Self::LinearAtReturn => "linear-at-return",
+            Self::BoundedGraph => "bounded-graph",
+            Self::BoundedGraphLru => "bounded-graph-lru",
+            Self::Compete(algorithms) => {
+                for (index, algorithm) in algorithms.iter().enumerate() {
+                    f.write_str(if index == 0 { "compete:" } else { "," })?;
+                    algorithm.fmt(f)?;
+                }
+                return Ok(());
+            }
+        })
+    }
+}
+
+/// A name that no algorithm has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no algorithm is called {0:?}; `trueline algorithms` lists them")]
+pub struct UnknownAlgorithm(String);
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+        if let Some(names) = name.strip_prefix("compete:") {
+            let algorithms = names.split(',').map(str::parse).collect::<Result<Vec<Self>, _>>()?;
+            if algorithms.len() < 2 || algorithms.iter().any(|algorithm| matches!(algorithm, Self::Compete(_))) {
+                return Err(UnknownAlgorithm(name.to_owned()));
+            }
+            return Ok(Self::Compete(algorithms));
+        }
+        ALGORITHMS
+            .iter()
+            .find(|(algorithm, _)| algorithm.to_string() == name)
+            .map(|(algorithm, _)| algorithm.clone())
+            .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
+}

@@ -1,0 +1,164 @@
+//! The definition of linearizability, tried out: the oracle that every other checker is compared with.
+//!
+//! Lowe, definition 1: a history is linearizable if it can be extended by returns of pending operations so that some
+//! legal sequential history has the same operations, in an order that keeps `<_h`. So every sequence of operations
+//! that keeps the order of those that do not overlap is tried, with every choice of the operations that need not have
+//! taken effect, and every outcome that the specification leaves open.
+//!
+//! It shares nothing with the search core: no window, no classes, no rules, no memory of what failed. That is its
+//! use. The evidence comes from the definition too: the prefixes of the history are judged one after the other.
+//!
+//! # Complexity
+//! O(n!) steps of the specification.
+
+use super::search::Meter;
+use super::search::automaton::distinct_results;
+use super::{Algorithm, Budget, Config};
+use crate::history::{Event, EventKind, History, OpId};
+use crate::spec::Spec;
+use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Verdict, Witness};
+
+/// Judges a history by trying out the definition.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::judge::{Budget, brute};
+/// use trueline::spec::{Register, RegisterOp, RegisterRet};
+///
+/// let mut builder = History::builder();
+/// builder.call(0, RegisterOp::Write(1))?;
+/// builder.ret(0, RegisterRet::Done)?;
+/// builder.call(1, RegisterOp::Read)?;
+/// builder.ret(1, RegisterRet::Value(0))?;
+/// let judgement = brute::check(&Register::new(0), &builder.finish(), &Budget::unlimited());
+/// assert!(judgement.verdict.is_rejected());
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+    super::check(spec, history, &Config::plain(Algorithm::Brute, budget))
+}
+
+/// Judges one part.
+pub(super) fn search<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    events: &[Event],
+    meter: &mut Meter,
+) -> Verdict<S::Ret> {
+    let limit = |kind, event| {
+        Verdict::Unknown(Limit { kind, event, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) })
+    };
+    let end = u32::try_from(history.events().len()).expect("positions fit");
+    let mut definition = Definition { spec, history, operations: prefix(history, events, end), order: Vec::new(), meter };
+    match definition.linearizable(&spec.initial()) {
+        Ok(true) => return Verdict::Accepted(Witness { order: definition.order }),
+        Ok(false) => {}
+        Err(kind) => return limit(kind, 0),
+    }
+    // Which return is the first that no linearization survives?
+    let mut longest = Vec::new();
+    for event in events.iter().filter(|event| event.kind() == EventKind::Return) {
+        let refused = event.op();
+        let position = history[refused].return_position().expect("it has a return event");
+        definition.operations = prefix(history, events, position + 1);
+        definition.order.clear();
+        match definition.linearizable(&spec.initial()) {
+            Ok(true) => longest.clone_from(&definition.order),
+            Ok(false) => {
+                definition.operations = prefix(history, events, position);
+                definition.order.clear();
+                let mut results = Vec::new();
+                if let Err(kind) = definition.allowed(&spec.initial(), refused, &mut results) {
+                    return limit(kind, position);
+                }
+                let allowed = distinct_results(spec, results);
+                return Verdict::Rejected(Evidence { prefix: longest, refused, event: position, allowed });
+            }
+            Err(kind) => return limit(kind, position),
+        }
+    }
+    unreachable!("the whole history is its own longest prefix, and it is not linearizable")
+}
+
+/// The operations called before `until`, and whether each must take effect: whether it returned before.
+fn prefix<Op, Ret>(history: &History<Op, Ret>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
+    events
+        .iter()
+        .filter(|event| event.kind() == EventKind::Call)
+        .map(|event| (event.op(), &history[event.op()]))
+        .filter(|(_, operation)| operation.call_position() < until)
+        .map(|(op, operation)| (op, operation.return_position().is_some_and(|ret| ret < until)))
+        .collect()
+}
+
+struct Definition<'a, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    /// The operations that are left, and whether each must take effect.
+    operations: Vec<(OpId, bool)>,
+    /// Those that took effect.
+    order: Vec<OpId>,
+    meter: &'a mut Meter,
+}
+
+impl<S: Spec> Definition<'_, S> {
+    /// Whether what is left can be put in order from `state` on; if so, `order` has it.
+    fn linearizable(&mut self, state: &S::State) -> Result<bool, LimitKind> {
+        self.meter.configuration()?;
+        if self.operations.iter().all(|(_, must)| !must) {
+            return Ok(true);
+        }
+        for index in 0..self.operations.len() {
+            let (op, must) = self.operations[index];
+            if !self.may_be_next(op) {
+                continue;
+            }
+            for next in self.outcomes(state, op) {
+                self.operations.remove(index);
+                self.order.push(op);
+                if self.linearizable(&next)? {
+                    return Ok(true);
+                }
+                self.order.pop();
+                self.operations.insert(index, (op, must));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether no operation that is left precedes `op`.
+    fn may_be_next(&self, op: OpId) -> bool {
+        self.operations.iter().all(|(other, _)| !self.history.precedes(*other, op))
+    }
+
+    fn outcomes(&self, state: &S::State, op: OpId) -> Vec<S::State> {
+        let operation = &self.history[op];
+        let recorded = operation.outcome.result();
+        self.spec
+            .step(state, &operation.op, recorded)
+            .into_iter()
+            .filter(|(result, _)| recorded.is_none_or(|recorded| recorded == result))
+            .map(|(_, next)| next)
+            .collect()
+    }
+
+    /// Collects what `refused` may return behind any linearization of what is left that leaves it out.
+    fn allowed(&mut self, state: &S::State, refused: OpId, results: &mut Vec<S::Ret>) -> Result<(), LimitKind> {
+        self.meter.configuration()?;
+        if self.operations.iter().all(|(_, must)| !must) {
+            results.extend(self.spec.step(state, &self.history[refused].op, None).into_iter().map(|(result, _)| result));
+        }
+        for index in 0..self.operations.len() {
+            let (op, must) = self.operations[index];
+            if op == refused || !self.may_be_next(op) {
+                continue;
+            }
+            for next in self.outcomes(state, op) {
+                self.operations.remove(index);
+                self.allowed(&next, refused, results)?;
+                self.operations.insert(index, (op, must));
+            }
+        }
+        Ok(())
+    }
+}

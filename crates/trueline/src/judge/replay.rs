@@ -1,0 +1,130 @@
+//! Checking a linearization against the definition, without any of the code that found it.
+
+use std::fmt;
+
+use crate::history::{History, OpId, Outcome};
+use crate::spec::Spec;
+
+/// Why a sequence of operations is not a linearization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotALinearization {
+    /// The operation occurs twice.
+    Twice(OpId),
+    /// The operation returned, but is missing.
+    Missing(OpId),
+    /// The second returned before the first was called, but comes behind it.
+    OutOfOrder(OpId, OpId),
+    /// The specification does not allow the operation to have its result where it is.
+    Illegal(OpId),
+}
+
+impl fmt::Display for NotALinearization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Twice(op) => write!(f, "operation {} occurs twice", op.0),
+            Self::Missing(op) => write!(f, "operation {} returned, but is missing", op.0),
+            Self::OutOfOrder(first, second) => {
+                write!(f, "operation {} returned before {} was called, but comes behind it", second.0, first.0)
+            }
+            Self::Illegal(op) => {
+                write!(f, "the specification does not allow operation {} to have its result there", op.0)
+            }
+        }
+    }
+}
+
+impl std::error::Error for NotALinearization {}
+
+/// Checks that `order` is a linearization of the whole history: Lowe's definition 1, point by point.
+///
+/// For several objects, each starts in its own initial state.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// # Complexity
+/// One step of the specification for each operation (for each state it may be in, if the specification leaves a
+/// choice).
+pub fn replay<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+) -> Result<(), NotALinearization> {
+    keeps_order(history, order)?;
+    let mut states = vec![vec![spec.initial()]; history.object_count()];
+    for &op in order {
+        step(spec, history, op, &mut states[history[op].object.index()])?;
+    }
+    Ok(())
+}
+
+/// Checks that each operation that returned occurs, none twice, and that `order` keeps the order of operations that do
+/// not overlap.
+pub(crate) fn keeps_order<Op, Ret>(history: &History<Op, Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
+    let mut placed = vec![false; history.len()];
+    // The latest call so far, and whose it is: nothing may follow that returned before it.
+    let mut latest: Option<OpId> = None;
+    for &op in order {
+        if std::mem::replace(&mut placed[op.index()], true) {
+            return Err(NotALinearization::Twice(op));
+        }
+        if let Some(latest) = latest {
+            if history.precedes(op, latest) {
+                return Err(NotALinearization::OutOfOrder(latest, op));
+            }
+        }
+        if latest.is_none_or(|latest| history[latest].call_position() < history[op].call_position()) {
+            latest = Some(op);
+        }
+    }
+    let missing = (0..).map(OpId).zip(history.operations()).find(|(op, operation)| {
+        matches!(operation.outcome, Outcome::Returned(_)) && !placed[op.index()]
+    });
+    missing.map_or(Ok(()), |(op, _)| Err(NotALinearization::Missing(op)))
+}
+
+/// Checks that the specification allows `order` from the initial state on.
+pub(crate) fn is_legal<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+) -> Result<(), NotALinearization> {
+    let mut states = vec![spec.initial()];
+    order.iter().try_for_each(|&op| step(spec, history, op, &mut states))
+}
+
+/// Replaces the states the object may be in by those it may be in after `op`.
+fn step<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    op: OpId,
+    states: &mut Vec<S::State>,
+) -> Result<(), NotALinearization> {
+    let operation = &history[op];
+    let recorded = operation.outcome.result();
+    let matches = |result: &S::Ret| recorded.is_none_or(|recorded| recorded == result);
+    if let [state] = states.as_mut_slice() {
+        // The common case: one state, one outcome.
+        let mut outcomes = spec.step(state, &operation.op, recorded).into_iter().filter(|(result, _)| matches(result));
+        let (_, next) = outcomes.next().ok_or(NotALinearization::Illegal(op))?;
+        *state = next;
+        for (_, next) in outcomes {
+            if !states.contains(&next) {
+                states.push(next);
+            }
+        }
+        return Ok(());
+    }
+    let mut after = std::collections::HashSet::new();
+    let mut next = Vec::new();
+    for state in states.drain(..) {
+        for (result, successor) in spec.step(&state, &operation.op, recorded) {
+            if matches(&result) && after.insert(successor.clone()) {
+                next.push(successor);
+            }
+        }
+    }
+    *states = next;
+    if states.is_empty() { Err(NotALinearization::Illegal(op)) } else { Ok(()) }
+}

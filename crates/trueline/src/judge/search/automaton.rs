@@ -1,0 +1,442 @@
+//! The specification as a graph of numbered states, built as it is walked.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use super::budget::Meter;
+use super::hash;
+use super::problem::{ClassId, Classes};
+use crate::history::History;
+use crate::spec::Spec;
+use crate::verdict::LimitKind;
+
+/// A state of the specification, numbered from 0, the initial one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StateId(pub(crate) u32);
+
+impl StateId {
+    pub(crate) const INITIAL: Self = Self(0);
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The states of some specification, behind numbers: what user types are hidden behind, so that a search is compiled
+/// once and not once for each specification.
+pub(crate) trait StateSpace {
+    /// Numbers the states that `class` leads to from `state` with its recorded result, and appends them to `next`.
+    fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
+    /// The same with any result but the recorded one.
+    fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
+    fn len(&self) -> usize;
+    /// The bytes of states and table.
+    fn bytes(&self) -> usize;
+    /// Forgets all states but those in `keep` (ascending), which are numbered anew in that order.
+    fn retain(&mut self, keep: &[StateId]);
+}
+
+/// The states of a specification that were met, each once.
+pub(crate) struct Interned<'a, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    classes: &'a Classes,
+    states: Segmented<S::State>,
+    /// State numbers by the hash of the state.
+    table: HashTable<StateId>,
+    hasher: hash::Builder,
+    heap: usize,
+}
+
+impl<'a, S: Spec> Interned<'a, S> {
+    pub(crate) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>, classes: &'a Classes) -> Self {
+        let mut space = Self {
+            spec,
+            history,
+            classes,
+            states: Segmented::default(),
+            table: HashTable::new(),
+            hasher: hash::Builder::default(),
+            heap: 0,
+        };
+        let initial = space.intern(spec.initial());
+        debug_assert_eq!(initial, StateId::INITIAL, "the first state is numbered 0");
+        space
+    }
+
+    /// The results that an operation may have in some of the states, each once, in the order of their descriptions.
+    pub(crate) fn allowed(&self, states: &[StateId], op: &S::Op) -> Vec<S::Ret> {
+        let outcomes = states.iter().flat_map(|state| self.spec.step(self.states.get(state.index()), op, None));
+        distinct_results(self.spec, outcomes.map(|(result, _)| result))
+    }
+
+    fn intern(&mut self, state: S::State) -> StateId {
+        let hash = self.hasher.hash_one(&state);
+        let Self { states, table, hasher, .. } = self;
+        if let Some(id) = table.find(hash, |id| *states.get(id.index()) == state) {
+            return *id;
+        }
+        let id = StateId(u32::try_from(states.len()).expect("memory ends before 2^32 states"));
+        self.heap += self.spec.heap_size(&state);
+        states.push(state);
+        table.insert_unique(hash, id, |id| hasher.hash_one(states.get(id.index())));
+        id
+    }
+}
+
+impl<S: Spec> StateSpace for Interned<'_, S> {
+    fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
+        let operation = &self.history[self.classes.representative(class)];
+        let recorded = operation.outcome.result();
+        let from = self.states.get(state.index());
+        let outcomes = self.spec.step(from, &operation.op, recorded);
+        for (result, successor) in outcomes {
+            if recorded.is_some_and(|recorded| *recorded != result) {
+                continue;
+            }
+            if self.classes.observes(class) {
+                debug_assert!(
+                    successor == *self.states.get(state.index()),
+                    "the specification says that {:?} with {recorded:?} observes, but it changed the state",
+                    operation.op
+                );
+                next.push(state);
+            } else {
+                next.push(self.intern(successor));
+            }
+        }
+        keep_first_of_equal(next);
+    }
+
+    fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
+        let operation = &self.history[self.classes.representative(class)];
+        let Some(recorded) = operation.outcome.result() else { return };
+        let outcomes = self.spec.step(self.states.get(state.index()), &operation.op, None);
+        for (result, successor) in outcomes {
+            if *recorded != result {
+                next.push(self.intern(successor));
+            }
+        }
+        keep_first_of_equal(next);
+    }
+
+    fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.states.bytes() + self.table.allocation_size() + self.heap
+    }
+
+    fn retain(&mut self, keep: &[StateId]) {
+        let mut kept = Segmented::default();
+        self.heap = 0;
+        for id in keep {
+            let state = self.states.get(id.index()).clone();
+            self.heap += self.spec.heap_size(&state);
+            kept.push(state);
+        }
+        self.states = kept;
+        self.table.clear();
+        let Self { states, table, hasher, .. } = self;
+        for index in 0..keep.len() {
+            let id = StateId(u32::try_from(index).expect("no more than before"));
+            let hash = hasher.hash_one(states.get(index));
+            table.insert_unique(hash, id, |id| hasher.hash_one(states.get(id.index())));
+        }
+    }
+}
+
+/// Each result once, in the order of their descriptions: which does not depend on the order of a search.
+pub(crate) fn distinct_results<S: Spec>(spec: &S, results: impl IntoIterator<Item = S::Ret>) -> Vec<S::Ret> {
+    let mut known = hashbrown::HashSet::<S::Ret, hash::Builder>::default();
+    let mut distinct: Vec<(String, S::Ret)> = results
+        .into_iter()
+        .filter(|result| known.insert(result.clone()))
+        .map(|result| (spec.describe_result(&result), result))
+        .collect();
+    distinct.sort_by(|(a, _), (b, _)| a.cmp(b));
+    distinct.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Removes all but the first of equal states. The order is the specification's own, not that of the numbers: a search
+/// that is halfway through a list must find it in the same order after states were numbered anew.
+fn keep_first_of_equal(states: &mut Vec<StateId>) {
+    if states.len() < 2 {
+        return;
+    }
+    let mut known = hashbrown::HashSet::<StateId, hash::Builder>::default();
+    states.retain(|state| known.insert(*state));
+}
+
+/// A list in segments: it grows without copying, and by no more than a segment at a time.
+#[derive(Clone, Debug)]
+struct Segmented<T> {
+    segments: Vec<Vec<T>>,
+    len: usize,
+    /// What the segments can hold.
+    capacity: usize,
+}
+
+impl<T> Default for Segmented<T> {
+    fn default() -> Self {
+        Self { segments: Vec::new(), len: 0, capacity: 0 }
+    }
+}
+
+impl<T> Segmented<T> {
+    const SEGMENT: usize = 1 << 10;
+
+    fn push(&mut self, value: T) {
+        let segment = self.len / Self::SEGMENT;
+        if segment == self.segments.len() {
+            // The first segment grows from nothing: most automata have a handful of states.
+            self.segments.push(if segment == 0 { Vec::new() } else { Vec::with_capacity(Self::SEGMENT) });
+        }
+        let segment = &mut self.segments[segment];
+        segment.push(value);
+        self.len += 1;
+        self.capacity = self.capacity.max(self.len - segment.len() + segment.capacity());
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> &T {
+        &self.segments[index / Self::SEGMENT][index % Self::SEGMENT]
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn bytes(&self) -> usize {
+        self.capacity * size_of::<T>()
+    }
+}
+
+/// Where one step leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nowhere: the operation cannot have this result here.
+    None,
+    /// To one state.
+    One(StateId),
+    /// To several: [`Automaton::several`] has them.
+    Several(u32),
+}
+
+/// Steps that were taken, by state and class.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    memo: Memo,
+    /// Lists of states, by the number in `Step::Several`.
+    several: Vec<Box<[StateId]>>,
+    /// Numbers in `several` by state and class; exact, unlike `memo`, so that lists are not made twice.
+    several_of: hashbrown::HashMap<(StateId, ClassId), u32, hash::Builder>,
+    scratch: Vec<StateId>,
+}
+
+impl Steps {
+    pub(crate) fn new() -> Self {
+        Self {
+            memo: Memo::new(),
+            several: Vec::new(),
+            several_of: hashbrown::HashMap::default(),
+            scratch: Vec::new(),
+        }
+    }
+}
+
+/// The lazily built automaton of a specification over the classes of a history.
+pub(crate) struct Automaton<'a> {
+    space: &'a mut (dyn StateSpace + 'a),
+    steps: &'a mut Steps,
+    classes: &'a Classes,
+    /// What the meter was last told.
+    charged: usize,
+}
+
+impl std::fmt::Debug for Automaton<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Automaton").field("states", &self.space.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Automaton<'a> {
+    /// The automaton of these states, with the steps taken so far; they must be of these states.
+    pub(crate) fn new(space: &'a mut (dyn StateSpace + 'a), steps: &'a mut Steps, classes: &'a Classes) -> Self {
+        Self { space, steps, classes, charged: 0 }
+    }
+
+    /// The number of states met so far.
+    pub(crate) fn states(&self) -> usize {
+        self.space.len()
+    }
+
+    /// Whether the class observes.
+    #[inline]
+    pub(crate) fn observes(&self, class: ClassId) -> bool {
+        self.classes.observes(class)
+    }
+
+    pub(crate) fn class_count(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The states that a `Step::Several` leads to.
+    pub(crate) fn several(&self, list: u32) -> &[StateId] {
+        &self.steps.several[list as usize]
+    }
+
+    /// Where `class` leads from `state`, with its recorded result or any if it has none.
+    ///
+    /// # Complexity
+    /// O(1) if the step was taken lately; else one step of the specification.
+    #[inline]
+    pub(crate) fn step(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<Step, LimitKind> {
+        match self.steps.memo.get(state, class) {
+            Some(step) => Ok(step),
+            None => self.compute(state, class, meter),
+        }
+    }
+
+    #[cold]
+    fn compute(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<Step, LimitKind> {
+        let Steps { memo, several, several_of, scratch } = &mut *self.steps;
+        scratch.clear();
+        self.space.successors(state, class, scratch);
+        let step = match **scratch {
+            [] => Step::None,
+            [next] => Step::One(next),
+            _ => Step::Several(*several_of.entry((state, class)).or_insert_with(|| {
+                several.push(scratch.as_slice().into());
+                u32::try_from(several.len() - 1).expect("memory ends before 2^32 lists")
+            })),
+        };
+        memo.insert(state, class, step);
+        self.charge(meter)?;
+        Ok(step)
+    }
+
+    /// The states that `class` leads to from `state` with any result but the recorded one.
+    pub(crate) fn other_steps(
+        &mut self,
+        state: StateId,
+        class: ClassId,
+        next: &mut Vec<StateId>,
+        meter: &mut Meter,
+    ) -> Result<(), LimitKind> {
+        self.space.other_successors(state, class, next);
+        self.charge(meter)
+    }
+
+    /// The bytes of states and tables.
+    pub(crate) fn bytes(&self) -> usize {
+        let Steps { memo, several, several_of, .. } = &*self.steps;
+        self.space.bytes() + memo.bytes() + several_of.allocation_size() + several.len() * 48
+    }
+
+    /// Tells the meter how much has been added. A new meter is told everything.
+    fn charge(&mut self, meter: &mut Meter) -> Result<(), LimitKind> {
+        let bytes = self.bytes();
+        let more = bytes.saturating_sub(self.charged);
+        self.charged = self.charged.max(bytes);
+        if more > 0 { meter.allocate(more) } else { Ok(()) }
+    }
+
+    /// Forgets all states but those in `keep` (ascending, with the initial one), which are numbered anew in that
+    /// order.
+    pub(crate) fn retain(&mut self, keep: &[StateId], meter: &mut Meter) {
+        debug_assert_eq!(keep.first(), Some(&StateId::INITIAL), "the initial state keeps its number");
+        self.space.retain(keep);
+        *self.steps = Steps::new();
+        let bytes = self.bytes();
+        meter.free(self.charged.saturating_sub(bytes));
+        self.charged = bytes;
+    }
+}
+
+/// Steps taken lately. It forgets: a step that is not there is computed again.
+///
+/// Direct-mapped, with whole keys, so that it never answers for another step.
+#[derive(Debug)]
+struct Memo {
+    /// (state, class, step) as words; an empty entry has state `u32::MAX`.
+    entries: Vec<Entry>,
+    shift: u32,
+    /// Misses since the last growth.
+    misses: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    state: u32,
+    class: u32,
+    step: u32,
+}
+
+const EMPTY: Entry = Entry { state: u32::MAX, class: 0, step: 0 };
+const STEP_NONE: u32 = u32::MAX;
+const STEP_SEVERAL: u32 = 1 << 31;
+
+impl Memo {
+    const SMALLEST: u32 = 8;
+    const LARGEST: u32 = 18;
+
+    fn new() -> Self {
+        Self { entries: vec![EMPTY; 1 << Self::SMALLEST], shift: 64 - Self::SMALLEST, misses: 0 }
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries.len() * size_of::<Entry>()
+    }
+
+    #[inline]
+    fn place(&self, state: StateId, class: ClassId) -> usize {
+        #[expect(clippy::cast_possible_truncation, reason = "shifted down to at most 18 bits")]
+        let place = (hash::word(u64::from(state.0) << 32 | u64::from(class.0)) >> self.shift) as usize;
+        place
+    }
+
+    #[inline]
+    fn get(&self, state: StateId, class: ClassId) -> Option<Step> {
+        let entry = self.entries[self.place(state, class)];
+        if entry.state != state.0 || entry.class != class.0 {
+            return None;
+        }
+        Some(match entry.step {
+            STEP_NONE => Step::None,
+            step if step & STEP_SEVERAL != 0 => Step::Several(step & !STEP_SEVERAL),
+            step => Step::One(StateId(step)),
+        })
+    }
+
+    fn insert(&mut self, state: StateId, class: ClassId, step: Step) {
+        self.misses += 1;
+        if self.misses > self.entries.len() && 64 - self.shift < Self::LARGEST {
+            self.grow();
+        }
+        let place = self.place(state, class);
+        let step = match step {
+            Step::None => STEP_NONE,
+            Step::One(next) => {
+                debug_assert!(next.0 & STEP_SEVERAL == 0, "memory ends before 2^31 states");
+                next.0
+            }
+            Step::Several(list) => list | STEP_SEVERAL,
+        };
+        self.entries[place] = Entry { state: state.0, class: class.0, step };
+    }
+
+    fn grow(&mut self) {
+        self.misses = 0;
+        self.shift -= 2;
+        let old = std::mem::replace(&mut self.entries, vec![EMPTY; 1 << (64 - self.shift)]);
+        for entry in old {
+            if entry.state != EMPTY.state {
+                let place = self.place(StateId(entry.state), ClassId(entry.class));
+                self.entries[place] = entry;
+            }
+        }
+    }
+}

@@ -1,0 +1,550 @@
+//! Breadth-first search by event: all configurations that agree with the history so far, carried from return to
+//! return.
+
+use hashbrown::HashTable;
+
+use super::automaton::{Automaton, StateId, Step};
+use super::budget::Meter;
+use super::mask::Mask;
+use super::problem::Problem;
+use super::rules::Rules;
+use super::{Found, Window, hash};
+use crate::verdict::LimitKind;
+
+/// When the result of an operation is compared with the recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compare {
+    /// When it is linearized.
+    Ahead,
+    /// When it returns. The [`Problem`] must have two bits for each slot: the second says that the result was wrong.
+    /// (Configurations that differ only in *which* wrong result an operation had are one here; all of them die at its
+    /// return.)
+    AtReturn,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) rules: Rules,
+    pub(crate) compare: Compare,
+}
+
+/// Searches one part.
+pub(crate) fn search(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    meter: &mut Meter,
+) -> Found {
+    match problem.words {
+        1 => run::<[u64; 1]>(problem, automaton, options, meter),
+        2 => run::<[u64; 2]>(problem, automaton, options, meter),
+        3 | 4 => run::<[u64; 4]>(problem, automaton, options, meter),
+        _ => run::<Box<[u64]>>(problem, automaton, options, meter),
+    }
+}
+
+fn run<M: Mask>(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    meter: &mut Meter,
+) -> Found {
+    if problem.levels() == 0 {
+        return Found::Accepted(Vec::new());
+    }
+    let mut rules = options.rules;
+    if options.compare == Compare::AtReturn {
+        // Eager observers look at recorded results ahead of the return.
+        rules.eager_observers = false;
+    }
+    let mut search = Search {
+        problem,
+        automaton,
+        compare: options.compare,
+        rules,
+        meter,
+        window: Window::new(problem),
+        level: 0,
+        here: Store::<M>::new(problem),
+        next: Store::<M>::new(problem),
+        queue: Vec::new(),
+        steps: Steps::default(),
+        stamps: Vec::new(),
+        stamp: 0,
+        candidates: Vec::new(),
+        others: Vec::new(),
+        gained: Vec::new(),
+    };
+    search.run().unwrap_or_else(|kind| Found::Unknown { kind, level: search.level })
+}
+
+/// A configuration at the current level.
+#[derive(Clone, Debug)]
+struct Configuration<M> {
+    state: StateId,
+    mask: M,
+    /// The last step on a way to it.
+    step: u32,
+    /// How many never-returning operations it used.
+    used: u32,
+}
+
+struct Search<'s, 'a, M> {
+    problem: &'s Problem,
+    automaton: &'s mut Automaton<'a>,
+    compare: Compare,
+    rules: Rules,
+    meter: &'s mut Meter,
+    window: Window,
+    level: u32,
+    /// Configurations in which the operation that returns at this level is not linearized.
+    here: Store<M>,
+    /// Configurations behind that return.
+    next: Store<M>,
+    /// Indices into `here` to be expanded, by how many never-returning operations were used: what uses fewer may
+    /// dominate what uses more, so it comes first.
+    queue: Vec<Vec<u32>>,
+    steps: Steps,
+    stamps: Vec<u32>,
+    stamp: u32,
+    candidates: Vec<u32>,
+    others: Vec<StateId>,
+    /// The operations linearized by the step that is being taken.
+    gained: Vec<u32>,
+}
+
+impl<M: Mask> Search<'_, '_, M> {
+    fn run(&mut self) -> Result<Found, LimitKind> {
+        let problem = self.problem;
+        self.stamps = vec![0; self.automaton.class_count()];
+        self.meter.allocate(self.stamps.len() * 4 + problem.bytes())?;
+        let mask = M::zero(problem.words);
+        let mut frontier = vec![Configuration { state: StateId::INITIAL, mask, step: Steps::START, used: 0 }];
+        // Set when no configuration with only right results is left: from then on the history is known to be bad.
+        let mut rejected = None;
+        for level in 0..problem.levels() {
+            self.level = level;
+            self.window.seek(problem, level);
+            self.here.start(problem, &self.window, self.automaton, self.rules, self.meter);
+            self.next.start(problem, &self.window, self.automaton, self.rules, self.meter);
+            for configuration in frontier.drain(..) {
+                self.gained.clear();
+                self.admit(configuration)?;
+            }
+            self.expand()?;
+            if rejected.is_none() && !self.next.configurations.iter().any(|one| self.all_right(&one.mask)) {
+                rejected = Some(self.rejection());
+            }
+            if self.next.configurations.is_empty() {
+                return Ok(rejected.expect("an empty frontier has no right configuration"));
+            }
+            self.next.take_living(&mut frontier);
+            self.steps.collect(&mut frontier, self.meter);
+        }
+        let last = frontier.first().expect("an empty frontier ends the search");
+        debug_assert!(rejected.is_none(), "behind the last return nothing is linearized with a wrong result");
+        Ok(Found::Accepted(self.steps.path(last.step)))
+    }
+
+    /// What is known at the return that no configuration with right results survives.
+    fn rejection(&self) -> Found {
+        let right: Vec<&Configuration<M>> =
+            self.here.configurations.iter().filter(|one| self.all_right(&one.mask)).collect();
+        let mut states: Vec<StateId> = right.iter().map(|one| one.state).collect();
+        states.sort_unstable();
+        states.dedup();
+        let prefix = right.first().map_or_else(Vec::new, |one| self.steps.path(one.step));
+        Found::Rejected { level: self.level, prefix, states }
+    }
+
+    /// Whether no operation is linearized with a wrong result.
+    fn all_right(&self, mask: &M) -> bool {
+        match self.compare {
+            Compare::Ahead => true,
+            Compare::AtReturn => {
+                let first = self.problem.second_bits;
+                (first..first + self.problem.slots).all(|bit| !mask.has(bit))
+            }
+        }
+    }
+
+    /// Expands every configuration of this level, cheapest in never-returning operations first.
+    fn expand(&mut self) -> Result<(), LimitKind> {
+        let mut used = 0;
+        while used < self.queue.len() {
+            // A step uses no fewer than before: what is added goes to this bucket or a later one.
+            let Some(index) = self.queue[used].pop() else {
+                used += 1;
+                continue;
+            };
+            if self.here.alive[index as usize] {
+                self.expand_one(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_one(&mut self, index: u32) -> Result<(), LimitKind> {
+        let configuration = self.here.configurations[index as usize].clone();
+        self.list_candidates(&configuration.mask);
+        let candidates = std::mem::take(&mut self.candidates);
+        let mut others = std::mem::take(&mut self.others);
+        for &op in &candidates {
+            let class = self.problem.class(op);
+            match self.automaton.step(configuration.state, class, self.meter)? {
+                Step::None => {}
+                Step::One(state) => self.take(&configuration, op, state, false)?,
+                Step::Several(list) => {
+                    for outcome in 0..self.automaton.several(list).len() {
+                        let state = self.automaton.several(list)[outcome];
+                        self.take(&configuration, op, state, false)?;
+                    }
+                }
+            }
+            let returns_now = self.problem.level[op as usize] == self.level;
+            if self.compare == Compare::AtReturn && !returns_now && !self.problem.returns_never(op) {
+                others.clear();
+                self.automaton.other_steps(configuration.state, class, &mut others, self.meter)?;
+                for &state in &others {
+                    self.take(&configuration, op, state, true)?;
+                }
+            }
+        }
+        self.candidates = candidates;
+        self.others = others;
+        Ok(())
+    }
+
+    /// Linearizes `op` in `from`, which leads to `state`.
+    #[inline]
+    fn take(&mut self, from: &Configuration<M>, op: u32, state: StateId, wrong: bool) -> Result<(), LimitKind> {
+        let mut to = Configuration { state, ..from.clone() };
+        if self.problem.returns_never(op) {
+            to.mask.increment(self.problem.optional[self.problem.place[op as usize] as usize].field);
+            to.used += 1;
+        } else {
+            to.mask.set(self.problem.slot(op));
+            if wrong {
+                to.mask.set(self.problem.second_bits + self.problem.slot(op));
+            }
+        }
+        self.gained.clear();
+        self.gained.push(op);
+        self.admit(to)
+    }
+
+    /// Takes a configuration up at this level: behind the return if its operation is linearized, else before it.
+    /// `gained` has the operations linearized since its `step`.
+    fn admit(&mut self, mut configuration: Configuration<M>) -> Result<(), LimitKind> {
+        self.meter.configuration()?;
+        let problem = self.problem;
+        if self.rules.eager_observers {
+            for &op in self.window.open() {
+                let class = problem.class(op);
+                if self.automaton.observes(class)
+                    && !configuration.mask.has(problem.slot(op))
+                    && self.automaton.step(configuration.state, class, self.meter)? != Step::None
+                {
+                    configuration.mask.set(problem.slot(op));
+                    self.gained.push(op);
+                }
+            }
+        }
+        let slot = problem.slot(problem.returns[self.level as usize]);
+        let linearized = configuration.mask.has(slot);
+        if linearized {
+            let wrong = self.compare == Compare::AtReturn && configuration.mask.has(problem.second_bits + slot);
+            if !wrong {
+                let mut behind = configuration.clone();
+                behind.mask.clear(slot);
+                if let Some(index) = self.next.insert(problem, behind, self.meter)? {
+                    self.next.configurations[index as usize].step =
+                        self.steps.extend(configuration.step, &self.gained, self.meter)?;
+                }
+            }
+            if self.rules.just_in_time {
+                return Ok(());
+            }
+        }
+        let (step, used) = (configuration.step, configuration.used as usize);
+        if let Some(index) = self.here.insert(problem, configuration, self.meter)? {
+            self.here.configurations[index as usize].step = self.steps.extend(step, &self.gained, self.meter)?;
+            if self.queue.len() <= used {
+                self.queue.resize_with(used + 1, Vec::new);
+            }
+            self.meter.push(&mut self.queue[used], index)?;
+        }
+        Ok(())
+    }
+
+    fn list_candidates(&mut self, mask: &M) {
+        let problem = self.problem;
+        self.candidates.clear();
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.stamps.fill(0);
+            self.stamp = 1;
+        }
+        // By return, so that of identical operations the first to return is met first.
+        for &op in self.window.open().iter().rev() {
+            let class = problem.class(op);
+            if mask.has(problem.slot(op))
+                // An observer that is still open here is not possible here.
+                || self.rules.eager_observers && self.automaton.observes(class)
+                || self.rules.identical
+                    && std::mem::replace(&mut self.stamps[class.index()], self.stamp) == self.stamp
+            {
+                continue;
+            }
+            self.candidates.push(op);
+        }
+        for (optional, &available) in problem.optional.iter().zip(self.window.available()) {
+            let used = mask.field(optional.field);
+            let stamp = &mut self.stamps[optional.class.index()];
+            if used == available || self.rules.identical && std::mem::replace(stamp, self.stamp) == self.stamp {
+                continue;
+            }
+            self.candidates.push(optional.members[used as usize]);
+        }
+    }
+}
+
+/// A set of configurations of one level, without those that others dominate.
+#[derive(Debug)]
+struct Store<M> {
+    configurations: Vec<Configuration<M>>,
+    alive: Vec<bool>,
+    /// By configuration: another that is equal but for observers and never-returning operations; `END` for none.
+    chain: Vec<u32>,
+    /// The first of each chain.
+    table: HashTable<u32>,
+    table_bytes: usize,
+    /// What the masks took behind pointers since the start of the level.
+    mask_bytes: usize,
+    /// Slots of observers that are open here: a configuration that has more of these bits is better.
+    observers: M,
+    /// All bits by which configurations of one chain may differ.
+    comparable: M,
+    dominance: bool,
+}
+
+const END: u32 = u32::MAX;
+
+impl<M: Mask> Store<M> {
+    fn new(problem: &Problem) -> Self {
+        Self {
+            configurations: Vec::new(),
+            alive: Vec::new(),
+            chain: Vec::new(),
+            table: HashTable::new(),
+            table_bytes: 0,
+            mask_bytes: 0,
+            observers: M::zero(problem.words),
+            comparable: M::zero(problem.words),
+            dominance: false,
+        }
+    }
+
+    /// Empties it for a level.
+    fn start(
+        &mut self,
+        problem: &Problem,
+        window: &Window,
+        automaton: &Automaton<'_>,
+        rules: Rules,
+        meter: &mut Meter,
+    ) {
+        meter.free(std::mem::take(&mut self.mask_bytes));
+        self.configurations.clear();
+        self.alive.clear();
+        self.chain.clear();
+        self.table.clear();
+        self.dominance = rules.dominance;
+        if !rules.dominance {
+            return;
+        }
+        self.observers.words_mut().fill(0);
+        for &op in window.open() {
+            if automaton.observes(problem.class(op)) {
+                self.observers.set(problem.slot(op));
+            }
+        }
+        self.comparable = self.observers.clone();
+        for optional in &problem.optional {
+            optional.field.fill(self.comparable.words_mut());
+        }
+    }
+
+    /// Adds a configuration unless another dominates it; drops those that it dominates. The new index, if added.
+    fn insert(
+        &mut self,
+        problem: &Problem,
+        new: Configuration<M>,
+        meter: &mut Meter,
+    ) -> Result<Option<u32>, LimitKind> {
+        let Self { configurations, alive, chain, table, comparable, .. } = self;
+        let hash = ordinary_hash(&new, comparable);
+        let same = |index: &u32| {
+            let other = &configurations[*index as usize];
+            other.state == new.state && ordinary(&other.mask, comparable).eq(ordinary(&new.mask, comparable))
+        };
+        let first = table.find(hash, same).copied();
+        if let Some(first) = first {
+            if !self.dominance {
+                return Ok(None);
+            }
+            let mut index = first;
+            while index != END {
+                if alive[index as usize] {
+                    let other = &configurations[index as usize];
+                    if dominates(problem, &self.observers, &other.mask, &new.mask) {
+                        return Ok(None);
+                    }
+                    if dominates(problem, &self.observers, &new.mask, &other.mask) {
+                        alive[index as usize] = false;
+                    }
+                }
+                index = chain[index as usize];
+            }
+        }
+        let index = u32::try_from(configurations.len()).expect("memory ends before 2^32 configurations");
+        let heap = new.mask.heap_size();
+        if heap > 0 {
+            meter.allocate(heap)?;
+            self.mask_bytes += heap;
+        }
+        meter.push(configurations, new)?;
+        meter.push(alive, true)?;
+        match first {
+            Some(first) => {
+                let behind = std::mem::replace(&mut chain[first as usize], index);
+                meter.push(chain, behind)?;
+            }
+            None => {
+                meter.push(chain, END)?;
+                let configurations = &*configurations;
+                if table.len() == table.capacity() {
+                    let more = ((table.capacity() + 1) * 8 / 7).next_power_of_two().max(4) * 2 * 5 + 16;
+                    meter.allocate(more)?;
+                    table.reserve(1, |other| ordinary_hash(&configurations[*other as usize], comparable));
+                    meter.free(self.table_bytes + more - table.allocation_size().min(more));
+                    self.table_bytes = table.allocation_size();
+                }
+                table.insert_unique(hash, index, |other| {
+                    ordinary_hash(&configurations[*other as usize], comparable)
+                });
+            }
+        }
+        Ok(Some(index))
+    }
+
+    /// Moves out what is not dominated.
+    fn take_living(&mut self, frontier: &mut Vec<Configuration<M>>) {
+        let mut alive = self.alive.iter();
+        frontier.extend(self.configurations.drain(..).filter(|_| alive.next().is_some_and(|alive| *alive)));
+    }
+}
+
+fn ordinary<'m, M: Mask>(mask: &'m M, comparable: &'m M) -> impl Iterator<Item = u64> + 'm {
+    mask.words().iter().zip(comparable.words()).map(|(word, comparable)| word & !comparable)
+}
+
+#[inline]
+fn ordinary_hash<M: Mask>(configuration: &Configuration<M>, comparable: &M) -> u64 {
+    ordinary(&configuration.mask, comparable)
+        .fold(hash::word(configuration.state.0.into()), |hash, word| hash::words(hash, &[word]))
+}
+
+/// Whether `a`, equal to `b` but for observers and never-returning operations, has satisfied at least the same
+/// observers and used at most the same never-returning operations.
+#[inline]
+fn dominates<M: Mask>(problem: &Problem, observers: &M, a: &M, b: &M) -> bool {
+    let observed = a
+        .words()
+        .iter()
+        .zip(b.words())
+        .zip(observers.words())
+        .all(|((a, b), observers)| b & !a & observers == 0);
+    observed && problem.optional.iter().all(|optional| a.field(optional.field) <= b.field(optional.field))
+}
+
+/// The steps on the ways to the configurations that are left: a tree with links to the root.
+#[derive(Debug, Default)]
+struct Steps {
+    steps: Vec<Link>,
+    /// The length at which what no configuration needs any more is dropped.
+    collect_at: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    before: u32,
+    op: u32,
+}
+
+impl Steps {
+    const START: u32 = u32::MAX;
+
+    fn extend(&mut self, mut step: u32, ops: &[u32], meter: &mut Meter) -> Result<u32, LimitKind> {
+        for &op in ops {
+            meter.push(&mut self.steps, Link { before: step, op })?;
+            step = u32::try_from(self.steps.len() - 1).expect("memory ends before 2^32 steps");
+        }
+        Ok(step)
+    }
+
+    /// The operations on the way to `step`.
+    fn path(&self, mut step: u32) -> Vec<u32> {
+        let mut path = Vec::new();
+        while step != Self::START {
+            let Link { before, op } = self.steps[step as usize];
+            path.push(op);
+            step = before;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Drops the steps that lead to no configuration of the frontier, once they may be half of all.
+    fn collect<M>(&mut self, frontier: &mut [Configuration<M>], meter: &mut Meter) {
+        const LEAST: usize = 1 << 12;
+        if self.steps.len() < self.collect_at.max(LEAST) {
+            return;
+        }
+        let old_bytes = self.steps.capacity() * size_of::<Link>();
+        // A flag and a new number for each step. Without room for them the search goes on as it is.
+        let scratch = self.steps.len() * 5;
+        if meter.allocate(scratch).is_err() {
+            return;
+        }
+        let mut needed = vec![false; self.steps.len()];
+        for configuration in frontier.iter() {
+            let mut step = configuration.step;
+            while step != Self::START && !std::mem::replace(&mut needed[step as usize], true) {
+                step = self.steps[step as usize].before;
+            }
+        }
+        // A step is always behind the one before it, so the new number of that one is known.
+        let mut renumbered = vec![Self::START; self.steps.len()];
+        let mut kept = 0;
+        for old in 0..self.steps.len() {
+            if needed[old] {
+                let Link { before, op } = self.steps[old];
+                let before = if before == Self::START { before } else { renumbered[before as usize] };
+                self.steps[kept] = Link { before, op };
+                renumbered[old] = u32::try_from(kept).expect("no more than before");
+                kept += 1;
+            }
+        }
+        self.steps.truncate(kept);
+        for configuration in frontier {
+            if configuration.step != Self::START {
+                configuration.step = renumbered[configuration.step as usize];
+            }
+        }
+        self.collect_at = kept * 2;
+        self.steps.shrink_to(kept * 2);
+        meter.free(scratch + old_bytes.saturating_sub(self.steps.capacity() * size_of::<Link>()));
+    }
+}

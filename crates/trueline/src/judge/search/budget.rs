@@ -1,0 +1,240 @@
+//! Limits, and holding to them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::verdict::LimitKind;
+
+/// What a check may take. Without a limit it goes on until it knows.
+///
+/// A checker returns within 5 % and 50 ms of the time, and its tables with the states' heap sizes stay within the
+/// memory: growth is checked before it happens.
+///
+/// ```
+/// use std::time::Duration;
+/// use trueline::judge::Budget;
+///
+/// let budget = Budget::unlimited().time(Duration::from_secs(10)).memory(1 << 30);
+/// # let _ = budget;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    time: Option<Duration>,
+    memory: Option<u64>,
+    configurations: Option<u64>,
+    cancel: Option<CancelToken>,
+}
+
+impl Budget {
+    /// No limit.
+    pub fn unlimited() -> Self {
+        Self::default()
+    }
+
+    /// At most this long.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// At most this many bytes of tables and states.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// At most this many configurations.
+    #[must_use]
+    pub fn configurations(mut self, configurations: u64) -> Self {
+        self.configurations = Some(configurations);
+        self
+    }
+
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// Until `token` is cancelled.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: CancelToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+}
+
+/// Cancels checks from another thread.
+///
+/// A child is cancelled with its parent, but can be cancelled alone.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken {
+    flag: Arc<AtomicBool>,
+    parent: Option<Arc<CancelToken>>,
+}
+
+impl CancelToken {
+    /// A token that is not cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends all checks that have this token or a child of it.
+    pub fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
+    }
+
+    /// A token that is cancelled when this one is.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { flag: Arc::default(), parent: Some(Arc::new(self.clone())) }
+    }
+}
+
+/// How often the clock and the token are looked at, in configurations. At 10 M configurations a second this is every
+/// 50 µs; the slowest models take some 10 µs a configuration, so that the delay stays below 6 ms.
+const LOOK_EVERY: u32 = 512;
+
+/// A budget being spent by one search.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    deadline: Option<Instant>,
+    memory: u64,
+    configurations_left: u64,
+    cancel: Option<CancelToken>,
+    until_look: u32,
+    /// Configurations visited.
+    pub(crate) configurations: u64,
+    bytes: u64,
+    pub(crate) peak_bytes: u64,
+}
+
+impl Meter {
+    /// Starts the clock.
+    pub(crate) fn start(budget: &Budget) -> Self {
+        Self {
+            deadline: budget.time.and_then(|time| Instant::now().checked_add(time)),
+            memory: budget.memory.unwrap_or(u64::MAX),
+            configurations_left: budget.configurations.unwrap_or(u64::MAX),
+            cancel: budget.cancel.clone(),
+            // The first configuration looks: a token that was cancelled before the start ends the search at once.
+            until_look: 1,
+            configurations: 0,
+            bytes: 0,
+            peak_bytes: 0,
+        }
+    }
+
+    /// A meter of the same clock for a part of the work: its own configurations and token, what memory is left.
+    pub(crate) fn part(&self, configurations: Option<u64>, cancel: Option<CancelToken>) -> Self {
+        Self {
+            deadline: self.deadline,
+            memory: self.memory.saturating_sub(self.bytes),
+            configurations_left: self.configurations_left.min(configurations.unwrap_or(u64::MAX)),
+            cancel: cancel.or_else(|| self.cancel.clone()),
+            until_look: 1,
+            configurations: 0,
+            bytes: 0,
+            peak_bytes: 0,
+        }
+    }
+
+    /// A meter of the same clock for one of several threads: its share of what memory is left.
+    pub(crate) fn share(&self, threads: usize, cancel: CancelToken) -> Self {
+        let mut own = self.part(None, Some(cancel));
+        if own.memory != u64::MAX {
+            own.memory /= threads as u64;
+        }
+        own
+    }
+
+    /// Adds what another thread spent at the same time.
+    pub(crate) fn merge(&mut self, other: &Meter) {
+        self.configurations += other.configurations;
+        // An upper bound: as if both had their peaks at once.
+        self.peak_bytes += other.peak_bytes;
+    }
+
+    /// Takes over what a part spent.
+    pub(crate) fn add(&mut self, part: &Meter) {
+        self.configurations += part.configurations;
+        self.configurations_left = self.configurations_left.saturating_sub(part.configurations);
+        self.peak_bytes = self.peak_bytes.max(self.bytes + part.peak_bytes);
+    }
+
+    pub(crate) fn token(&self) -> CancelToken {
+        self.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)
+    }
+
+    /// One configuration more.
+    #[inline]
+    pub(crate) fn configuration(&mut self) -> Result<(), LimitKind> {
+        self.configurations += 1;
+        self.until_look -= 1;
+        if self.until_look == 0 { self.look() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look(&mut self) -> Result<(), LimitKind> {
+        if self.configurations > self.configurations_left {
+            self.until_look = 1;
+            return Err(LimitKind::Configurations);
+        }
+        let left = self.configurations_left - self.configurations;
+        self.until_look = u32::try_from(left.min(u64::from(LOOK_EVERY))).expect("at most LOOK_EVERY").max(1);
+        self.look_at_clock()
+    }
+
+    /// Looks at the clock and the token: to be called in long work that visits no configuration.
+    pub(crate) fn look_at_clock(&self) -> Result<(), LimitKind> {
+        if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(LimitKind::Cancelled);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(LimitKind::Time);
+        }
+        Ok(())
+    }
+
+    /// Asks for `bytes` more, before they are allocated.
+    pub(crate) fn allocate(&mut self, bytes: usize) -> Result<(), LimitKind> {
+        let total = self.bytes.saturating_add(bytes as u64);
+        if total > self.memory {
+            return Err(LimitKind::Memory);
+        }
+        self.bytes = total;
+        self.peak_bytes = self.peak_bytes.max(total);
+        Ok(())
+    }
+
+    /// Pushes `item`, asking first for what the vector must grow by.
+    #[inline]
+    pub(crate) fn push<T>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), LimitKind> {
+        if items.len() == items.capacity() {
+            self.grow(items)?;
+        }
+        items.push(item);
+        Ok(())
+    }
+
+    #[cold]
+    fn grow<T>(&mut self, items: &mut Vec<T>) -> Result<(), LimitKind> {
+        let old = items.capacity();
+        let new = (old * 2).max(16);
+        self.allocate(new * size_of::<T>())?;
+        items.reserve_exact(new - items.len());
+        self.free(old * size_of::<T>());
+        Ok(())
+    }
+
+    /// Gives `bytes` back, after they were freed.
+    pub(crate) fn free(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes as u64);
+    }
+}

@@ -1,0 +1,508 @@
+//! Depth-first search for a linearization: what Wing & Gong's and Lowe's tree and graph searches share.
+//!
+//! From a configuration, each open operation that is not linearized is tried in some order; a dead end is undone.
+//! Recursion is a stack of frames, a path is a stack of operations (`trail`), undoing is popping.
+
+use super::automaton::{Automaton, StateId, Step};
+use super::budget::Meter;
+use super::mask::Mask;
+use super::problem::Problem;
+use super::rules::Rules;
+use super::seen::{Key, Seen};
+use super::{Found, Window, hash};
+use crate::verdict::LimitKind;
+
+/// What failed configurations are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// None: a tree search.
+    Tree,
+    /// All: a graph search.
+    Graph,
+    /// What fits these bytes, the least recently used forgotten first.
+    Recent(u64),
+    /// What fits these bytes, the cheapest forgotten first.
+    Costly(u64),
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(crate) rules: Rules,
+    pub(crate) memory: Memory,
+    /// Shuffles the order in which operations are tried.
+    pub(crate) seed: Option<u64>,
+    /// Starts anew with another order when this many configurations, times Luby's sequence, brought no answer.
+    pub(crate) restart_after: Option<u64>,
+}
+
+/// Searches one part.
+pub(crate) fn search(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    meter: &mut Meter,
+) -> Found {
+    match problem.words {
+        1 => run::<[u64; 1]>(problem, automaton, options, meter),
+        2 => run::<[u64; 2]>(problem, automaton, options, meter),
+        3 | 4 => run::<[u64; 4]>(problem, automaton, options, meter),
+        _ => run::<Box<[u64]>>(problem, automaton, options, meter),
+    }
+}
+
+fn run<M: Mask>(
+    problem: &Problem,
+    automaton: &mut Automaton<'_>,
+    options: &Options,
+    meter: &mut Meter,
+) -> Found {
+    if problem.levels() == 0 {
+        return Found::Accepted(Vec::new());
+    }
+    let seen = match options.memory {
+        Memory::Tree => Seen::<M>::Nothing,
+        Memory::Graph => Seen::all(),
+        Memory::Recent(bytes) => Seen::recent(bytes),
+        Memory::Costly(bytes) => Seen::costly(bytes),
+    };
+    let mut search = Search {
+        problem,
+        automaton,
+        options,
+        meter,
+        window: Window::new(problem),
+        seen,
+        frames: Vec::new(),
+        candidates: Vec::new(),
+        trail: Vec::new(),
+        stamps: Vec::new(),
+        stamp: 0,
+        furthest: Furthest::default(),
+        random: options.seed.map_or(0, |seed| hash::word(seed) | 1),
+        other_bytes: 0,
+        collect_at: match options.memory {
+            Memory::Recent(bytes) | Memory::Costly(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            Memory::Tree | Memory::Graph => usize::MAX,
+        },
+    };
+    match search.until_known() {
+        Ok(true) => Found::Accepted(search.trail),
+        Ok(false) => Found::Rejected {
+            level: search.furthest.level,
+            prefix: search.furthest.prefix,
+            states: search.furthest.states,
+        },
+        Err(kind) => Found::Unknown { kind, level: search.furthest.level },
+    }
+}
+
+/// A configuration on the path, and what is still to be tried from it.
+#[derive(Debug)]
+struct Frame<M> {
+    key: Key<M>,
+    /// The operations to try are `candidates[next..]` up to the next frame's.
+    first: u32,
+    next: u32,
+    /// Which of several outcomes of the operation at `next` comes next.
+    outcome: u32,
+    /// The length of the trail here.
+    trail: u32,
+    /// The configurations visited before this one.
+    entered: u64,
+}
+
+struct Search<'s, 'a, M> {
+    problem: &'s Problem,
+    automaton: &'s mut Automaton<'a>,
+    options: &'s Options,
+    meter: &'s mut Meter,
+    window: Window,
+    seen: Seen<M>,
+    frames: Vec<Frame<M>>,
+    /// The candidates of all frames, one behind the other.
+    candidates: Vec<u32>,
+    /// The operations linearized on the path, in their order.
+    trail: Vec<u32>,
+    /// By class: the last configuration at which an operation of it was made a candidate.
+    stamps: Vec<u32>,
+    stamp: u32,
+    furthest: Furthest,
+    /// The state of the generator that shuffles; 0 for none.
+    random: u64,
+    /// Bytes of masks and of `furthest` that the meter knows of.
+    other_bytes: usize,
+    /// The bytes of states at which those that are not needed are forgotten.
+    collect_at: usize,
+}
+
+/// The furthest level reached, and what is known of it.
+#[derive(Debug, Default)]
+struct Furthest {
+    level: u32,
+    /// The states at that level, each once.
+    states: Vec<StateId>,
+    /// By state: the level for which it was last listed, plus one.
+    listed: Vec<u32>,
+    /// The trail at a dead end at that level.
+    prefix: Vec<u32>,
+    /// How many operations at the start of `prefix` are still those of the trail.
+    common: usize,
+    /// Whether `prefix` is of that level already.
+    known: bool,
+}
+
+impl Furthest {
+    #[inline]
+    fn reached(&mut self, level: u32, state: StateId) {
+        if level < self.level {
+            return;
+        }
+        if level > self.level {
+            self.level = level;
+            self.states.clear();
+            self.known = false;
+        }
+        if state.index() >= self.listed.len() {
+            self.listed.resize((state.index() + 1).next_power_of_two(), 0);
+        }
+        if self.listed[state.index()] != level + 1 {
+            self.listed[state.index()] = level + 1;
+            self.states.push(state);
+        }
+    }
+
+    /// A dead end at `level`: the trail there is a linearization of the prefix. Copying only what has changed since
+    /// the last time keeps this linear along a search that runs into a dead end at every step.
+    fn dead_end(&mut self, level: u32, trail: &[u32]) {
+        if level == self.level && !self.known {
+            self.prefix.truncate(self.common);
+            self.prefix.extend_from_slice(&trail[self.common..]);
+            self.common = trail.len();
+            self.known = true;
+        }
+    }
+
+    #[inline]
+    fn trail_cut(&mut self, length: usize) {
+        self.common = self.common.min(length);
+    }
+}
+
+/// Why a run ended before it knew.
+enum Stop {
+    Limit(LimitKind),
+    Restart,
+}
+
+impl From<LimitKind> for Stop {
+    fn from(kind: LimitKind) -> Self {
+        Self::Limit(kind)
+    }
+}
+
+impl<M: Mask> Search<'_, '_, M> {
+    /// Whether there is a linearization.
+    fn until_known(&mut self) -> Result<bool, LimitKind> {
+        self.stamps = vec![0; self.automaton.class_count()];
+        self.meter.allocate(self.stamps.len() * 4 + self.problem.bytes())?;
+        for run in 1.. {
+            let until = match self.options.restart_after {
+                Some(unit) => self.meter.configurations + unit.saturating_mul(luby(run)),
+                None => u64::MAX,
+            };
+            match self.once(until) {
+                Ok(answer) => return Ok(answer),
+                Err(Stop::Limit(kind)) => return Err(kind),
+                Err(Stop::Restart) => {
+                    self.frames.clear();
+                    self.candidates.clear();
+                    self.cut_trail(0);
+                }
+            }
+        }
+        unreachable!("the runs are endless")
+    }
+
+    fn once(&mut self, until: u64) -> Result<bool, Stop> {
+        let root = Key { level: 0, state: StateId::INITIAL, mask: M::zero(self.problem.words) };
+        if self.enter(root, 0)? {
+            return Ok(true);
+        }
+        while let Some((next, op)) = self.next_move()? {
+            if self.meter.configurations > until {
+                return Err(Stop::Restart);
+            }
+            let trail = self.trail.len();
+            self.meter.push(&mut self.trail, op)?;
+            if self.enter(next, trail)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next configuration to enter, and the operation that leads to it: from the top frame, or, when it has
+    /// nothing left, from one below.
+    fn next_move(&mut self) -> Result<Option<(Key<M>, u32)>, LimitKind> {
+        while let Some(frame) = self.frames.last_mut() {
+            while let Some(&op) = self.candidates.get(frame.next as usize) {
+                let step = self.automaton.step(frame.key.state, self.problem.class(op), self.meter)?;
+                let (state, last) = match step {
+                    Step::None => {
+                        frame.next += 1;
+                        continue;
+                    }
+                    Step::One(state) => (state, true),
+                    Step::Several(list) => {
+                        let states = self.automaton.several(list);
+                        (states[frame.outcome as usize], frame.outcome as usize + 1 == states.len())
+                    }
+                };
+                if last {
+                    frame.next += 1;
+                    frame.outcome = 0;
+                } else {
+                    frame.outcome += 1;
+                }
+                let mut key = Key { state, ..frame.key.clone() };
+                let trail = frame.trail as usize;
+                linearize(self.problem, &mut key, op);
+                self.cut_trail(trail);
+                return Ok(Some((key, op)));
+            }
+            let frame = self.frames.pop().expect("there was one");
+            self.candidates.truncate(frame.first as usize);
+            self.furthest.dead_end(frame.key.level, &self.trail[..frame.trail as usize]);
+            let work = self.meter.configurations - frame.entered;
+            self.seen.insert(frame.key, work, self.meter)?;
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn cut_trail(&mut self, length: usize) {
+        self.trail.truncate(length);
+        self.furthest.trail_cut(length);
+    }
+
+    /// Enters a configuration; whether it is the end of a linearization. A configuration from which the search is
+    /// known to fail is left at once, and the trail is cut to `trail`.
+    #[inline]
+    fn enter(&mut self, mut key: Key<M>, trail: usize) -> Result<bool, LimitKind> {
+        self.meter.configuration()?;
+        let levels = self.problem.levels();
+        if key.level < levels && self.options.rules.eager_observers {
+            self.satisfy_observers(&mut key)?;
+        }
+        if key.level == levels {
+            return Ok(true);
+        }
+        self.furthest.reached(key.level, key.state);
+        if self.seen.contains(&key) {
+            self.cut_trail(trail);
+            return Ok(false);
+        }
+        self.window.seek(self.problem, key.level);
+        let first = self.candidates.len();
+        self.list_candidates(&key)?;
+        let frame = Frame {
+            key,
+            first: small(first),
+            next: small(first),
+            outcome: 0,
+            trail: small(self.trail.len()),
+            entered: self.meter.configurations,
+        };
+        self.meter.push(&mut self.frames, frame)?;
+        self.account()?;
+        Ok(false)
+    }
+
+    /// Linearizes every open observer that is possible here; the level goes up if the next to return is one.
+    fn satisfy_observers(&mut self, key: &mut Key<M>) -> Result<(), LimitKind> {
+        let problem = self.problem;
+        loop {
+            self.window.seek(problem, key.level);
+            let level = key.level;
+            // The next to return is last: by then all others have been seen, and the level may go up.
+            for &op in self.window.open() {
+                let class = problem.class(op);
+                if !self.automaton.observes(class) || key.mask.has(problem.slot(op)) {
+                    continue;
+                }
+                if self.automaton.step(key.state, class, self.meter)? != Step::None {
+                    self.meter.push(&mut self.trail, op)?;
+                    linearize(problem, key, op);
+                }
+            }
+            if key.level == level || key.level == problem.levels() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lists the operations to try from a configuration at the window's level.
+    fn list_candidates(&mut self, key: &Key<M>) -> Result<(), LimitKind> {
+        let problem = self.problem;
+        let rules = self.options.rules;
+        let first = self.candidates.len();
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.stamps.fill(0);
+            self.stamp = 1;
+        }
+        // By return, so that of identical operations the first to return is met first.
+        for &op in self.window.open().iter().rev() {
+            if key.mask.has(problem.slot(op)) {
+                continue;
+            }
+            let class = problem.class(op);
+            // An observer that is still open here is not possible here.
+            if rules.eager_observers && self.automaton.observes(class) {
+                continue;
+            }
+            if rules.identical && std::mem::replace(&mut self.stamps[class.index()], self.stamp) == self.stamp {
+                continue;
+            }
+            self.meter.push(&mut self.candidates, op)?;
+        }
+        for (optional, &available) in problem.optional.iter().zip(self.window.available()) {
+            let used = key.mask.field(optional.field);
+            if used == available {
+                continue;
+            }
+            let stamp = &mut self.stamps[optional.class.index()];
+            if rules.identical && std::mem::replace(stamp, self.stamp) == self.stamp {
+                continue;
+            }
+            self.meter.push(&mut self.candidates, optional.members[used as usize])?;
+        }
+        let candidates = &mut self.candidates[first..];
+        if !rules.just_in_time {
+            // Wing & Gong go through the list of events: by call.
+            candidates.sort_unstable();
+        }
+        if self.random != 0 {
+            shuffle(candidates, &mut self.random);
+        }
+        Ok(())
+    }
+
+    /// Tells the meter of what it has not been told, and collects states where they are too many.
+    #[inline]
+    fn account(&mut self) -> Result<(), LimitKind> {
+        let masks = self.frames.len() * self.frames.last().map_or(0, |frame| frame.key.mask.heap_size());
+        let furthest = &self.furthest;
+        let words = furthest.prefix.capacity() + furthest.listed.capacity() + furthest.states.capacity();
+        let bytes = masks + words * 4;
+        if bytes > self.other_bytes {
+            self.meter.allocate(bytes - self.other_bytes)?;
+            self.other_bytes = bytes;
+        }
+        if self.collect_at != usize::MAX && self.automaton.bytes() > self.collect_at {
+            self.collect()?;
+        }
+        Ok(())
+    }
+
+    /// Forgets states that neither the path nor the costlier half of what is remembered needs.
+    #[cold]
+    fn collect(&mut self) -> Result<(), LimitKind> {
+        let mut needed = vec![false; self.automaton.states()];
+        needed[StateId::INITIAL.index()] = true;
+        let path = self.frames.iter().map(|frame| frame.key.state);
+        for state in path.chain(self.furthest.states.iter().copied()) {
+            needed[state.index()] = true;
+        }
+        let half = needed.len() / 2;
+        let mut count = needed.iter().filter(|needed| **needed).count();
+        if count > half {
+            // The path alone fills the memory.
+            return Err(LimitKind::Memory);
+        }
+        for state in self.seen.states() {
+            if count >= half {
+                break;
+            }
+            count += usize::from(!std::mem::replace(&mut needed[state.index()], true));
+        }
+        let keep: Vec<StateId> =
+            (0..).map(StateId).zip(&needed).filter(|(_, needed)| **needed).map(|(state, _)| state).collect();
+        let mut renumbered = vec![None; needed.len()];
+        for (new, old) in (0..).map(StateId).zip(&keep) {
+            renumbered[old.index()] = Some(new);
+        }
+        self.automaton.retain(&keep, self.meter);
+        self.seen.renumber(&renumbered);
+        let new = |old: StateId| renumbered[old.index()].expect("what is needed was kept");
+        for frame in &mut self.frames {
+            frame.key.state = new(frame.key.state);
+        }
+        self.furthest.listed.fill(0);
+        for state in &mut self.furthest.states {
+            *state = new(*state);
+            self.furthest.listed[state.index()] = self.furthest.level + 1;
+        }
+        Ok(())
+    }
+}
+
+/// Marks `op`, which is open at the key's level, as linearized; if it is the next to return, goes to the next return
+/// whose operation is not linearized.
+#[inline]
+pub(crate) fn linearize<M: Mask>(problem: &Problem, key: &mut Key<M>, op: u32) {
+    if problem.returns_never(op) {
+        key.mask.increment(problem.optional[problem.place[op as usize] as usize].field);
+        return;
+    }
+    if problem.level[op as usize] != key.level {
+        key.mask.set(problem.slot(op));
+        return;
+    }
+    loop {
+        key.level += 1;
+        match problem.returns.get(key.level as usize) {
+            // The slot is free for another operation from here on, and its bit must be too.
+            Some(&next) if key.mask.has(problem.slot(next)) => key.mask.clear(problem.slot(next)),
+            _ => return,
+        }
+    }
+}
+
+fn small(index: usize) -> u32 {
+    u32::try_from(index).expect("a path is no longer than the history, and memory ends before 2^32 candidates")
+}
+
+/// Luby, Sinclair and Zuckerman's sequence 1, 1, 2, 1, 1, 2, 4, ...: within a factor of log of the best schedule of
+/// restarts, whatever the times are. It grows for ever, so the search stays complete.
+fn luby(run: u64) -> u64 {
+    let mut run = run;
+    loop {
+        let power = (run + 1).next_power_of_two();
+        if power == run + 1 {
+            return power / 2;
+        }
+        run -= power / 2 - 1;
+    }
+}
+
+fn shuffle(items: &mut [u32], random: &mut u64) {
+    for index in (1..items.len()).rev() {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        #[expect(clippy::cast_possible_truncation, reason = "taken modulo a length")]
+        let other = (*random % (index as u64 + 1)) as usize;
+        items.swap(index, other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn luby_is_the_sequence_of_the_paper() {
+        let sequence: Vec<u64> = (1..=15).map(super::luby).collect();
+        assert_eq!(sequence, [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]);
+    }
+}

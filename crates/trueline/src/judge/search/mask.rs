@@ -1,0 +1,156 @@
+//! Which open operations are linearized: bits, in as many words as the widest overlap needs.
+//!
+//! One bit for each slot of an open operation comes first; behind them, a field for each class of never-returning
+//! operations counts how many of it were used. A field never crosses a word.
+
+/// A fixed number of bits. Searches are compiled once for each form.
+pub(crate) trait Mask: Clone + Eq {
+    /// All zero, of this many words.
+    fn zero(words: usize) -> Self;
+    fn words(&self) -> &[u64];
+    fn words_mut(&mut self) -> &mut [u64];
+
+    /// Bytes behind a pointer.
+    fn heap_size(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn has(&self, bit: u32) -> bool {
+        self.words()[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn set(&mut self, bit: u32) {
+        self.words_mut()[(bit / 64) as usize] |= 1 << (bit % 64);
+    }
+
+    #[inline]
+    fn clear(&mut self, bit: u32) {
+        self.words_mut()[(bit / 64) as usize] &= !(1 << (bit % 64));
+    }
+
+    #[inline]
+    fn field(&self, field: Field) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "a field has at most 32 bits")]
+        let count = (self.words()[field.word as usize] >> field.shift & field.mask()) as u32;
+        count
+    }
+
+    /// One more in `field`; it must not overflow.
+    #[inline]
+    fn increment(&mut self, field: Field) {
+        debug_assert!(u64::from(self.field(field)) < field.mask(), "a class has no more members than its field counts");
+        self.words_mut()[field.word as usize] += 1 << field.shift;
+    }
+}
+
+impl<const N: usize> Mask for [u64; N] {
+    fn zero(words: usize) -> Self {
+        debug_assert!(words <= N, "the form is chosen to fit");
+        [0; N]
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        self
+    }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut [u64] {
+        self
+    }
+}
+
+impl Mask for Box<[u64]> {
+    fn zero(words: usize) -> Self {
+        vec![0; words].into()
+    }
+
+    fn words(&self) -> &[u64] {
+        self
+    }
+
+    fn words_mut(&mut self) -> &mut [u64] {
+        self
+    }
+
+    fn heap_size(&self) -> usize {
+        self.len() * 8 + 16
+    }
+}
+
+/// Some bits of one word that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field {
+    word: u32,
+    shift: u8,
+    width: u8,
+}
+
+impl Field {
+    fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+
+    /// Sets all its bits.
+    pub(crate) fn fill(self, words: &mut [u64]) {
+        words[self.word as usize] |= self.mask() << self.shift;
+    }
+}
+
+/// Hands out bits and fields from the lowest on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    bits: u32,
+}
+
+impl Layout {
+    /// The next `count` single bits; gives the first.
+    pub(crate) fn bits(&mut self, count: u32) -> u32 {
+        let first = self.bits;
+        self.bits += count;
+        first
+    }
+
+    /// The next field that can count to `most`.
+    pub(crate) fn field(&mut self, most: u32) -> Field {
+        let width = (32 - most.leading_zeros()).max(1);
+        if self.bits % 64 + width > 64 {
+            self.bits = self.bits.next_multiple_of(64);
+        }
+        let first = self.bits(width);
+        #[expect(clippy::cast_possible_truncation, reason = "a shift is below 64 and a width at most 32")]
+        let field = Field { word: first / 64, shift: (first % 64) as u8, width: width as u8 };
+        field
+    }
+
+    /// The words that all of it takes; at least one.
+    pub(crate) fn words(&self) -> usize {
+        (self.bits.div_ceil(64) as usize).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_count_and_do_not_cross_words() {
+        let mut layout = Layout::default();
+        let first_bit = layout.bits(62);
+        let field = layout.field(5);
+        let single = layout.field(1);
+        assert_eq!((first_bit, layout.words()), (0, 2));
+        let mut mask = <[u64; 2]>::zero(2);
+        mask.set(61);
+        for count in 0..5 {
+            assert_eq!(mask.field(field), count);
+            mask.increment(field);
+        }
+        mask.increment(single);
+        assert_eq!((mask.field(field), mask.field(single), mask.has(61), mask.has(60)), (5, 1, true, false));
+        mask.clear(61);
+        assert_eq!(mask.words()[0], 0);
+    }
+}

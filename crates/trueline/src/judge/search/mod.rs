@@ -1,0 +1,52 @@
+//! The search core that every generic checker stands on.
+//!
+//! A checker sees neither user types nor whole histories. It sees
+//! - a [`Problem`](problem::Problem): the operations of one part as small integers, with the [`Window`] of those that are open at a
+//!   return;
+//! - an [`Automaton`](automaton::Automaton): the specification as a graph of interned states, each transition computed once;
+//! - a [`Meter`]: the limits.
+//!
+//! A *configuration* is `(level, state, mask)`. The level counts returns: all operations that returned before it are
+//! linearized, the next one to return is not. The mask says which of the open operations are linearized already. That
+//! is the whole truth about a partial linearization: any operation linearized ahead of the level must be open there
+//! (Lowe's configuration `(s, calls, rets)`, paper section 4; the same holds for Wing & Gong's sets of linearized
+//! operations, because an operation may be linearized only if it was called before the first unlinearized return).
+//! So a configuration takes a few machine words, not a bit for each operation of the history.
+//!
+//! The states passed on the way to a configuration are immutable, and undoing is popping a state's number off a
+//! stack. Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions his memo of
+//! operations (paper section 3).
+
+pub(crate) mod automaton;
+pub(crate) mod breadth_first;
+pub(crate) mod budget;
+pub(crate) mod depth_first;
+pub(crate) mod hash;
+pub(crate) mod mask;
+pub(crate) mod problem;
+pub(crate) mod rules;
+pub(crate) mod seen;
+pub(crate) mod window;
+
+pub(crate) use automaton::StateId;
+pub(crate) use budget::Meter;
+pub(crate) use window::Window;
+
+use crate::verdict::LimitKind;
+
+/// What a search of one part found, in terms of the [`Problem`]'s own numbers.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// A linearization.
+    Accepted(Vec<u32>),
+    /// No configuration passes the return at `level`.
+    Rejected {
+        level: u32,
+        /// A linearization of what is before that return.
+        prefix: Vec<u32>,
+        /// All states that the object can be in at that return.
+        states: Vec<StateId>,
+    },
+    /// A limit was reached when some configuration had come to `level`, and none further.
+    Unknown { kind: LimitKind, level: u32 },
+}

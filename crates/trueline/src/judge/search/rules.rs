@@ -1,0 +1,113 @@
+//! The rules that cut a search, each with the argument why it cuts nothing that matters.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which rules a search uses. Each can be switched to measure what it gains.
+///
+/// "Completion" below is any way to go on from a configuration to one that passes some later return; a rule is sound
+/// if a completion exists after the cut whenever one existed before. Since that holds for completions up to *any*
+/// later return, the rules also leave alone where a rejected history fails and what would have been allowed there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct Rules {
+    /// *Just in time*: linearize only at a return whose operation is not linearized yet, the returning operation
+    /// first.
+    ///
+    /// Sound by Lowe's lemma 6: the linearization of an operation can be moved later, past calls and past returns of
+    /// others, until another linearization or its own return follows.
+    pub just_in_time: bool,
+    /// *Eager observers*: an open operation that changes no state, in whatever state its recorded result is possible,
+    /// is linearized as soon as it is possible, and nothing else is tried instead.
+    ///
+    /// Sound: take a completion, remove the observer from wherever it is (no state changes there) and put it here
+    /// (it is open, and possible). It is *not* sound for an operation that merely happens to leave this state: a
+    /// write of the present value may be needed after another write. An operation with unknown result counts only if
+    /// it observes whatever its result is; such an operation is never needed at all, and is dropped.
+    pub eager_observers: bool,
+    /// *Identical operations*: of open operations that are equal in operation and result, only the one that returns
+    /// first is tried.
+    ///
+    /// Sound: if a completion has b first and a, which returns earlier, later or never, swap them. a moves earlier,
+    /// and is open here; b moves to a point before a's return, which is before its own. Operations are equal only if
+    /// they are to the specification: one that sees its caller has the caller in its operation.
+    pub identical: bool,
+    /// *Dominance*, in breadth-first order: of two configurations with the same level, state and linearized ordinary
+    /// operations, one is dropped if the other has satisfied at least the same observers and used at most the same
+    /// never-returning operations.
+    ///
+    /// Sound: the kept one can follow the dropped one's completion, leaving out observers that it has behind it; it
+    /// has every never-returning operation left that the other has, and need not use them.
+    pub dominance: bool,
+    /// *Counters*: never-returning operations that are equal are told apart no longer; a configuration counts how
+    /// many of them were used.
+    ///
+    /// Sound by the argument for identical operations: all of them stay open for ever, so the first called can stand
+    /// for any.
+    pub counters: bool,
+}
+
+impl Rules {
+    /// No rule: the search space as it is.
+    pub const NONE: Self =
+        Self { just_in_time: false, eager_observers: false, identical: false, dominance: false, counters: false };
+    /// Every rule.
+    pub const ALL: Self =
+        Self { just_in_time: true, eager_observers: true, identical: true, dominance: true, counters: true };
+    /// What Lowe's just-in-time algorithms use.
+    pub const JUST_IN_TIME: Self = Self { just_in_time: true, ..Self::NONE };
+
+    fn named(&self) -> [(&'static str, bool); 5] {
+        [
+            ("just-in-time", self.just_in_time),
+            ("observers", self.eager_observers),
+            ("identical", self.identical),
+            ("dominance", self.dominance),
+            ("counters", self.counters),
+        ]
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut first = true;
+        for (name, _) in self.named().into_iter().filter(|(_, on)| *on) {
+            if !first {
+                f.write_str(",")?;
+            }
+            first = false;
+            f.write_str(name)?;
+        }
+        if first { f.write_str("none") } else { Ok(()) }
+    }
+}
+
+/// A name that no rule has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters, or none, or all")]
+pub struct UnknownRule(String);
+
+impl FromStr for Rules {
+    type Err = UnknownRule;
+
+    fn from_str(names: &str) -> Result<Self, UnknownRule> {
+        match names {
+            "none" => return Ok(Self::NONE),
+            "all" => return Ok(Self::ALL),
+            _ => {}
+        }
+        let mut rules = Self::NONE;
+        for name in names.split(',') {
+            let rule = match name.trim() {
+                "just-in-time" => &mut rules.just_in_time,
+                "observers" => &mut rules.eager_observers,
+                "identical" => &mut rules.identical,
+                "dominance" => &mut rules.dominance,
+                "counters" => &mut rules.counters,
+                other => return Err(UnknownRule(other.to_owned())),
+            };
+            *rule = true;
+        }
+        Ok(rules)
+    }
+}

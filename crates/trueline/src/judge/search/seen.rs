@@ -1,0 +1,349 @@
+//! Configurations from which the search failed.
+//!
+//! A configuration is entered when it has *failed*, not when it is met: configurations only ever gain linearized
+//! operations, so one cannot be met again on the way from itself, and the successful way needs no entry. A
+//! linearizable history with little backtracking thus needs next to no memory.
+//!
+//! Whole keys are stored. A set that forgets repeats work; one that mixed up two keys would raise false alarms.
+
+use hashbrown::HashTable;
+
+use super::automaton::StateId;
+use super::budget::Meter;
+use super::hash;
+use super::mask::Mask;
+use crate::verdict::LimitKind;
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key<M> {
+    pub(crate) level: u32,
+    pub(crate) state: StateId,
+    pub(crate) mask: M,
+}
+
+impl<M: Mask> Key<M> {
+    #[inline]
+    fn hash(&self) -> u64 {
+        hash::words(u64::from(self.level) << 32 | u64::from(self.state.0), self.mask.words())
+    }
+}
+
+/// A set of failed configurations, or of some of them.
+#[derive(Debug)]
+pub(crate) enum Seen<M> {
+    /// Remembers nothing: a tree search.
+    Nothing,
+    /// Remembers all: a graph search.
+    All(Box<All<M>>),
+    /// Forgets the least recently used.
+    Recent(Box<Recent<M>>),
+    /// Forgets what took the least work to fail.
+    Costly(Box<Costly<M>>),
+}
+
+impl<M: Mask> Seen<M> {
+    pub(crate) fn all() -> Self {
+        Self::All(Box::new(All { shards: std::array::from_fn(|_| HashTable::new()) }))
+    }
+
+    pub(crate) fn recent(bytes: u64) -> Self {
+        // An entry, its place in the table (4 bytes at 7/8 load, with the control byte) and its rounding.
+        let most = bytes / (size_of::<RecentEntry<M>>() as u64 + 8);
+        Self::Recent(Box::new(Recent {
+            most: u32::try_from(most).unwrap_or(u32::MAX - 1).max(16),
+            entries: Vec::new(),
+            table: HashTable::new(),
+            newest: NONE,
+            oldest: NONE,
+        }))
+    }
+
+    pub(crate) fn costly(bytes: u64) -> Self {
+        let buckets = bytes / size_of::<Bucket<M>>() as u64;
+        let segments = usize::try_from(buckets / BUCKETS as u64).unwrap_or(usize::MAX).max(1);
+        Self::Costly(Box::new(Costly { segments: (0..segments.min(1 << 24)).map(|_| Vec::new()).collect() }))
+    }
+
+    /// Whether it is known that the search fails from here.
+    #[inline]
+    pub(crate) fn contains(&mut self, key: &Key<M>) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::All(all) => all.contains(key),
+            Self::Recent(recent) => recent.contains(key),
+            Self::Costly(costly) => costly.contains(key),
+        }
+    }
+
+    /// Remembers that the search failed from here, after `work` configurations.
+    pub(crate) fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::All(all) => all.insert(key, meter),
+            Self::Recent(recent) => recent.insert(key, meter),
+            Self::Costly(costly) => costly.insert(key, work, meter),
+        }
+    }
+
+    /// Forgets all that is in a state which `renumbered` has no number for, and renumbers the rest.
+    pub(crate) fn renumber(&mut self, renumbered: &[Option<StateId>]) {
+        match self {
+            Self::Nothing => {}
+            Self::All(_) => unreachable!("a set that forgets nothing needs all its states"),
+            Self::Recent(recent) => recent.renumber(renumbered),
+            Self::Costly(costly) => costly.renumber(renumbered),
+        }
+    }
+
+    /// The states it needs, most costly configurations first where that is known.
+    pub(crate) fn states(&self) -> Vec<StateId> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::All(all) => all.shards.iter().flatten().map(|key| key.state).collect(),
+            Self::Recent(recent) => recent.newest_first().map(|entry| entry.key.state).collect(),
+            Self::Costly(costly) => costly.costliest_first(),
+        }
+    }
+}
+
+const SHARDS: usize = 64;
+
+/// Everything, in shards that grow one by one: growing copies a small part, never the whole.
+#[derive(Debug)]
+pub(crate) struct All<M> {
+    shards: [HashTable<Key<M>>; SHARDS],
+}
+
+impl<M: Mask> All<M> {
+    #[inline]
+    fn shard(hash: u64) -> usize {
+        // The table itself uses the low bits for the place and the top seven for its tags.
+        (hash >> 48) as usize % SHARDS
+    }
+
+    #[inline]
+    fn contains(&self, key: &Key<M>) -> bool {
+        let hash = key.hash();
+        self.shards[Self::shard(hash)].find(hash, |other| other == key).is_some()
+    }
+
+    fn insert(&mut self, key: Key<M>, meter: &mut Meter) -> Result<(), LimitKind> {
+        let hash = key.hash();
+        let shard = &mut self.shards[Self::shard(hash)];
+        let heap = key.mask.heap_size();
+        if heap > 0 {
+            meter.allocate(heap)?;
+        }
+        if shard.len() == shard.capacity() {
+            let old = shard.allocation_size();
+            // Growing at least doubles the buckets; the old ones are freed behind it.
+            let new = ((shard.capacity() + 1) * 8 / 7).next_power_of_two().max(4) * 2 * (size_of::<Key<M>>() + 1) + 16;
+            meter.allocate(new)?;
+            shard.reserve(1, Key::hash);
+            meter.free(old + new - shard.allocation_size().min(new));
+        }
+        shard.insert_unique(hash, key, Key::hash);
+        Ok(())
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The most recently used ones, as Horn & Kroening keep them (paper 004, section 5.1).
+#[derive(Debug)]
+pub(crate) struct Recent<M> {
+    most: u32,
+    /// A doubly linked list from the newest to the oldest, in a vector.
+    entries: Vec<RecentEntry<M>>,
+    table: HashTable<u32>,
+    newest: u32,
+    oldest: u32,
+}
+
+#[derive(Debug)]
+struct RecentEntry<M> {
+    key: Key<M>,
+    newer: u32,
+    older: u32,
+}
+
+impl<M: Mask> Recent<M> {
+    fn contains(&mut self, key: &Key<M>) -> bool {
+        let found = self.table.find(key.hash(), |index| self.entries[*index as usize].key == *key).copied();
+        if let Some(index) = found {
+            self.unlink(index);
+            self.link_newest(index);
+        }
+        found.is_some()
+    }
+
+    fn insert(&mut self, key: Key<M>, meter: &mut Meter) -> Result<(), LimitKind> {
+        let hash = key.hash();
+        let index = if self.entries.len() < self.most as usize {
+            meter.allocate(size_of::<RecentEntry<M>>() + 8 + key.mask.heap_size())?;
+            self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
+            u32::try_from(self.entries.len() - 1).expect("at most `most`")
+        } else {
+            let index = self.oldest;
+            self.unlink(index);
+            let old = std::mem::replace(&mut self.entries[index as usize].key, key);
+            if let Ok(entry) = self.table.find_entry(old.hash(), |other| *other == index) {
+                entry.remove();
+            }
+            index
+        };
+        self.link_newest(index);
+        let entries = &self.entries;
+        self.table.insert_unique(hash, index, |other| entries[*other as usize].key.hash());
+        Ok(())
+    }
+
+    fn unlink(&mut self, index: u32) {
+        let RecentEntry { newer, older, .. } = self.entries[index as usize];
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entries[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entries[older as usize].newer = newer,
+        }
+    }
+
+    fn link_newest(&mut self, index: u32) {
+        let older = self.newest;
+        let entry = &mut self.entries[index as usize];
+        entry.newer = NONE;
+        entry.older = older;
+        match older {
+            NONE => self.oldest = index,
+            older => self.entries[older as usize].newer = index,
+        }
+        self.newest = index;
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = &RecentEntry<M>> {
+        let mut next = self.newest;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(next as usize)?;
+            next = entry.older;
+            Some(entry)
+        })
+    }
+
+    fn renumber(&mut self, renumbered: &[Option<StateId>]) {
+        let kept: Vec<Key<M>> = self
+            .newest_first()
+            .filter_map(|entry| Some(Key { state: renumbered[entry.key.state.index()]?, ..entry.key.clone() }))
+            .collect();
+        self.entries.clear();
+        self.table.clear();
+        (self.newest, self.oldest) = (NONE, NONE);
+        for key in kept.into_iter().rev() {
+            let hash = key.hash();
+            self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
+            let index = u32::try_from(self.entries.len() - 1).expect("at most `most`");
+            self.link_newest(index);
+            let entries = &self.entries;
+            self.table.insert_unique(hash, index, |other| entries[*other as usize].key.hash());
+        }
+    }
+}
+
+/// The ways of a bucket.
+const WAYS: usize = 8;
+/// The buckets of a segment.
+const BUCKETS: usize = 64;
+
+/// The ones that took most work to find.
+///
+/// A depth-first search meets the roots of large failed subtrees rarely and leaves all the time, so that recency
+/// keeps the leaves: each spared leaf saves a step, each forgotten root costs its whole subtree again, and the times
+/// multiply along the depth. Here a full bucket forgets the entry that took least work, and the others age a little:
+/// a costly entry that is not met again goes in the end.
+#[derive(Debug)]
+pub(crate) struct Costly<M> {
+    /// Allocated when first used.
+    segments: Vec<Vec<Bucket<M>>>,
+}
+
+type Bucket<M> = [Option<CostlyEntry<M>>; WAYS];
+
+#[derive(Debug)]
+struct CostlyEntry<M> {
+    key: Key<M>,
+    work: u64,
+}
+
+impl<M: Mask> Costly<M> {
+    /// Segment and bucket, from different bits of the hash.
+    fn place(&self, key: &Key<M>) -> (usize, usize) {
+        let hash = key.hash();
+        let segment = (u128::from(hash) * self.segments.len() as u128) >> 64;
+        (usize::try_from(segment).expect("below the length"), hash as usize % BUCKETS)
+    }
+
+    fn contains(&mut self, key: &Key<M>) -> bool {
+        let (segment, bucket) = self.place(key);
+        let Some(bucket) = self.segments[segment].get_mut(bucket) else { return false };
+        bucket.iter().flatten().any(|entry| entry.key == *key)
+    }
+
+    fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
+        let (segment, bucket) = self.place(&key);
+        let segment = &mut self.segments[segment];
+        if segment.is_empty() {
+            meter.allocate(BUCKETS * size_of::<Bucket<M>>() + BUCKETS * WAYS * key.mask.heap_size())?;
+            segment.extend((0..BUCKETS).map(|_| std::array::from_fn(|_| None)));
+        }
+        let bucket = &mut segment[bucket];
+        let cheapest = bucket
+            .iter_mut()
+            .min_by_key(|entry| entry.as_ref().map_or(0, |entry| entry.work))
+            .expect("a bucket has ways");
+        match cheapest {
+            Some(entry) if entry.work > work => {}
+            entry => *entry = Some(CostlyEntry { key, work }),
+        }
+        for entry in bucket.iter_mut().flatten() {
+            entry.work -= entry.work >> 6;
+        }
+        Ok(())
+    }
+
+    fn costliest_first(&self) -> Vec<StateId> {
+        let mut entries: Vec<(u64, StateId)> = self
+            .segments
+            .iter()
+            .flatten()
+            .flatten()
+            .flatten()
+            .map(|entry| (entry.work, entry.key.state))
+            .collect();
+        entries.sort_unstable_by(|a, b| b.cmp(a));
+        entries.into_iter().map(|(_, state)| state).collect()
+    }
+
+    fn renumber(&mut self, renumbered: &[Option<StateId>]) {
+        // A new number is a new place: take everything out, and put back what stays.
+        let mut kept = Vec::new();
+        for segment in &mut self.segments {
+            for way in segment.iter_mut().flatten() {
+                if let Some(entry) = way.take() {
+                    if let Some(state) = renumbered[entry.key.state.index()] {
+                        kept.push(CostlyEntry { key: Key { state, ..entry.key }, work: entry.work });
+                    }
+                }
+            }
+        }
+        for entry in kept {
+            let (segment, bucket) = self.place(&entry.key);
+            // A segment that is not there was never charged for: what falls there is forgotten.
+            let Some(bucket) = self.segments[segment].get_mut(bucket) else { continue };
+            if let Some(way) = bucket.iter_mut().find(|way| way.is_none()) {
+                *way = Some(entry);
+            }
+        }
+    }
+}

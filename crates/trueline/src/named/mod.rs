@@ -1,0 +1,494 @@
+//! The specifications by name: from operations as files give them to operations of a specification, and back.
+//!
+//! [`SPECS`] lists the names, and says which operations each has and what their values and results mean. [`spec`]
+//! finds one, and [`NamedSpec::judge`] reads a [`RawHistory`] with it and judges it.
+//!
+//! ```
+//! use trueline::history::codec::jsonl;
+//! use trueline::judge::Config;
+//! use trueline::named::{self, Options};
+//!
+//! let history = jsonl::read(&br#"
+//!     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
+//!     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
+//!     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
+//! "#[..])?;
+//! let judged = named::spec("queue", Options::new())?.judge(history, &Config::new())?;
+//! let evidence = judged.judgement().verdict.evidence().expect("2 was not first");
+//! assert_eq!(evidence.allowed, ["1"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod families;
+mod table;
+
+use std::fmt::{self, Debug};
+
+use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
+use crate::judge::{self, Config};
+use crate::spec::Spec;
+use crate::verdict::{Evidence, Judgement, Verdict};
+
+pub use table::{OperationInfo, SPECS, SpecInfo};
+
+/// How a named specification reads histories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    nil_wildcard: bool,
+}
+
+impl Options {
+    /// As the names say.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a read of null matches any value, for registers: null then means that the log does not say.
+    #[must_use]
+    pub fn nil_wildcard(mut self, yes: bool) -> Self {
+        self.nil_wildcard = yes;
+        self
+    }
+}
+
+/// Why there is no specification of a name, or why it cannot read a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedError {
+    line: Option<usize>,
+    message: String,
+}
+
+impl NamedError {
+    fn new(message: String) -> Self {
+        Self { line: None, message }
+    }
+
+    /// The line of the file that is wrong, if the history came from one.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// What is wrong and what to do, without the line.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for NamedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for NamedError {}
+
+/// The specification with this name and parameter, such as `queue` or `register:0`.
+///
+/// The initial value of a register is an integer, `true`, `false`, `null`, or text (in double quotes, if it would be
+/// one of the others without).
+///
+/// # Errors
+/// If there is no such name, or it does not take the parameter or an option.
+pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
+    let (base, parameter) = match name.split_once(':') {
+        Some((base, parameter)) => (base, Some(parameter)),
+        None => (name, None),
+    };
+    let Some(info) = SPECS.iter().find(|info| info.name == base) else {
+        let names = || SPECS.iter().map(|info| info.name);
+        let hint = match table::nearest(base, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        return Err(NamedError::new(format!(
+            "no specification is called `{base}`; {hint} (`trueline specs` lists them)"
+        )));
+    };
+    if options.nil_wildcard && !matches!(info.name, "register" | "cas-register") {
+        return Err(NamedError::new(format!(
+            "the nil wildcard is for reads of register and cas-register, and `{}` has none; leave it out",
+            info.name
+        )));
+    }
+    let family = families::family(info, parameter, options).map_err(NamedError::new)?;
+    Ok(NamedSpec { name: name.to_owned(), info, family })
+}
+
+/// A specification that was found by its name.
+#[derive(Debug)]
+pub struct NamedSpec {
+    name: String,
+    info: &'static SpecInfo,
+    family: Box<dyn AnyFamily>,
+}
+
+impl NamedSpec {
+    /// The name, with its parameter.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the table says of it.
+    pub fn info(&self) -> &'static SpecInfo {
+        self.info
+    }
+
+    /// Reads `history` as a history of this specification, and judges it.
+    ///
+    /// It takes the history, so that only one copy of it is in memory while it is judged.
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    pub fn judge(&self, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
+        self.family.judge(self.info, history, config)
+    }
+}
+
+/// A history that was read and judged by a [`NamedSpec`].
+#[derive(Debug)]
+pub struct NamedJudgement {
+    judgement: Judgement<String>,
+    history: Box<dyn Recorded>,
+}
+
+impl NamedJudgement {
+    /// The verdict and what it took; results are as a person reads them.
+    pub fn judgement(&self) -> &Judgement<String> {
+        &self.judgement
+    }
+
+    /// The number of operations.
+    pub fn operations(&self) -> usize {
+        self.history.operations()
+    }
+
+    /// How many operations never returned.
+    pub fn pending(&self) -> usize {
+        self.history.pending()
+    }
+
+    /// The history as it was understood: operations under their own names, keys apart from arguments, results as a
+    /// person reads them (`ok` for a result that says nothing).
+    ///
+    /// # Complexity
+    /// It is made for each call, in O(n).
+    pub fn history(&self) -> History<Record, String> {
+        self.history.shown()
+    }
+}
+
+/// How the operations of a specification are written in files.
+trait Family: Debug + Send + Sync + 'static {
+    type Spec: Spec<Op: 'static, Ret: 'static>;
+
+    fn spec(&self) -> &Self::Spec;
+
+    /// The operation; `name` is its name in the table.
+    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Op<Self>, String>;
+
+    /// The result of `op`, which was read from `record`.
+    fn read_ret(&self, record: &Record, op: &Op<Self>, result: &Value) -> Result<Ret<Self>, String>;
+
+    /// The operation as it is shown.
+    fn show_op(op: &Op<Self>) -> Record;
+
+    /// The result as it is shown.
+    fn show_ret(ret: &Ret<Self>) -> String;
+}
+
+type Op<F> = <<F as Family>::Spec as Spec>::Op;
+type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
+
+/// A [`Family`] without its types.
+trait AnyFamily: Debug + Send + Sync {
+    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
+}
+
+impl<F: Family> AnyFamily for F {
+    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
+        let typed = history.try_map(|operation| read(self, info, operation))?;
+        drop(history);
+        let Judgement { verdict, stats } = judge::check(self.spec(), &typed, config);
+        let verdict = match verdict {
+            Verdict::Accepted(witness) => Verdict::Accepted(witness),
+            Verdict::Unknown(limit) => Verdict::Unknown(limit),
+            Verdict::Rejected(Evidence { prefix, refused, event, allowed }) => {
+                let allowed = allowed.iter().map(F::show_ret).collect();
+                Verdict::Rejected(Evidence { prefix, refused, event, allowed })
+            }
+        };
+        let history = Box::new(Typed::<F>(typed));
+        Ok(NamedJudgement { judgement: Judgement { verdict, stats }, history })
+    }
+}
+
+/// An operation and its outcome, or the line and the fault.
+fn read<F: Family>(
+    family: &F,
+    info: &SpecInfo,
+    operation: &Operation<Record, Value>,
+) -> Result<(Op<F>, Outcome<Ret<F>>), NamedError> {
+    let record = &operation.op;
+    let fault = |line: Option<u32>, message: String| NamedError { line: line.map(|line| line as usize), message };
+    let at_call = |message| fault(operation.call_line(), message);
+    let Some(known) = info.operation(&record.f) else { return Err(at_call(unknown_operation(info, &record.f))) };
+    let op = family.read_op(known.name, operation.process, record).map_err(at_call)?;
+    let read_ret = |result: &Value| {
+        family
+            .read_ret(record, &op, result)
+            .map_err(|message| fault(operation.return_line().or(operation.call_line()), message))
+    };
+    let outcome = match &operation.outcome {
+        Outcome::Pending => Outcome::Pending,
+        Outcome::Returned(result) => Outcome::Returned(read_ret(result)?),
+        Outcome::Optional(result) => Outcome::Optional(read_ret(result)?),
+    };
+    Ok((op, outcome))
+}
+
+fn unknown_operation(info: &SpecInfo, f: &str) -> String {
+    let names = info.operations.iter().map(|operation| operation.name);
+    let aliases = info.operations.iter().flat_map(|operation| operation.aliases.iter().copied());
+    let hint = match table::nearest(f, names.clone().chain(aliases)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => match SPECS.iter().find(|other| other.operation(f).is_some()) {
+            Some(other) => format!("`{}` has it: is that the spec?", other.name),
+            None => "correct the name, or give another spec (`trueline specs` lists them)".to_owned(),
+        },
+    };
+    let f: String = f.chars().take(40).collect();
+    format!("`{}` has no operation {f:?}, only {}; {hint}", info.name, names.collect::<Vec<_>>().join(", "))
+}
+
+/// A history whose types are known to its family only.
+trait Recorded: Debug + Send + Sync {
+    fn operations(&self) -> usize;
+    fn pending(&self) -> usize;
+    fn shown(&self) -> History<Record, String>;
+}
+
+struct Typed<F: Family>(History<Op<F>, Ret<F>>);
+
+impl<F: Family> Debug for Typed<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<F: Family> Recorded for Typed<F> {
+    fn operations(&self) -> usize {
+        self.0.len()
+    }
+
+    fn pending(&self) -> usize {
+        self.0.pending()
+    }
+
+    fn shown(&self) -> History<Record, String> {
+        let shown = self.0.try_map(|operation| {
+            let outcome = match &operation.outcome {
+                Outcome::Pending => Outcome::Pending,
+                Outcome::Returned(ret) => Outcome::Returned(F::show_ret(ret)),
+                Outcome::Optional(ret) => Outcome::Optional(F::show_ret(ret)),
+            };
+            Ok::<_, std::convert::Infallible>((F::show_op(&operation.op), outcome))
+        });
+        match shown {
+            Ok(shown) => shown,
+            Err(never) => match never {},
+        }
+    }
+}
+
+#[cfg(all(test, feature = "json"))]
+mod tests {
+    use super::*;
+    use crate::history::codec::jsonl;
+
+    fn judge(name: &str, text: &str) -> Result<NamedJudgement, NamedError> {
+        let history = jsonl::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));
+        spec(name, Options::new())?.judge(history, &Config::new())
+    }
+
+    /// Operations one after another: function with argument (the fields of a JSON object) and result.
+    fn sequential(operations: &[(&str, &str)]) -> String {
+        let mut text = String::new();
+        for (index, (call, result)) in operations.iter().enumerate() {
+            let (from, to) = (index * 10, index * 10 + 5);
+            text += &format!("{{\"process\":0,{call},\"result\":{result},\"call\":{from},\"return\":{to}}}\n");
+        }
+        text
+    }
+
+    /// Whether the operations, one after another, are legal.
+    fn legal(name: &str, operations: &[(&str, &str)]) -> bool {
+        let judged = judge(name, &sequential(operations)).unwrap_or_else(|error| panic!("{error} in {operations:?}"));
+        match &judged.judgement().verdict {
+            Verdict::Accepted(_) => true,
+            Verdict::Rejected(_) => false,
+            Verdict::Unknown(limit) => panic!("{limit}"),
+        }
+    }
+
+    fn fault(name: &str, operations: &[(&str, &str)]) -> String {
+        judge(name, &sequential(operations)).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn every_operation_of_the_table_is_read() {
+        for info in SPECS {
+            let spec = spec(info.name, Options::new()).expect("it is in the table");
+            for operation in info.operations {
+                for name in operation.aliases.iter().chain([&operation.name]) {
+                    for name in [(*name).to_owned(), format!(":{name}"), name.replace('-', "_")] {
+                        let text = format!(r#"{{"process":0,"type":"invoke","f":"{name}","value":[1,[1,2]]}}"#);
+                        let history = jsonl::read(text.as_bytes()).expect("it is well formed");
+                        let judged = spec.judge(history, &Config::new()).expect("it is in the table");
+                        let shown = judged.history();
+                        assert_eq!(&*shown.operations()[0].op.f, operation.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn registers() {
+        let read = r#""f":"read""#;
+        assert!(legal("register", &[(read, "null"), (r#""f":":w","value":7"#, "\"whatever\""), (read, "7")]));
+        assert!(legal("register:0", &[(read, "0")]));
+        assert!(!legal("register:0", &[(read, "\"0\"")]));
+        assert!(legal("register:\"0\"", &[(read, "\"0\"")]));
+        assert!(legal("register:foo", &[(read, "\"foo\"")]));
+        assert!(legal("cas-register:true", &[(read, "true")]));
+        let cas = r#""f":"cas","value":[1,2]"#;
+        assert!(legal("cas-register:1", &[(cas, "true"), (cas, "false"), (read, "2")]));
+        assert!(legal("cas-register:1", &[(cas, "[1,2]"), (read, "2")]));
+        assert!(!legal("cas-register:3", &[(cas, "[1,2]")]));
+        assert!(fault("cas-register", &[(cas, "null")]).contains("line 1: cas([1,2]) returned null"));
+        assert!(fault("cas-register", &[(r#""f":"cas","value":1"#, "true")]).contains("needs a list of two"));
+    }
+
+    #[test]
+    fn nil_wildcard() {
+        for name in ["register:5", "cas-register:5"] {
+            let spec = spec(name, Options::new().nil_wildcard(true)).expect("they have it");
+            let text = sequential(&[(r#""f":"read""#, "null"), (r#""f":"read""#, "5")]);
+            let judged = spec.judge(jsonl::read(text.as_bytes()).expect("well formed"), &Config::new());
+            assert!(judged.expect("well typed").judgement().verdict.is_accepted(), "{name}");
+            assert!(!legal(name, &[(r#""f":"read""#, "null")]));
+        }
+        assert!(spec("queue", Options::new().nil_wildcard(true)).is_err());
+    }
+
+    #[test]
+    fn sets() {
+        let (add, remove, contains) =
+            (r#""f":"add","value":1"#, r#""f":"remove","value":1"#, r#""f":"contains","value":1"#);
+        assert!(legal("set", &[(add, "true"), (add, "false"), (contains, "true"), (remove, "true")]));
+        assert!(legal(
+            "set",
+            &[(add, "true"), (r#""f":"size""#, "1"), (r#""f":"clear""#, "null"), (contains, "false")]
+        ));
+        assert!(!legal("set", &[(add, "false")]));
+        assert!(fault("set", &[(add, "1")]).contains("must return true or false"));
+        assert!(fault("set", &[(r#""f":"size""#, "-1")]).contains("not negative"));
+    }
+
+    #[test]
+    fn containers() {
+        let (enqueue, dequeue, peek) = (r#""f":"enq","value":1"#, r#""f":"deq""#, r#""f":"peek""#);
+        assert!(legal("queue", &[(enqueue, "1"), (peek, "1"), (dequeue, "1"), (dequeue, "null")]));
+        assert!(!legal("queue", &[(dequeue, "1")]));
+        assert!(fault("queue", &[(enqueue, "false")]).contains("returned false"));
+        assert!(fault("queue", &[(r#""f":"enq""#, "null")]).contains("give the element"));
+        let (push, pop, top) = (r#""f":"push","value":1"#, r#""f":"pop""#, r#""f":"top""#);
+        assert!(legal("stack", &[(push, "null"), (top, "1"), (pop, "1"), (pop, "null")]));
+        let (add, remove) = (r#""f":"add","value":1"#, r#""f":"remove-any""#);
+        assert!(legal("bag", &[(add, "null"), (remove, "1"), (remove, "null")]));
+    }
+
+    #[test]
+    fn mutexes() {
+        let (acquire, release) = (r#""f":"lock""#, r#""f":"unlock""#);
+        assert!(legal("mutex", &[(acquire, "null"), (release, "null"), (acquire, "true")]));
+        assert!(!legal("mutex", &[(acquire, "null"), (acquire, "null")]));
+        assert!(fault("mutex", &[(acquire, "false")]).contains("log what did not happen as `fail`"));
+        let other_releases = r#"{"process":0,"f":"acquire","call":1,"return":2}
+                                {"process":1,"f":"release","call":3,"return":4}"#;
+        let accepts = |name| judge(name, other_releases).expect("well typed").judgement().verdict.is_accepted();
+        assert!(accepts("mutex"));
+        assert!(!accepts("mutex:owned"));
+    }
+
+    #[test]
+    fn maps() {
+        let get = r#""f":"get","key":"k""#;
+        assert!(legal("map", &[(get, "null"), (r#""f":"put","key":"k","value":1"#, "null"), (get, "1")]));
+        assert!(legal("map", &[(r#""f":"put","value":["k",1]"#, "[\"k\",1]"), (r#""f":"get","value":"k""#, "1")]));
+        assert!(legal(
+            "map",
+            &[(r#""f":"put","value":["k",1]"#, "null"), (r#""f":"read","value":["k",null]"#, "[\"k\",1]")]
+        ));
+        // The key did not come in a pair, so the result is none either.
+        assert!(!legal("map", &[(r#""f":"put","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
+        assert!(legal("map", &[(r#""f":"put","key":"k","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
+        let absent = r#""f":"cas","key":"k","value":[null,1]"#;
+        assert!(legal(
+            "map",
+            &[(absent, "true"), (absent, "false"), (r#""f":"cas","value":["k",1,2]"#, "true"), (get, "2")]
+        ));
+        assert!(legal("map", &[(absent, "true"), (r#""f":"cas","value":["k",[1,2]]"#, "[\"k\",[1,2]]"), (get, "2")]));
+        assert!(legal(
+            "map",
+            &[(r#""f":"insert","key":"k","value":1"#, "null"), (r#""f":"remove","value":"k""#, "1"), (get, "null")]
+        ));
+        assert!(legal(
+            "map",
+            &[
+                (r#""f":"get-or-insert","key":"k","value":1"#, "1"),
+                (r#""f":"size""#, "1"),
+                (r#""f":"delete","key":"k""#, "false"),
+                (get, "null")
+            ]
+        ));
+        assert!(fault("map", &[(r#""f":"put","value":1"#, "null")]).contains("needs a key too"));
+        assert!(fault("map", &[(r#""f":"get""#, "null")]).contains("has no key"));
+        assert!(fault("map", &[(r#""f":"put","key":1"#, "null")]).contains("stores null"));
+    }
+
+    #[test]
+    fn names_that_are_wrong_get_a_hint() {
+        let error = |name| spec(name, Options::new()).expect_err("there is no such thing").to_string();
+        assert!(error("quee").contains("did you mean `queue`?"));
+        assert!(error("flux-capacitor").contains("there are register, cas-register,"));
+        assert!(error("queue:3").contains("takes no parameter"));
+        assert!(error("mutex:mine").contains("write mutex or mutex:owned"));
+        assert!(error("register:").contains("initial value is missing"));
+        assert!(error("register:\"a").contains("close the quote"));
+        assert!(error("register:[1]").contains("neither a number nor text"));
+        assert!(fault("queue", &[(r#""f":"enqeue","value":1"#, "null")]).contains("did you mean `enqueue`?"));
+        assert!(fault("queue", &[(r#""f":"compare-and-set""#, "null")]).contains("`cas-register` has it"));
+        assert!(fault("queue", &[(r#""f":"dance""#, "null")]).contains("line 1: `queue` has no operation \"dance\""));
+        assert!(fault("queue", &[(r#""f":"deq","key":1"#, "null")]).contains("this spec has no keys"));
+    }
+
+    #[test]
+    fn a_fault_of_a_result_names_the_line_of_the_return() {
+        let text = r#"{"process":0,"type":"invoke","f":"add","value":1}
+                      {"process":1,"type":"invoke","f":"add","value":1}
+                      {"process":0,"type":"ok","f":"add","value":5}"#;
+        assert_eq!(judge("set", text).expect_err("5 is no boolean").line(), Some(3));
+    }
+
+    #[test]
+    fn named_things_can_be_sent_to_other_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<NamedSpec>();
+        check::<NamedJudgement>();
+        check::<NamedError>();
+    }
+}

@@ -1,0 +1,226 @@
+//! What files and people call the specifications and their operations.
+
+/// A specification that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpecInfo {
+    /// The name, such as `queue`.
+    pub name: &'static str,
+    /// How a parameter is written behind the name, such as `[:init]`; empty if there is none.
+    pub parameter: &'static str,
+    /// What it specifies, in a line.
+    pub summary: &'static str,
+    /// The operations.
+    pub operations: &'static [OperationInfo],
+}
+
+/// An operation of a named specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationInfo {
+    /// The name, such as `enqueue`.
+    pub name: &'static str,
+    /// Other names that are accepted. A leading `:` is accepted too, and `_` for `-`.
+    pub aliases: &'static [&'static str],
+    /// What the `value` of the call means.
+    pub value: &'static str,
+    /// What the result of the return means.
+    pub result: &'static str,
+}
+
+impl SpecInfo {
+    /// The operation that a file calls `f`.
+    ///
+    /// ```
+    /// let queue = trueline::named::SPECS.iter().find(|spec| spec.name == "queue").unwrap();
+    /// assert_eq!(queue.operation(":enq").unwrap().name, "enqueue");
+    /// ```
+    pub fn operation(&self, f: &str) -> Option<&'static OperationInfo> {
+        if let Some(operation) = self.operations.iter().find(|operation| operation.name == f) {
+            return Some(operation);
+        }
+        let f = f.strip_prefix(':').unwrap_or(f);
+        let same = |name: &str| {
+            name.len() == f.len()
+                && name.bytes().zip(f.bytes()).all(|(name, f)| {
+                    let f = if f == b'_' { b'-' } else { f.to_ascii_lowercase() };
+                    name == f
+                })
+        };
+        self.operations.iter().find(|operation| same(operation.name) || operation.aliases.iter().any(|name| same(name)))
+    }
+}
+
+const fn op(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    value: &'static str,
+    result: &'static str,
+) -> OperationInfo {
+    OperationInfo { name, aliases, value, result }
+}
+
+const NOTHING: &str = "-";
+const IGNORED: &str = "ignored";
+const WHETHER: &str = "true or false";
+const OR_EMPTY: &str = "the element, or null if empty";
+const OR_ABSENT: &str = "the value, or null if absent";
+const KEY: &str = "the key, unless the field `key` has it";
+const KEY_VALUE: &str = "[key value], or the value if the field `key` has the key";
+
+const READ: OperationInfo = op("read", &["r", "get", "load"], NOTHING, "the value");
+const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new value", IGNORED);
+
+/// The specifications that have a name.
+pub const SPECS: &[SpecInfo] = &[
+    SpecInfo {
+        name: "register",
+        parameter: "[:init]",
+        summary: "holds one value; initially `init`, or null",
+        operations: &[READ, WRITE],
+    },
+    SpecInfo {
+        name: "cas-register",
+        parameter: "[:init]",
+        summary: "a register with compare-and-set",
+        operations: &[
+            READ,
+            WRITE,
+            op(
+                "cas",
+                &["compare-and-set", "compare-and-swap", "compare-exchange"],
+                "[old new]",
+                "true or false; [old new] again is true",
+            ),
+        ],
+    },
+    SpecInfo {
+        name: "set",
+        parameter: "",
+        summary: "a set of values; partitioned by value if size and clear are not called",
+        operations: &[
+            op("add", &["insert", "put"], "the element", "true if it was not in"),
+            op("remove", &["delete", "rem", "discard"], "the element", "true if it was in"),
+            op("contains", &["member", "has", "lookup"], "the element", WHETHER),
+            op("size", &["len", "count"], NOTHING, "the number of elements"),
+            op("clear", &[], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "map",
+        parameter: "",
+        summary: "values by key, initially none; partitioned by key if size and clear are not called",
+        operations: &[
+            op("get", &["read", "lookup"], KEY, OR_ABSENT),
+            op("put", &["write", "set", "store"], KEY_VALUE, IGNORED),
+            op("delete", &["del"], KEY, IGNORED),
+            op("get-or-insert", &["get-or-put", "get-or-else-update"], KEY_VALUE, "the value that is there afterwards"),
+            op(
+                "cas",
+                &["compare-and-set", "compare-and-swap", "compare-exchange"],
+                "[key [old new]] or [key old new], or [old new] with the field `key`; old null is absent",
+                "true or false; the argument again is true",
+            ),
+            op("insert", &["replace"], KEY_VALUE, "the value before, or null"),
+            op("remove", &["take"], KEY, "the value before, or null"),
+            op("size", &["len", "count"], NOTHING, "the number of keys"),
+            op("clear", &[], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "queue",
+        parameter: "",
+        summary: "first in, first out; unbounded, initially empty",
+        operations: &[
+            op("enqueue", &["enq", "push", "put", "insert", "add", "offer"], "the element", IGNORED),
+            op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
+            op("peek", &["front"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "stack",
+        parameter: "",
+        summary: "last in, first out; unbounded, initially empty",
+        operations: &[
+            op("push", &["put", "insert", "add"], "the element", IGNORED),
+            op("pop", &["take", "remove"], NOTHING, OR_EMPTY),
+            op("top", &["peek"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "mutex",
+        parameter: "[:owned]",
+        summary: "a lock; `mutex:owned` is released only by the process that acquired it",
+        operations: &[op("acquire", &["lock"], NOTHING, IGNORED), op("release", &["unlock"], NOTHING, IGNORED)],
+    },
+    SpecInfo {
+        name: "bag",
+        parameter: "",
+        summary: "a multiset whose remove-any takes any element; initially empty",
+        operations: &[
+            op("add", &["put", "insert", "push"], "the element", IGNORED),
+            op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
+        ],
+    },
+];
+
+/// Of some names, the one that `name` was probably meant to be.
+pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // The table of distances is quadratic, and what is so long is no misspelt name.
+    if name.len() > 64 {
+        return None;
+    }
+    let close_enough = |distance: usize| distance <= 2 && distance * 2 <= name.chars().count();
+    names
+        .map(|other| (distance(name, other), other))
+        .min_by_key(|(distance, _)| *distance)
+        .and_then(|(distance, other)| close_enough(distance).then_some(other))
+}
+
+/// Levenshtein's edit distance, two neighbours swapped counting as one edit.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut previous = None;
+    for (row, from) in a.chars().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &to) in b.iter().enumerate() {
+            let replace = last[column] + usize::from(from != to);
+            let mut least = replace.min(last[column + 1] + 1).min(current[column] + 1);
+            if column > 0 && previous == Some(to) && b[column - 1] == from {
+                least = least.min(before_last[column - 1] + 1);
+            }
+            current.push(least);
+        }
+        before_last = std::mem::replace(&mut last, current);
+        previous = Some(from);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("queue", "queue"), 0);
+        assert_eq!(distance("quee", "queue"), 1);
+        assert_eq!(distance("qeuue", "queue"), 1);
+        assert_eq!(distance("", "queue"), 5);
+        assert_eq!(distance("stack", "queue"), 5);
+        assert_eq!(nearest("enqeue", ["enqueue", "dequeue"].into_iter()), Some("enqueue"));
+        assert_eq!(nearest("frobnicate", ["enqueue", "dequeue"].into_iter()), None);
+    }
+
+    #[test]
+    fn no_name_means_two_operations() {
+        for spec in SPECS {
+            let mut names: Vec<&str> =
+                spec.operations.iter().flat_map(|op| op.aliases.iter().chain([&op.name])).copied().collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "of {}", spec.name);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A bag: a multiset from which any element may be taken.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::{Trie, in_reading_order};
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
+///
+/// | operation | result | key | observes |
+/// |---|---|---|---|
+/// | `Add(v)` | `Done` | `v` | never |
+/// | `RemoveAny` | `Value`, the value that was removed | that value, if known | if `Value(None)` |
+///
+/// `RemoveAny` removes any one value, and returns `Value(None)` if and only if the bag was empty. It has one outcome
+/// for each *distinct* value; with a recorded result, only that one is computed.
+///
+/// An operation has a key if a value is known that it adds or removes. "Empty" concerns all values and has none.
+/// A state holds how often it has each value, and costs what its last update copied, see [`Trie::heap_size`].
+///
+/// ```
+/// use trueline::spec::{Bag, BagOp, BagRet, Spec};
+///
+/// let bag = Bag::new();
+/// let state = bag.step(&bag.initial(), &BagOp::Add('a'), None).remove(0).1;
+/// let state = bag.step(&state, &BagOp::Add('b'), None).remove(0).1;
+/// assert_eq!(bag.step(&state, &BagOp::RemoveAny, None).len(), 2);
+/// assert_eq!(bag.step(&state, &BagOp::RemoveAny, Some(&BagRet::Value(Some('a')))).len(), 1);
+/// assert!(bag.step(&state, &BagOp::RemoveAny, Some(&BagRet::Value(None))).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Bag<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Bag<V> {
+    /// The bag that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Bag<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Bag`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum BagOp<V> {
+    /// Adds a value.
+    Add(V),
+    /// Removes and returns any one value.
+    RemoveAny,
+}
+
+/// A result of a [`BagOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum BagRet<V> {
+    /// An addition took place.
+    Done,
+    /// The value that was removed; `None` if the bag was empty.
+    Value(Option<V>),
+}
+
+/// The bag without one instance of a value that it has `count` times.
+fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
+    // No count is ever 0: equal bags must be equal maps.
+    if count > 1 { state.insert(value.clone(), count - 1) } else { state.remove(value) }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
+    type Op = BagOp<V>;
+    type Ret = BagRet<V>;
+    type State = Trie<V, u32>;
+    type Key = V;
+
+    fn initial(&self) -> Trie<V, u32> {
+        Trie::new()
+    }
+
+    fn step(
+        &self,
+        state: &Trie<V, u32>,
+        op: &BagOp<V>,
+        recorded: Option<&BagRet<V>>,
+    ) -> Outcomes<BagRet<V>, Trie<V, u32>> {
+        match (op, recorded) {
+            (BagOp::Add(value), None | Some(BagRet::Done)) => {
+                let count = state.get(value).copied().unwrap_or(0);
+                outcome(BagRet::Done, state.insert(value.clone(), count + 1))
+            }
+            (BagOp::Add(_), Some(BagRet::Value(_))) | (BagOp::RemoveAny, Some(BagRet::Done)) => blocked(),
+            (BagOp::RemoveAny, Some(BagRet::Value(Some(value)))) => match state.get(value) {
+                Some(&count) => outcome(BagRet::Value(Some(value.clone())), without_one(state, value, count)),
+                None => blocked(),
+            },
+            (BagOp::RemoveAny, _) if state.is_empty() => outcome(BagRet::Value(None), state.clone()),
+            (BagOp::RemoveAny, Some(BagRet::Value(None))) => blocked(),
+            (BagOp::RemoveAny, None) => {
+                let removed =
+                    |(value, &count)| (BagRet::Value(Some(V::clone(value))), without_one(state, value, count));
+                state.iter().map(removed).collect()
+            }
+        }
+    }
+
+    fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {
+        match op {
+            BagOp::Add(_) => false,
+            BagOp::RemoveAny => recorded == Some(&BagRet::Value(None)),
+        }
+    }
+
+    fn key(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Option<V> {
+        match (op, recorded) {
+            (BagOp::Add(value), _) | (BagOp::RemoveAny, Some(BagRet::Value(Some(value)))) => Some(value.clone()),
+            (BagOp::RemoveAny, _) => None,
+        }
+    }
+
+    fn heap_size(&self, state: &Trie<V, u32>) -> usize {
+        state.heap_size()
+    }
+
+    fn describe_state(&self, state: &Trie<V, u32>) -> String {
+        let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
+        format!("{{{}}}", in_reading_order(instances).join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::BagOp::{Add, RemoveAny};
+    use super::BagRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Add(0), Add(1), Add(2), RemoveAny, RemoveAny, RemoveAny];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        laws::check(&Bag::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Bag::new(), &operations, |_, _| false, 2);
+        laws::check_keys(&Bag::new(), &operations, &results, 3);
+    }
+
+    #[test]
+    fn each_value_is_removed_as_often_as_it_was_added() {
+        let mut sequence = vec![(Add(1), Done), (Add(2), Done), (Add(1), Done)];
+        sequence.extend([2, 1, 1].map(|value| (RemoveAny, Value(Some(value)))));
+        sequence.push((RemoveAny, Value(None)));
+        assert!(laws::is_legal(&Bag::new(), &sequence));
+        sequence.push((RemoveAny, Value(Some(1))));
+        assert!(!laws::is_legal(&Bag::new(), &sequence));
+    }
+
+    #[test]
+    fn equal_values_are_one_outcome() {
+        let state = [(1, 3), (2, 1)].into_iter().collect();
+        let outcomes = Bag::new().step(&state, &RemoveAny, None);
+        assert_eq!(outcomes.len(), 2);
+        assert!(outcomes.contains(&(Value(Some(1)), [(1, 2), (2, 1)].into_iter().collect())));
+        assert!(outcomes.contains(&(Value(Some(2)), [(1, 3)].into_iter().collect())));
+        assert_eq!(Bag::new().describe_state(&state), "{1, 1, 1, 2}");
+    }
+
+    #[test]
+    fn emptiness_and_unknown_results_have_no_key() {
+        let bag = Bag::<u8>::new();
+        assert_eq!(bag.key(&RemoveAny, Some(&Value(None))), None);
+        assert_eq!(bag.key(&RemoveAny, None), None);
+        assert_eq!(bag.key(&RemoveAny, Some(&Value(Some(4)))), Some(4));
+        assert_eq!(bag.key(&Add(4), None), Some(4));
+    }
+}

@@ -1,0 +1,192 @@
+//! A register with compare-and-set.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A register with values `V` that can also be changed on condition.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Read` | `Value`, the present value | always |
+/// | `Write(v)` | `Done` | never |
+/// | `Cas { expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
+///
+/// `Cas` replaces the value by `new` if it is `expected`, and fails, with `Swapped(false)`, if and only if it is not.
+/// A register is one object: it has no keys. A state is a value, whose own heap is not counted.
+///
+/// ```
+/// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
+///
+/// let register = CasRegister::new(0);
+/// let cas = CasRegisterOp::Cas { expected: 0, new: 1 };
+/// let (result, state) = register.step(&register.initial(), &cas, None).remove(0);
+/// assert_eq!((result, state), (CasRegisterRet::Swapped(true), 1));
+/// assert!(register.step(&state, &cas, Some(&CasRegisterRet::Swapped(true))).is_empty());
+/// assert_eq!(register.step(&state, &cas, None)[0], (CasRegisterRet::Swapped(false), 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct CasRegister<V> {
+    initial: V,
+    nil: Option<V>,
+}
+
+impl<V> CasRegister<V> {
+    /// The register that holds `initial` at first.
+    pub fn new(initial: V) -> Self {
+        Self { initial, nil: None }
+    }
+
+    /// Makes a read that recorded `nil` match whatever the register holds: some logs write it for a read whose result
+    /// they do not know.
+    ///
+    /// Such a read says nothing about the state, but that it still leaves alone: it observes as every read does.
+    ///
+    /// ```
+    /// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
+    ///
+    /// let register = CasRegister::new(Some(3)).nil_wildcard(None);
+    /// let unknown = CasRegisterRet::Value(None);
+    /// let outcomes = register.step(&Some(3), &CasRegisterOp::Read, Some(&unknown));
+    /// assert_eq!(outcomes[0], (unknown, Some(3)));
+    /// ```
+    #[must_use]
+    pub fn nil_wildcard(mut self, nil: V) -> Self {
+        self.nil = Some(nil);
+        self
+    }
+}
+
+/// An operation of a [`CasRegister`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum CasRegisterOp<V> {
+    /// Returns the present value.
+    Read,
+    /// Replaces the present value.
+    Write(V),
+    /// Replaces the present value by `new` if it is `expected`.
+    Cas {
+        /// What the value must be.
+        expected: V,
+        /// What it then becomes.
+        new: V,
+    },
+}
+
+/// A result of a [`CasRegisterOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum CasRegisterRet<V> {
+    /// What a read returned.
+    Value(V),
+    /// A write took place.
+    Done,
+    /// Whether a compare-and-set found the value it expected.
+    Swapped(bool),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
+    type Op = CasRegisterOp<V>;
+    type Ret = CasRegisterRet<V>;
+    type State = V;
+    type Key = ();
+
+    fn initial(&self) -> V {
+        self.initial.clone()
+    }
+
+    fn step(
+        &self,
+        state: &V,
+        op: &CasRegisterOp<V>,
+        recorded: Option<&CasRegisterRet<V>>,
+    ) -> Outcomes<CasRegisterRet<V>, V> {
+        match (op, recorded) {
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) => {
+                if value == state || self.nil.as_ref() == Some(value) {
+                    outcome(CasRegisterRet::Value(value.clone()), state.clone())
+                } else {
+                    blocked()
+                }
+            }
+            (CasRegisterOp::Read, None) => outcome(CasRegisterRet::Value(state.clone()), state.clone()),
+            (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => {
+                outcome(CasRegisterRet::Done, value.clone())
+            }
+            (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(_))) => {
+                let swaps = state == expected;
+                let result = CasRegisterRet::Swapped(swaps);
+                if recorded.is_some_and(|recorded| *recorded != result) {
+                    return blocked();
+                }
+                outcome(result, if swaps { new.clone() } else { state.clone() })
+            }
+            _ => blocked(),
+        }
+    }
+
+    fn observes(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> bool {
+        match op {
+            CasRegisterOp::Read => true,
+            CasRegisterOp::Write(_) => false,
+            // Where the old value is the new one, success leaves the state alone too.
+            CasRegisterOp::Cas { expected, new } => {
+                expected == new || recorded == Some(&CasRegisterRet::Swapped(false))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::CasRegisterOp::{Cas, Read, Write};
+    use super::CasRegisterRet::{Done, Swapped, Value};
+    use super::*;
+
+    fn operations() -> Vec<CasRegisterOp<u8>> {
+        let mut operations = vec![Read];
+        for expected in 0..3 {
+            operations.push(Write(expected));
+            operations.extend((0..3).map(|new| Cas { expected, new }));
+        }
+        operations
+    }
+
+    #[test]
+    fn keeps_the_laws() {
+        let register = CasRegister::new(0);
+        let results = [Value(0), Value(1), Value(2), Done, Swapped(true), Swapped(false)];
+        laws::check(&register, &operations(), &results, 1);
+        laws::check_observers_are_known(&register, &operations(), |_, _| false, 2);
+    }
+
+    #[test]
+    fn observes_by_result_and_arguments() {
+        let register = CasRegister::new(0);
+        let (change, keep) = (Cas { expected: 0, new: 1 }, Cas { expected: 1, new: 1 });
+        assert!(!register.observes(&change, None) && register.observes(&keep, None));
+        assert!(!register.observes(&change, Some(&Swapped(true))) && register.observes(&keep, Some(&Swapped(true))));
+        assert!(register.observes(&change, Some(&Swapped(false))));
+        assert!(register.observes(&Read, None) && !register.observes(&Write(0), Some(&Done)));
+    }
+
+    #[test]
+    fn a_cas_that_could_succeed_cannot_fail() {
+        let register = CasRegister::new(0);
+        assert!(!laws::is_legal(&register, &[(Cas { expected: 0, new: 1 }, Swapped(false))]));
+        assert!(!laws::is_legal(&register, &[(Cas { expected: 1, new: 0 }, Swapped(true))]));
+    }
+
+    #[test]
+    fn nil_matches_every_read_and_nothing_else() {
+        let register = CasRegister::new(1).nil_wildcard(9);
+        assert_eq!(register.step(&1, &Read, Some(&Value(9))).as_slice(), [(Value(9), 1)]);
+        assert_eq!(register.step(&1, &Read, None).as_slice(), [(Value(1), 1)]);
+        assert!(register.step(&1, &Read, Some(&Value(2))).is_empty());
+        assert!(laws::is_legal(&register, &[(Write(9), Done), (Read, Value(9))]));
+        assert!(!laws::is_legal(&register, &[(Write(9), Done), (Read, Value(1))]));
+        assert!(!laws::is_legal(&register, &[(Cas { expected: 9, new: 2 }, Swapped(true))]));
+        assert!(register.observes(&Read, Some(&Value(9))));
+    }
+}

@@ -1,0 +1,254 @@
+//! A map from keys to values.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::{Trie, in_reading_order};
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A map from keys `K` to values `V`, empty at first.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Get(k)` | `Value`, the present value | always |
+/// | `Put(k, v)` | `Done` | never |
+/// | `Insert(k, v)` | `Value`, what was there before | if that was `v` |
+/// | `GetOrInsert(k, v)` | `Value`, what is there now, never `None` | if that is another value than `v` |
+/// | `Cas { key, expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
+/// | `Delete(k)` | `Done`, whether it was there or not | never |
+/// | `Remove(k)` | `Value`, what was there before | if that was `None` |
+/// | `Size` | `Size`, the number of keys with values | always |
+/// | `Clear` | `Done` | never |
+///
+/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not.
+///
+/// Each operation has its `k` as the key, but `Size` and `Clear` have none. A state costs what its last update copied,
+/// see [`Trie::heap_size`].
+///
+/// ```
+/// use trueline::spec::{Map, MapOp, MapRet, Spec};
+///
+/// let map = Map::new();
+/// let (result, state) = map.step(&map.initial(), &MapOp::Insert("k", 1), None).remove(0);
+/// assert_eq!(result, MapRet::Value(None));
+/// let (result, state) = map.step(&state, &MapOp::GetOrInsert("k", 2), None).remove(0);
+/// assert_eq!(result, MapRet::Value(Some(1)));
+/// assert!(map.step(&state, &MapOp::Get("k"), Some(&MapRet::Value(Some(2)))).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Map<K, V> {
+    entries: PhantomData<fn() -> (K, V)>,
+}
+
+impl<K, V> Map<K, V> {
+    /// The map that is empty at first.
+    pub const fn new() -> Self {
+        Self { entries: PhantomData }
+    }
+}
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Map`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum MapOp<K, V> {
+    /// Returns the value of a key.
+    Get(K),
+    /// Sets the value of a key, and tells nothing.
+    Put(K, V),
+    /// Sets the value of a key, and returns the old one.
+    Insert(K, V),
+    /// Sets the value of a key if it has none, and returns the value that it now has.
+    GetOrInsert(K, V),
+    /// Sets the value of a key if it is as expected.
+    Cas {
+        /// Whose value.
+        key: K,
+        /// What the value must be; `None` if there must be none.
+        expected: Option<V>,
+        /// What it then becomes.
+        new: V,
+    },
+    /// Removes the value of a key, and tells nothing.
+    Delete(K),
+    /// Removes the value of a key, and returns it.
+    Remove(K),
+    /// Counts the keys that have values.
+    Size,
+    /// Removes all values.
+    Clear,
+}
+
+/// A result of a [`MapOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum MapRet<V> {
+    /// A value, or that there is none.
+    Value(Option<V>),
+    /// An operation that tells nothing took place.
+    Done,
+    /// Whether a compare-and-set found what it expected.
+    Swapped(bool),
+    /// How many keys have values.
+    Size(usize),
+}
+
+impl<K, V> Spec for Map<K, V>
+where
+    K: Clone + Eq + Hash + Debug + Send + Sync,
+    V: Clone + Eq + Hash + Debug + Send + Sync,
+{
+    type Op = MapOp<K, V>;
+    type Ret = MapRet<V>;
+    type State = Trie<K, V>;
+    type Key = K;
+
+    fn initial(&self) -> Trie<K, V> {
+        Trie::new()
+    }
+
+    fn step(
+        &self,
+        state: &Trie<K, V>,
+        op: &MapOp<K, V>,
+        recorded: Option<&MapRet<V>>,
+    ) -> Outcomes<MapRet<V>, Trie<K, V>> {
+        // The result costs a look, the next state an update: so the result comes first.
+        let result = match op {
+            MapOp::Get(key) | MapOp::Insert(key, _) | MapOp::Remove(key) => MapRet::Value(state.get(key).cloned()),
+            MapOp::GetOrInsert(key, value) => MapRet::Value(Some(state.get(key).unwrap_or(value).clone())),
+            MapOp::Cas { key, expected, .. } => MapRet::Swapped(state.get(key) == expected.as_ref()),
+            MapOp::Size => MapRet::Size(state.len()),
+            MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        let next = match op {
+            MapOp::Get(_) | MapOp::Size => state.clone(),
+            MapOp::Put(key, value) | MapOp::Insert(key, value) => state.insert(key.clone(), value.clone()),
+            MapOp::GetOrInsert(key, _) if state.contains_key(key) => state.clone(),
+            MapOp::GetOrInsert(key, value) => state.insert(key.clone(), value.clone()),
+            MapOp::Cas { key, new, .. } if result == MapRet::Swapped(true) => state.insert(key.clone(), new.clone()),
+            MapOp::Cas { .. } => state.clone(),
+            MapOp::Delete(key) | MapOp::Remove(key) => state.remove(key),
+            MapOp::Clear => Trie::new(),
+        };
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
+        match op {
+            MapOp::Get(_) | MapOp::Size => true,
+            MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear => false,
+            // The value was there before, so it was not replaced by another.
+            MapOp::Insert(_, value) => matches!(recorded, Some(MapRet::Value(Some(old))) if old == value),
+            // Another value is there, so nothing was inserted. The same value may have been.
+            MapOp::GetOrInsert(_, value) => matches!(recorded, Some(MapRet::Value(Some(found))) if found != value),
+            MapOp::Cas { expected, new, .. } => {
+                expected.as_ref() == Some(new) || recorded == Some(&MapRet::Swapped(false))
+            }
+            MapOp::Remove(_) => recorded == Some(&MapRet::Value(None)),
+        }
+    }
+
+    fn key(&self, op: &MapOp<K, V>, _recorded: Option<&MapRet<V>>) -> Option<K> {
+        match op {
+            MapOp::Get(key)
+            | MapOp::Put(key, _)
+            | MapOp::Insert(key, _)
+            | MapOp::GetOrInsert(key, _)
+            | MapOp::Cas { key, .. }
+            | MapOp::Delete(key)
+            | MapOp::Remove(key) => Some(key.clone()),
+            MapOp::Size | MapOp::Clear => None,
+        }
+    }
+
+    fn heap_size(&self, state: &Trie<K, V>) -> usize {
+        state.heap_size()
+    }
+
+    fn describe_state(&self, state: &Trie<K, V>) -> String {
+        let entries = state.iter().map(|(key, value)| DescribedEntry(key, value));
+        format!("{{{}}}", in_reading_order(entries).join(", "))
+    }
+}
+
+/// An entry as `Debug` writes those of maps.
+struct DescribedEntry<'state, K, V>(&'state K, &'state V);
+
+impl<K: Debug, V: Debug> Debug for DescribedEntry<'_, K, V> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:?}: {:?}", self.0, self.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::*;
+
+    fn operations() -> Vec<MapOp<u8, u8>> {
+        let mut operations = vec![MapOp::Size, MapOp::Clear];
+        for key in 0..3 {
+            operations.extend([MapOp::Get(key), MapOp::Delete(key), MapOp::Remove(key)]);
+            for new in 0..2 {
+                operations.extend([MapOp::Put(key, new), MapOp::Insert(key, new), MapOp::GetOrInsert(key, new)]);
+                operations.extend([None, Some(0), Some(1)].map(|expected| MapOp::Cas { key, expected, new }));
+            }
+        }
+        operations
+    }
+
+    fn results() -> Vec<MapRet<u8>> {
+        let mut results: Vec<_> = (0..=3).map(MapRet::Size).collect();
+        results.extend([None, Some(0), Some(1)].map(MapRet::Value));
+        results.extend([MapRet::Done, MapRet::Swapped(true), MapRet::Swapped(false)]);
+        results
+    }
+
+    #[test]
+    fn keeps_the_laws() {
+        laws::check(&Map::new(), &operations(), &results(), 1);
+        laws::check_observers_are_known(&Map::new(), &operations(), |_, _| false, 2);
+        laws::check_keys(&Map::new(), &operations(), &results(), 3);
+    }
+
+    #[test]
+    fn observes_by_result_and_arguments() {
+        let map = Map::new();
+        let value = |value| MapRet::Value(Some(value));
+        assert!(!map.observes(&MapOp::GetOrInsert('k', 1), None));
+        assert!(!map.observes(&MapOp::GetOrInsert('k', 1), Some(&value(1))));
+        assert!(map.observes(&MapOp::GetOrInsert('k', 1), Some(&value(2))));
+        assert!(map.observes(&MapOp::Insert('k', 1), Some(&value(1))));
+        assert!(!map.observes(&MapOp::Insert('k', 1), Some(&value(2))));
+        assert!(!map.observes(&MapOp::Insert('k', 1), Some(&MapRet::Value(None))));
+        assert!(map.observes(&MapOp::Cas { key: 'k', expected: Some(1), new: 1 }, None));
+        assert!(!map.observes(&MapOp::Cas { key: 'k', expected: None, new: 1 }, None));
+        assert!(map.observes(&MapOp::Remove('k'), Some(&MapRet::Value(None))));
+        assert!(!map.observes(&MapOp::Remove('k'), None));
+    }
+
+    #[test]
+    fn cas_tells_absent_from_present() {
+        let map = Map::new();
+        let create = MapOp::Cas { key: 'k', expected: None, new: 1 };
+        assert!(laws::is_legal(
+            &map,
+            &[(create.clone(), MapRet::Swapped(true)), (create.clone(), MapRet::Swapped(false))]
+        ));
+        assert!(!laws::is_legal(&map, &[(create, MapRet::Swapped(false))]));
+    }
+
+    #[test]
+    fn is_described_as_a_map() {
+        let state = [(10, 'c'), (2, 'b')].into_iter().collect();
+        assert_eq!(Map::new().describe_state(&state), "{2: 'b', 10: 'c'}");
+    }
+}

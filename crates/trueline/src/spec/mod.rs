@@ -1,0 +1,138 @@
+//! What is right: the sequential object that a concurrent one is compared with.
+//!
+//! A [`Spec`] says how the object starts and what each operation may return and lead to. That is all that a checker
+//! needs; everything else has a default, and each default is the cautious answer, so that an omission costs time and
+//! never a verdict.
+//!
+//! An operation that depends on *who* calls it (a mutex with owners) carries its caller in `Op`: operations that are
+//! equal are interchangeable for every checker.
+
+mod bag;
+mod cas_register;
+mod map;
+mod model;
+mod mutex;
+pub mod persistent;
+mod queue;
+mod register;
+mod set;
+mod stack;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use smallvec::{SmallVec, smallvec};
+
+pub use bag::{Bag, BagOp, BagRet};
+pub use cas_register::{CasRegister, CasRegisterOp, CasRegisterRet};
+pub use map::{Map, MapOp, MapRet};
+pub use model::{FromModel, Model};
+pub use mutex::{Mutex, MutexOp};
+pub use queue::{Queue, QueueOp, QueueRet};
+pub use register::{Register, RegisterOp, RegisterRet};
+pub use set::{Set, SetOp, SetRet};
+pub use stack::{Stack, StackOp, StackRet};
+
+/// What an operation may do in a state: each possible result with the state it leads to.
+///
+/// One outcome is a deterministic operation, none is one that is blocked in this state, several are a choice.
+pub type Outcomes<Ret, State> = SmallVec<[(Ret, State); 1]>;
+
+/// The one outcome of a deterministic operation.
+pub fn outcome<Ret, State>(result: Ret, next: State) -> Outcomes<Ret, State> {
+    smallvec![(result, next)]
+}
+
+/// No outcome: the operation is blocked in this state.
+pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
+    SmallVec::new()
+}
+
+/// A sequential object: what is right.
+///
+/// ```
+/// use trueline::spec::{Outcomes, Spec, outcome};
+///
+/// /// A light switch that tells whether it was on.
+/// struct Switch;
+///
+/// impl Spec for Switch {
+///     type Op = (); // toggle
+///     type Ret = bool; // was it on?
+///     type State = bool;
+///     type Key = ();
+///
+///     fn initial(&self) -> bool {
+///         false
+///     }
+///
+///     fn step(&self, on: &bool, _toggle: &(), _recorded: Option<&bool>) -> Outcomes<bool, bool> {
+///         outcome(*on, !*on)
+///     }
+/// }
+/// ```
+pub trait Spec: Sync {
+    /// An operation with its arguments.
+    type Op: Clone + Eq + Hash + Debug + Send + Sync;
+    /// The result of an operation.
+    type Ret: Clone + Eq + Hash + Debug + Send + Sync;
+    /// A state of the object. It is cloned and compared often: where states grow, use a [`persistent`] form.
+    type State: Clone + Eq + Hash + Debug + Send + Sync;
+    /// What a history may be partitioned by; `()` where it cannot be.
+    type Key: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// The state before the first operation; for a partitioned history, of each partition.
+    fn initial(&self) -> Self::State;
+
+    /// What `op` may return in `state`, and the state each result leads to.
+    ///
+    /// `recorded` is the result that the history has, and the answer may be limited to outcomes with it (others are
+    /// ignored). Where it is `None`, the result is unknown, and all outcomes must be given.
+    fn step(
+        &self,
+        state: &Self::State,
+        op: &Self::Op,
+        recorded: Option<&Self::Ret>,
+    ) -> Outcomes<Self::Ret, Self::State>;
+
+    /// Whether `op` with this result leaves the state as it is, in *every* state in which it can have this result.
+    ///
+    /// `None` stands for "whatever the result is". A write that happens to write the present value does not observe.
+    fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+        let _ = (op, recorded);
+        false
+    }
+
+    /// The key that this operation concerns; `None` if it concerns several or all.
+    ///
+    /// Giving keys is a promise: a sequence of operations that all have keys is legal if and only if, for every key,
+    /// the operations with that key are legal from the initial state. A recorded result may be needed to tell the
+    /// key; `recorded` is `None` for operations that are pending.
+    fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<Self::Key> {
+        let _ = (op, recorded);
+        None
+    }
+
+    /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.
+    ///
+    /// Checkers count this against their memory limit.
+    fn heap_size(&self, state: &Self::State) -> usize {
+        let _ = state;
+        0
+    }
+
+    /// A result as a person should read it.
+    fn describe_result(&self, result: &Self::Ret) -> String {
+        format!("{result:?}")
+    }
+
+    /// An operation as a person should read it.
+    fn describe_operation(&self, op: &Self::Op) -> String {
+        format!("{op:?}")
+    }
+
+    /// A state as a person should read it.
+    fn describe_state(&self, state: &Self::State) -> String {
+        format!("{state:?}")
+    }
+}

@@ -1,0 +1,91 @@
+//! A plain sequential Rust type as a specification.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use super::{Outcomes, Spec, outcome};
+
+/// A plain, deterministic sequential object: the easy way to a [`Spec`].
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use trueline::spec::{FromModel, Model};
+///
+/// #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+/// struct Fifo(VecDeque<u32>);
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// enum Op { Push(u32), Pop }
+///
+/// impl Model for Fifo {
+///     type Op = Op;
+///     type Ret = Option<u32>;
+///     fn apply(&mut self, op: &Op) -> Option<u32> {
+///         match op {
+///             Op::Push(value) => { self.0.push_back(*value); None }
+///             Op::Pop => self.0.pop_front(),
+///         }
+///     }
+/// }
+///
+/// let spec = FromModel::new(Fifo::default());
+/// # let _ = spec;
+/// ```
+pub trait Model: Clone + Eq + Hash + Debug + Send + Sync {
+    /// An operation with its arguments.
+    type Op: Clone + Eq + Hash + Debug + Send + Sync;
+    /// The result of an operation.
+    type Ret: Clone + Eq + Hash + Debug + Send + Sync;
+
+    /// Carries out `op`.
+    fn apply(&mut self, op: &Self::Op) -> Self::Ret;
+
+    /// As [`Spec::observes`].
+    fn observes(op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+        let _ = (op, recorded);
+        false
+    }
+
+    /// About how many bytes the object holds on the heap: counted against the memory limit of a checker.
+    fn heap_size(&self) -> usize {
+        0
+    }
+}
+
+/// The [`Spec`] of a [`Model`]. Each new state costs a clone of the model.
+#[derive(Clone, Debug)]
+pub struct FromModel<M> {
+    initial: M,
+}
+
+impl<M: Model> FromModel<M> {
+    /// The object that starts as `initial`.
+    pub fn new(initial: M) -> Self {
+        Self { initial }
+    }
+}
+
+impl<M: Model> Spec for FromModel<M> {
+    type Op = M::Op;
+    type Ret = M::Ret;
+    type State = M;
+    type Key = ();
+
+    fn initial(&self) -> M {
+        self.initial.clone()
+    }
+
+    fn step(&self, state: &M, op: &M::Op, _recorded: Option<&M::Ret>) -> Outcomes<M::Ret, M> {
+        let mut next = state.clone();
+        let result = next.apply(op);
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &M::Op, recorded: Option<&M::Ret>) -> bool {
+        M::observes(op, recorded)
+    }
+
+    fn heap_size(&self, state: &M) -> usize {
+        state.heap_size()
+    }
+}

@@ -1,0 +1,509 @@
+//! A persistent list for stacks, queues and logs.
+//!
+//! Nodes point from newer to older elements. A chain is its newest node and a length: its elements are that node and
+//! the `len - 1` nodes before it. So many chains share one line of nodes, and to drop the oldest element is to shorten
+//! the length. The oldest element is found by *jump pointers*: each node also points to one far ancestor, chosen by the
+//! skew-binary rule of E. W. Myers, "An applicative random-access stack" (Information Processing Letters 17, 1983), by
+//! which any ancestor is O(log n) jumps away though a node has just one jump pointer.
+//!
+//! The hash is a polynomial in a fixed base modulo the prime 2^61 - 1, the newest element having weight 1. Modulo a
+//! prime the base has an inverse, so an element can be taken off at both ends. (Modulo 2^64, which is cheaper, there
+//! are short sequences of two elements that collide whatever the base and the elements' hashes are.)
+
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
+
+/// A persistent list that grows at its newest end and shrinks at both ends.
+///
+/// A clone costs one reference count. The hash is kept at each update; see the [module](super).
+///
+/// ```
+/// use trueline::spec::persistent::Chain;
+///
+/// let one = Chain::new().push_newest('a');
+/// let two = one.push_newest('b');
+/// let (oldest, rest) = two.drop_oldest().unwrap();
+/// assert_eq!(*oldest, 'a');
+/// assert_eq!(rest, Chain::new().push_newest('b'));
+/// assert_eq!(one.len(), 1); // as it was
+/// ```
+///
+/// # Memory
+///
+/// A node lives as long as a chain has it *or a newer one*: dropped oldest elements of a chain that is never empty are
+/// kept until the chains that grew from them are gone. An empty chain holds nothing.
+pub struct Chain<T> {
+    /// `None` if and only if `len` is 0, so that an empty chain keeps nothing alive.
+    newest: Option<Arc<Node<T>>>,
+    len: usize,
+    /// The polynomial hash of the elements, less than [`PRIME`].
+    hash: u64,
+}
+
+struct Node<T> {
+    value: T,
+    /// The number of nodes on the way to the first one, this one and that one included.
+    depth: usize,
+    /// The node before this one. `None` stands for an imagined node of depth 0 that is its own parent and jump.
+    parent: Link<T>,
+    /// A proper ancestor, therefore always kept alive by `parent` already.
+    jump: Link<T>,
+}
+
+type Link<T> = Option<Arc<Node<T>>>;
+
+fn depth<T>(link: &Link<T>) -> usize {
+    link.as_ref().map_or(0, |node| node.depth)
+}
+
+impl<T> Node<T> {
+    fn after(parent: Link<T>, value: T) -> Self {
+        let near = parent.as_ref().and_then(|node| node.jump.as_ref());
+        let far = near.and_then(|node| node.jump.as_ref());
+        let near_depth = near.map_or(0, |node| node.depth);
+        let far_depth = far.map_or(0, |node| node.depth);
+        // Two jumps of equal length in a row become one, as two equal digits do in a skew-binary counter.
+        let jump = if depth(&parent) - near_depth == near_depth - far_depth { far.cloned() } else { parent.clone() };
+        Self { value, depth: depth(&parent) + 1, parent, jump }
+    }
+
+    /// The ancestor of this depth, which is from 1 to the depth of this node.
+    fn ancestor(&self, wanted: usize) -> &Self {
+        debug_assert!((1..=self.depth).contains(&wanted));
+        let mut node = self;
+        while node.depth > wanted {
+            let link = if depth(&node.jump) >= wanted { &node.jump } else { &node.parent };
+            match link {
+                Some(older) => node = older,
+                // Only the imagined node of depth 0 is beyond a missing link, and `wanted` is not.
+                None => break,
+            }
+        }
+        node
+    }
+}
+
+impl<T> Drop for Node<T> {
+    /// Drops a line of nodes in a loop: the recursion that Rust would make of it overflows the stack.
+    fn drop(&mut self) {
+        // Each jump goes before the parent that keeps its target alive. So it is never the last reference, and the only
+        // nodes that are freed here are freed one after the other.
+        self.jump = None;
+        let mut next = self.parent.take();
+        while let Some(link) = next {
+            next = Arc::into_inner(link).and_then(|mut node| {
+                node.jump = None;
+                node.parent.take()
+            });
+        }
+    }
+}
+
+impl<T> Chain<T> {
+    /// The chain without elements. It allocates nothing.
+    pub const fn new() -> Self {
+        Self { newest: None, len: 0, hash: 0 }
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element that was pushed last.
+    pub fn newest(&self) -> Option<&T> {
+        self.newest.as_ref().map(|node| &node.value)
+    }
+
+    /// The element that was pushed first.
+    ///
+    /// # Complexity
+    ///
+    /// O(log n), where n is the number of elements pushed since the chain was empty.
+    pub fn oldest(&self) -> Option<&T> {
+        let newest = self.newest.as_ref()?;
+        Some(&newest.ancestor(newest.depth + 1 - self.len).value)
+    }
+
+    /// The elements from the newest to the oldest: the way the nodes are linked.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.nodes().map(|node| &node.value)
+    }
+
+    /// About how many bytes the last update allocated, at most: one node.
+    ///
+    /// What the element itself holds on the heap is not known here and not counted.
+    pub fn heap_size(&self) -> usize {
+        if self.is_empty() { 0 } else { size_of::<Node<T>>() + ARC_HEADER + ALLOCATOR_OVERHEAD }
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Arc<Node<T>>> {
+        std::iter::successors(self.newest.as_ref(), |node| node.parent.as_ref()).take(self.len)
+    }
+}
+
+impl<T: Hash> Chain<T> {
+    /// The chain with one element more, its newest.
+    #[must_use = "the chain itself does not change"]
+    pub fn push_newest(&self, value: T) -> Self {
+        let hash = add(multiply(self.hash, BASE), element_hash(&value));
+        let newest = Some(Arc::new(Node::after(self.newest.clone(), value)));
+        Self { newest, len: self.len + 1, hash }
+    }
+
+    /// The newest element, and the chain without it.
+    pub fn pop_newest(&self) -> Option<(&T, Self)> {
+        let newest = self.newest.as_ref()?;
+        if self.len == 1 {
+            return Some((&newest.value, Self::new()));
+        }
+        let hash = multiply(subtract(self.hash, element_hash(&newest.value)), BASE_INVERSE);
+        Some((&newest.value, Self { newest: newest.parent.clone(), len: self.len - 1, hash }))
+    }
+
+    /// The oldest element, and the chain without it.
+    ///
+    /// # Complexity
+    ///
+    /// O(log n), where n is the number of elements pushed since the chain was empty.
+    pub fn drop_oldest(&self) -> Option<(&T, Self)> {
+        let oldest = self.oldest()?;
+        if self.len == 1 {
+            return Some((oldest, Self::new()));
+        }
+        let hash = subtract(self.hash, multiply(element_hash(oldest), base_to_the(self.len - 1)));
+        Some((oldest, Self { newest: self.newest.clone(), len: self.len - 1, hash }))
+    }
+}
+
+// By hand, because derived ones would ask for `T: Clone` and `T: Default`.
+impl<T> Clone for Chain<T> {
+    fn clone(&self) -> Self {
+        Self { newest: self.newest.clone(), len: self.len, hash: self.hash }
+    }
+}
+
+impl<T> Default for Chain<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Eq> PartialEq for Chain<T> {
+    fn eq(&self, other: &Self) -> bool {
+        if self.hash != other.hash || self.len != other.len {
+            return false;
+        }
+        for (left, right) in self.nodes().zip(other.nodes()) {
+            if Arc::ptr_eq(left, right) {
+                return true; // and so is all that is older
+            }
+            if left.value != right.value {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl<T: Eq> Eq for Chain<T> {}
+
+impl<T> Hash for Chain<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+        state.write_usize(self.len);
+    }
+}
+
+impl<T: Debug> Debug for Chain<T> {
+    /// The elements from the oldest to the newest, as a list is written.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut elements: Vec<&T> = self.iter().collect();
+        elements.reverse();
+        formatter.debug_list().entries(elements).finish()
+    }
+}
+
+impl<T: Hash> FromIterator<T> for Chain<T> {
+    /// The first item becomes the oldest element.
+    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+        elements.into_iter().fold(Self::new(), |chain, element| chain.push_newest(element))
+    }
+}
+
+/// The modulus of the hash, a Mersenne prime: the remainder needs no division.
+const PRIME: u64 = (1 << 61) - 1;
+/// The base of the polynomial: an arbitrary large number less than the prime.
+const BASE: u64 = 0x0B5A_D4EC_EDA1_CE2B;
+const BASE_INVERSE: u64 = inverse(BASE);
+/// `BASE_SQUARED[i]` is the base to the power of 2^i.
+const BASE_SQUARED: [u64; usize::BITS as usize] = repeated_squares(BASE);
+
+/// The hash of an element as a number from 1 to the prime - 1: with 0, repetitions would be of no weight.
+fn element_hash<T: Hash>(value: &T) -> u64 {
+    hash_of(value) % (PRIME - 1) + 1
+}
+
+const fn add(left: u64, right: u64) -> u64 {
+    let sum = left + right;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+const fn subtract(left: u64, right: u64) -> u64 {
+    add(left, PRIME - right)
+}
+
+const fn multiply(left: u64, right: u64) -> u64 {
+    // 2^61 is 1 modulo the prime, so what is above 61 bits is added to what is below.
+    let product = left as u128 * right as u128;
+    add(product as u64 & PRIME, (product >> 61) as u64)
+}
+
+/// By Fermat's little theorem: the power of the prime - 2.
+const fn inverse(number: u64) -> u64 {
+    let mut power = number;
+    let mut result = 1;
+    let mut exponent = PRIME - 2;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = multiply(result, power);
+        }
+        power = multiply(power, power);
+        exponent >>= 1;
+    }
+    result
+}
+
+const fn repeated_squares(number: u64) -> [u64; usize::BITS as usize] {
+    let mut squares = [number; usize::BITS as usize];
+    let mut index = 1;
+    while index < squares.len() {
+        squares[index] = multiply(squares[index - 1], squares[index - 1]);
+        index += 1;
+    }
+    squares
+}
+
+fn base_to_the(mut exponent: usize) -> u64 {
+    let mut result = 1;
+    while exponent > 0 {
+        result = multiply(result, BASE_SQUARED[exponent.trailing_zeros() as usize]);
+        exponent &= exponent - 1; // clears the lowest one
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Random;
+    use super::*;
+    use std::collections::VecDeque;
+
+    fn contents(chain: &Chain<u64>) -> Vec<u64> {
+        let mut contents: Vec<u64> = chain.iter().copied().collect();
+        contents.reverse();
+        contents
+    }
+
+    fn assert_is(chain: &Chain<u64>, model: &VecDeque<u64>) {
+        assert_eq!(chain.len(), model.len());
+        assert_eq!(chain.is_empty(), model.is_empty());
+        assert_eq!(chain.newest(), model.back());
+        assert_eq!(chain.oldest(), model.front());
+        assert_eq!(contents(chain), Vec::from(model.clone()));
+    }
+
+    #[test]
+    fn agrees_with_a_deque_on_branching_histories() {
+        let mut random = Random::new(7);
+        let mut versions = vec![(Chain::new(), VecDeque::new())];
+        for round in 0..60_000 {
+            // Mostly the latest version, at times an old one: then the history branches.
+            let from = if random.below(8) == 0 { random.below(versions.len()) } else { versions.len() - 1 };
+            let (chain, mut model) = versions[from].clone();
+            let next = match random.below(5) {
+                0 | 1 => {
+                    let value = random.below(3) as u64;
+                    model.push_back(value);
+                    chain.push_newest(value)
+                }
+                2 => chain.pop_newest().map_or(Chain::new(), |(value, rest)| {
+                    assert_eq!(Some(*value), model.pop_back());
+                    rest
+                }),
+                _ => chain.drop_oldest().map_or(Chain::new(), |(value, rest)| {
+                    assert_eq!(Some(*value), model.pop_front());
+                    rest
+                }),
+            };
+            assert_is(&next, &model);
+            if versions.len() < 300 {
+                versions.push((next, model));
+            } else {
+                let place = random.below(versions.len());
+                versions[place] = (next, model);
+            }
+            if round % 500 == 0 {
+                for (chain, model) in &versions {
+                    assert_is(chain, model);
+                }
+                for (left, left_model) in &versions {
+                    for (right, right_model) in &versions {
+                        assert_eq!(left == right, left_model == right_model);
+                        assert_eq!(left.hash == right.hash, left_model == right_model, "a collision, or a wrong hash");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_contents_by_every_route() {
+        let mut random = Random::new(11);
+        let mut chain = Chain::new();
+        for _ in 0..20_000 {
+            chain = match random.below(7) {
+                0..=3 => chain.push_newest(random.below(10)),
+                4 | 5 => chain.drop_oldest().map_or(Chain::new(), |(_, rest)| rest),
+                _ => chain.pop_newest().map_or(Chain::new(), |(_, rest)| rest),
+            };
+            if chain.len() > 40 {
+                chain = Chain::new();
+            }
+            let mut elements: Vec<usize> = chain.iter().copied().collect();
+            elements.reverse();
+            let direct: Chain<usize> = elements.into_iter().collect();
+            assert_eq!((chain.hash, chain.len), (direct.hash, direct.len));
+            assert_eq!(chain, direct);
+        }
+    }
+
+    #[test]
+    fn the_order_matters() {
+        let left: Chain<u8> = [1, 2].into_iter().collect();
+        let right: Chain<u8> = [2, 1].into_iter().collect();
+        assert_ne!(left, right);
+        assert_ne!(left.hash, right.hash);
+    }
+
+    #[test]
+    fn sequences_that_collide_modulo_powers_of_two_do_not_here() {
+        // The Thue-Morse sequence and its complement collide modulo 2^64 for every odd base from length 2^11 on.
+        let bit = |index: u32| index.count_ones() % 2;
+        let left: Chain<u32> = (0..4096).map(bit).collect();
+        let right: Chain<u32> = (0..4096).map(|index| 1 - bit(index)).collect();
+        assert_ne!(left.hash, right.hash);
+    }
+
+    #[test]
+    fn any_ancestor_is_few_jumps_away() {
+        let chain: Chain<usize> = (1..=100_000).collect();
+        let newest = chain.newest.as_ref().unwrap();
+        let mut random = Random::new(3);
+        for _ in 0..1000 {
+            let wanted = 1 + random.below(100_000);
+            assert_eq!(newest.ancestor(wanted).value, wanted);
+            let (mut node, mut steps) = (newest, 0);
+            while node.depth > wanted {
+                let jump = node.jump.as_ref().filter(|jump| jump.depth >= wanted);
+                node = jump.or(node.parent.as_ref()).unwrap();
+                steps += 1;
+            }
+            assert!(steps <= 3 * 17, "{steps}");
+        }
+    }
+
+    #[test]
+    fn a_million_elements_are_used_and_dropped_without_recursion() {
+        const MANY: u64 = 1_000_000;
+        let small_stack = std::thread::Builder::new().stack_size(64 * 1024);
+        let work = || {
+            let chain: Chain<u64> = (0..MANY).collect();
+            let again: Chain<u64> = (0..MANY).collect();
+            assert_eq!(chain, again);
+            assert_eq!(chain.iter().count() as u64, MANY);
+            assert!(format!("{chain:?}").starts_with("[0, 1, 2"));
+            assert_eq!(chain.oldest(), Some(&0));
+            drop(again);
+            // Shared from the middle on: what is freed ends where another chain begins.
+            let mut half = chain.clone();
+            for _ in 0..MANY / 2 {
+                half = half.pop_newest().unwrap().1;
+            }
+            drop(chain);
+            assert_eq!(half.newest(), Some(&(MANY / 2 - 1)));
+            let branch = half.push_newest(9);
+            drop(half);
+            assert_eq!(branch.iter().count() as u64, MANY / 2 + 1);
+            // The oldest half dropped by length alone.
+            let mut queue = branch;
+            for expected in 0..MANY / 4 {
+                let (oldest, rest) = queue.drop_oldest().unwrap();
+                assert_eq!(*oldest, expected);
+                queue = rest;
+            }
+            drop(queue);
+        };
+        small_stack.spawn(work).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn chains_that_share_nodes_may_be_dropped_by_several_threads() {
+        for _ in 0..20 {
+            let trunk: Chain<u64> = (0..20_000).collect();
+            let threads: Vec<_> = (0..4)
+                .map(|thread| {
+                    let branch = trunk.push_newest(thread);
+                    std::thread::spawn(move || drop(branch))
+                })
+                .collect();
+            drop(trunk);
+            for thread in threads {
+                thread.join().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_is_dropped_once() {
+        let token = Arc::new(());
+        #[derive(Clone)]
+        struct Counted(#[expect(dead_code, reason = "held for its count")] Arc<()>);
+        impl Hash for Counted {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                state.write_u8(0);
+            }
+        }
+        let chain: Chain<Counted> = (0..100).map(|_| Counted(token.clone())).collect();
+        let branch = chain.pop_newest().unwrap().1.push_newest(Counted(token.clone()));
+        assert_eq!(Arc::strong_count(&token), 102);
+        drop(chain);
+        assert_eq!(Arc::strong_count(&token), 101);
+        drop(branch);
+        assert_eq!(Arc::strong_count(&token), 1);
+    }
+
+    #[test]
+    fn an_empty_chain_holds_nothing() {
+        let chain: Chain<u64> = (0..3).collect();
+        let empty = (0..3).fold(chain, |chain, _| chain.drop_oldest().unwrap().1);
+        assert!(empty.newest.is_none());
+        assert_eq!(empty, Chain::new());
+        assert_eq!(empty.heap_size(), 0);
+        assert!(empty.pop_newest().is_none() && empty.drop_oldest().is_none());
+        assert_eq!(empty.push_newest(1).heap_size(), 64);
+    }
+
+    #[test]
+    fn debug_is_a_list_from_the_oldest() {
+        assert_eq!(format!("{:?}", (1..4).collect::<Chain<u8>>()), "[1, 2, 3]");
+    }
+}

@@ -1,0 +1,203 @@
+//! States that share what they have in common.
+//!
+//! A checker keeps many states of one object, each a step away from another. The types here are immutable: an update
+//! gives a new value that shares all but a little with the old one, so that a step never costs the size of the state.
+//!
+//! - [`Chain`]: a list that grows and shrinks at its newest end and shrinks at its oldest (stacks, queues, logs).
+//! - [`Trie`]: a map; with values `()`, a set.
+//!
+//! Both keep a 64-bit hash of their contents up to date at each update. [`Hash`] writes only that (and the length), and
+//! two values are compared element by element only if hashes and lengths agree, up to the first part that they share.
+//! Equal contents have equal hashes by whatever route they were reached.
+//!
+//! The hash is a fixed function ([`FoldHasher`]): the same in each run, so that nothing which depends on it, such as
+//! the order in which a [`Trie`] is iterated, differs between runs.
+
+mod chain;
+mod trie;
+
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+
+pub use chain::Chain;
+pub use trie::Trie;
+
+/// What an allocator adds to an allocation, about: its header, and the rounding up to the next size it has.
+const ALLOCATOR_OVERHEAD: usize = 16;
+
+/// The two counters before the contents of an `Arc`.
+const ARC_HEADER: usize = 2 * size_of::<usize>();
+
+/// A small, fast and fixed hash function by folded multiplication.
+///
+/// Each word is combined with the state by exclusive or, multiplied to 128 bits by an odd constant, and the two halves
+/// are folded together: the high half carries what the low one is blind to, and the other way round. It has no random
+/// seed, so that equal values have equal hashes in every run; hence whoever chooses the values can choose collisions,
+/// which cost time and never a wrong answer here.
+///
+/// ```
+/// use std::hash::{Hash, Hasher};
+/// use trueline::spec::persistent::FoldHasher;
+///
+/// let hash = |text: &str| {
+///     let mut hasher = FoldHasher::default();
+///     text.hash(&mut hasher);
+///     hasher.finish()
+/// };
+/// assert_eq!(hash("line"), hash("line"));
+/// assert_ne!(hash("line"), hash("lime"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct FoldHasher {
+    state: u64,
+}
+
+/// Odd constants without pattern: the fractional parts of the square roots of 2, 3 and 5.
+const START: u64 = 0x6A09_E667_F3BC_C909;
+const STEP: u64 = 0xBB67_AE85_84CA_A73B;
+const FINISH: u64 = 0x3C6E_F372_FE94_F82B;
+
+/// The full product of two words, folded to one.
+fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    // The cast takes the low half on purpose.
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+impl Default for FoldHasher {
+    fn default() -> Self {
+        Self { state: START }
+    }
+}
+
+impl Hasher for FoldHasher {
+    fn finish(&self) -> u64 {
+        // A second round: after one, neighbouring small integers still differ by a constant in the low half.
+        fold(self.state ^ START, FINISH)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(8);
+        for word in &mut words {
+            let mut buffer = [0; 8];
+            buffer.copy_from_slice(word);
+            self.write_u64(u64::from_le_bytes(buffer));
+        }
+        let rest = words.remainder();
+        if !rest.is_empty() {
+            // At most 7 bytes, so the last one is free for how many they are: "a" and "a\0" must differ.
+            let mut buffer = [0; 8];
+            buffer[..rest.len()].copy_from_slice(rest);
+            buffer[7] = rest.len() as u8;
+            self.write_u64(u64::from_le_bytes(buffer));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.state = fold(self.state ^ value, STEP).wrapping_add(START);
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64(value as u64);
+        self.write_u64((value >> 64) as u64);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}
+
+/// The hash of one value by [`FoldHasher`].
+pub fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = FoldHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Descriptions of elements in an order that does not depend on hashes: shorter ones first, so that numbers ascend.
+pub(super) fn in_reading_order<T: Debug>(elements: impl Iterator<Item = T>) -> Vec<String> {
+    let mut descriptions: Vec<String> = elements.map(|element| format!("{element:?}")).collect();
+    descriptions.sort_by(|left, right| left.len().cmp(&right.len()).then_with(|| left.cmp(right)));
+    descriptions
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    /// A generator of random numbers that is enough for tests: xorshift with a multiplication at the end.
+    pub(crate) struct Random(u64);
+
+    impl Random {
+        pub(crate) fn new(seed: u64) -> Self {
+            Self(seed | 1)
+        }
+
+        pub(crate) fn next(&mut self) -> u64 {
+            self.0 ^= self.0 >> 12;
+            self.0 ^= self.0 << 25;
+            self.0 ^= self.0 >> 27;
+            self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        }
+
+        /// A number from 0 to `end - 1`.
+        pub(crate) fn below(&mut self, end: usize) -> usize {
+            ((self.next() >> 33) as usize) % end
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn states_may_be_shared_by_threads() {
+        fn is_send_and_sync<T: Send + Sync>() {}
+        is_send_and_sync::<Chain<String>>();
+        is_send_and_sync::<Trie<String, String>>();
+    }
+
+    #[test]
+    fn small_integers_are_spread_over_the_high_bits() {
+        // A trie branches by the highest bits first: each of 16 parts should get about 1/16.
+        let mut counts = [0_usize; 16];
+        for value in 0..16_000_u64 {
+            counts[(hash_of(&value) >> 60) as usize] += 1;
+        }
+        assert!(counts.iter().all(|&count| (800..1200).contains(&count)), "{counts:?}");
+    }
+
+    #[test]
+    fn no_collisions_among_a_million_small_values() {
+        let mut seen = HashSet::new();
+        for value in 0..1_000_000_u64 {
+            assert!(seen.insert(hash_of(&value)), "{value}");
+        }
+    }
+
+    #[test]
+    fn lengths_and_order_matter() {
+        assert_ne!(hash_of("a"), hash_of("a\0"));
+        assert_ne!(hash_of(""), hash_of("\0"));
+        assert_ne!(hash_of(&(1_u64, 2_u64)), hash_of(&(2_u64, 1_u64)));
+        assert_ne!(hash_of(&[0_u8; 8][..]), hash_of(&[0_u8; 16][..]));
+        assert_ne!(hash_of(&[0_u8; 7][..]), hash_of(&[0_u8; 8][..]));
+    }
+
+    #[test]
+    fn reading_order_is_that_of_numbers() {
+        assert_eq!(in_reading_order([10, 9, 100, 1].iter()), ["1", "9", "10", "100"]);
+    }
+}

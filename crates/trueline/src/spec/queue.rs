@@ -1,0 +1,146 @@
+//! A queue: first in, first out.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::Chain;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// An unbounded first-in-first-out queue of values `V`, empty at first.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Enqueue(v)` | `Done` | never |
+/// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
+/// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
+///
+/// What is dequeued depends on all values, so there are no keys. A state costs a list node, see [`Chain::heap_size`];
+/// it is written from the oldest value to the newest.
+///
+/// # Complexity
+///
+/// `Enqueue` costs O(1), `Dequeue` and `Peek` O(log n), where n is the number of values enqueued since the queue was
+/// last empty.
+///
+/// ```
+/// use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
+///
+/// let queue = Queue::new();
+/// let state = queue.step(&queue.initial(), &QueueOp::Enqueue(1), None).remove(0).1;
+/// let state = queue.step(&state, &QueueOp::Enqueue(2), None).remove(0).1;
+/// assert!(queue.step(&state, &QueueOp::Dequeue, Some(&QueueRet::Value(Some(2)))).is_empty());
+/// let (result, state) = queue.step(&state, &QueueOp::Dequeue, None).remove(0);
+/// assert_eq!(result, QueueRet::Value(Some(1)));
+/// assert_eq!(queue.describe_state(&state), "[2]");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Queue<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Queue<V> {
+    /// The queue that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Queue<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Queue`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum QueueOp<V> {
+    /// Adds a value at the end.
+    Enqueue(V),
+    /// Removes and returns the value at the front.
+    Dequeue,
+    /// Returns the value at the front.
+    Peek,
+}
+
+/// A result of a [`QueueOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum QueueRet<V> {
+    /// An enqueue took place.
+    Done,
+    /// The value at the front; `None` if the queue was empty.
+    Value(Option<V>),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
+    type Op = QueueOp<V>;
+    type Ret = QueueRet<V>;
+    type State = Chain<V>;
+    type Key = ();
+
+    fn initial(&self) -> Chain<V> {
+        Chain::new()
+    }
+
+    fn step(
+        &self,
+        state: &Chain<V>,
+        op: &QueueOp<V>,
+        recorded: Option<&QueueRet<V>>,
+    ) -> Outcomes<QueueRet<V>, Chain<V>> {
+        if let QueueOp::Enqueue(value) = op {
+            return match recorded {
+                None | Some(QueueRet::Done) => outcome(QueueRet::Done, state.push_newest(value.clone())),
+                Some(QueueRet::Value(_)) => blocked(),
+            };
+        }
+        let front = state.oldest();
+        match recorded {
+            Some(QueueRet::Done) => return blocked(),
+            Some(QueueRet::Value(value)) if value.as_ref() != front => return blocked(),
+            Some(QueueRet::Value(_)) | None => {}
+        }
+        let result = QueueRet::Value(front.cloned());
+        let rest = if *op == QueueOp::Dequeue { state.drop_oldest().map(|(_, rest)| rest) } else { None };
+        outcome(result, rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
+        match op {
+            QueueOp::Enqueue(_) => false,
+            QueueOp::Dequeue => recorded == Some(&QueueRet::Value(None)),
+            QueueOp::Peek => true,
+        }
+    }
+
+    fn heap_size(&self, state: &Chain<V>) -> usize {
+        state.heap_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::QueueOp::{Dequeue, Enqueue, Peek};
+    use super::QueueRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Enqueue(0), Enqueue(1), Enqueue(2), Dequeue, Peek];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        laws::check(&Queue::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Queue::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn the_first_in_is_the_first_out() {
+        let values = [(Enqueue(1), Done), (Enqueue(2), Done), (Peek, Value(Some(1))), (Dequeue, Value(Some(1)))];
+        let mut sequence = values.to_vec();
+        assert!(laws::is_legal(&Queue::new(), &sequence));
+        sequence.extend([(Dequeue, Value(Some(2))), (Dequeue, Value(None)), (Peek, Value(None))]);
+        assert!(laws::is_legal(&Queue::new(), &sequence));
+        sequence.push((Dequeue, Value(Some(2))));
+        assert!(!laws::is_legal(&Queue::new(), &sequence));
+    }
+}

@@ -1,0 +1,114 @@
+//! A register: one value that is read and written.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A register with values `V`.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Read` | `Value`, the present value | always |
+/// | `Write(v)` | `Done` | never |
+///
+/// A register is one object: it has no keys. A state is a value, whose own heap is not counted.
+///
+/// ```
+/// use trueline::spec::{Register, RegisterOp, RegisterRet, Spec};
+///
+/// let register = Register::new(0);
+/// let state = register.initial();
+/// let (result, state) = register.step(&state, &RegisterOp::Write(5), None).remove(0);
+/// assert_eq!(result, RegisterRet::Done);
+/// assert!(register.step(&state, &RegisterOp::Read, Some(&RegisterRet::Value(0))).is_empty());
+/// assert_eq!(register.step(&state, &RegisterOp::Read, None)[0], (RegisterRet::Value(5), 5));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Register<V> {
+    initial: V,
+}
+
+impl<V> Register<V> {
+    /// The register that holds `initial` at first.
+    pub fn new(initial: V) -> Self {
+        Self { initial }
+    }
+}
+
+/// An operation of a [`Register`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum RegisterOp<V> {
+    /// Returns the present value.
+    Read,
+    /// Replaces the present value.
+    Write(V),
+}
+
+/// A result of a [`RegisterOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum RegisterRet<V> {
+    /// What a read returned.
+    Value(V),
+    /// A write took place.
+    Done,
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
+    type Op = RegisterOp<V>;
+    type Ret = RegisterRet<V>;
+    type State = V;
+    type Key = ();
+
+    fn initial(&self) -> V {
+        self.initial.clone()
+    }
+
+    fn step(&self, state: &V, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> Outcomes<RegisterRet<V>, V> {
+        match (op, recorded) {
+            (RegisterOp::Read, Some(RegisterRet::Value(value))) if value != state => blocked(),
+            (RegisterOp::Read, None | Some(RegisterRet::Value(_))) => {
+                outcome(RegisterRet::Value(state.clone()), state.clone())
+            }
+            (RegisterOp::Write(value), None | Some(RegisterRet::Done)) => outcome(RegisterRet::Done, value.clone()),
+            (RegisterOp::Read, Some(RegisterRet::Done)) | (RegisterOp::Write(_), Some(RegisterRet::Value(_))) => {
+                blocked()
+            }
+        }
+    }
+
+    fn observes(&self, op: &RegisterOp<V>, _recorded: Option<&RegisterRet<V>>) -> bool {
+        match op {
+            RegisterOp::Read => true,
+            RegisterOp::Write(_) => false,
+        }
+    }
+}
+
+// The laws are those of all specifications and sit here, with the simplest of them.
+#[cfg(test)]
+#[path = "laws.rs"]
+pub(super) mod laws;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let register = Register::new(0);
+        let operations: Vec<_> = (1..4).map(RegisterOp::Write).chain([RegisterOp::Read]).collect();
+        let results: Vec<_> = (0..4).map(RegisterRet::Value).chain([RegisterRet::Done]).collect();
+        laws::check(&register, &operations, &results, 1);
+        laws::check_observers_are_known(&register, &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn a_read_returns_the_latest_write() {
+        use RegisterOp::{Read, Write};
+        use RegisterRet::{Done, Value};
+        let register = Register::new(0);
+        assert!(laws::is_legal(&register, &[(Read, Value(0)), (Write(1), Done), (Write(2), Done), (Read, Value(2))]));
+        assert!(!laws::is_legal(&register, &[(Write(1), Done), (Write(2), Done), (Read, Value(1))]));
+    }
+}

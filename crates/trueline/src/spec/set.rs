@@ -1,0 +1,163 @@
+//! A set.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::{Trie, in_reading_order};
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A set of values `V`, empty at first.
+///
+/// | operation | result | key | observes |
+/// |---|---|---|---|
+/// | `Add(v)` | `Bool`: `v` was absent (and has been added) | `v` | if `false` |
+/// | `Remove(v)` | `Bool`: `v` was present (and has been removed) | `v` | if `false` |
+/// | `Contains(v)` | `Bool`: `v` is present | `v` | always |
+/// | `Size` | `Size`, the number of elements | none | always |
+/// | `Clear` | `Done` | none | never |
+///
+/// A state costs what its last update copied, see [`Trie::heap_size`].
+///
+/// ```
+/// use trueline::spec::{Set, SetOp, SetRet, Spec};
+///
+/// let set = Set::new();
+/// let (result, state) = set.step(&set.initial(), &SetOp::Add('a'), None).remove(0);
+/// assert_eq!(result, SetRet::Bool(true));
+/// assert_eq!(set.step(&state, &SetOp::Add('a'), None)[0].0, SetRet::Bool(false));
+/// assert!(set.step(&state, &SetOp::Contains('b'), Some(&SetRet::Bool(true))).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Set<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Set<V> {
+    /// The set that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Set<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Set`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SetOp<V> {
+    /// Adds a value and tells whether it was absent.
+    Add(V),
+    /// Removes a value and tells whether it was present.
+    Remove(V),
+    /// Tells whether a value is present.
+    Contains(V),
+    /// Counts the values.
+    Size,
+    /// Removes all values.
+    Clear,
+}
+
+/// A result of a [`SetOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SetRet {
+    /// Whether something was added, was removed, or is present.
+    Bool(bool),
+    /// How many values there are.
+    Size(usize),
+    /// The set was cleared.
+    Done,
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
+    type Op = SetOp<V>;
+    type Ret = SetRet;
+    type State = Trie<V, ()>;
+    type Key = V;
+
+    fn initial(&self) -> Trie<V, ()> {
+        Trie::new()
+    }
+
+    fn step(&self, state: &Trie<V, ()>, op: &SetOp<V>, recorded: Option<&SetRet>) -> Outcomes<SetRet, Trie<V, ()>> {
+        // The result costs a look, the next state an update: so the result comes first.
+        let result = match op {
+            SetOp::Add(value) => SetRet::Bool(!state.contains_key(value)),
+            SetOp::Remove(value) | SetOp::Contains(value) => SetRet::Bool(state.contains_key(value)),
+            SetOp::Size => SetRet::Size(state.len()),
+            SetOp::Clear => SetRet::Done,
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        let next = match op {
+            SetOp::Add(value) => state.insert(value.clone(), ()),
+            SetOp::Remove(value) => state.remove(value),
+            SetOp::Contains(_) | SetOp::Size => state.clone(),
+            SetOp::Clear => Trie::new(),
+        };
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {
+        match op {
+            SetOp::Contains(_) | SetOp::Size => true,
+            SetOp::Add(_) | SetOp::Remove(_) => recorded == Some(&SetRet::Bool(false)),
+            SetOp::Clear => false,
+        }
+    }
+
+    fn key(&self, op: &SetOp<V>, _recorded: Option<&SetRet>) -> Option<V> {
+        match op {
+            SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value) => Some(value.clone()),
+            SetOp::Size | SetOp::Clear => None,
+        }
+    }
+
+    fn heap_size(&self, state: &Trie<V, ()>) -> usize {
+        state.heap_size()
+    }
+
+    fn describe_state(&self, state: &Trie<V, ()>) -> String {
+        format!("{{{}}}", in_reading_order(state.keys()).join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::*;
+
+    fn operations() -> Vec<SetOp<u8>> {
+        let of_one = |value| [SetOp::Add(value), SetOp::Remove(value), SetOp::Contains(value)];
+        (0..4).flat_map(of_one).chain([SetOp::Size, SetOp::Clear]).collect()
+    }
+
+    fn results() -> Vec<SetRet> {
+        (0..=4).map(SetRet::Size).chain([SetRet::Bool(true), SetRet::Bool(false), SetRet::Done]).collect()
+    }
+
+    #[test]
+    fn keeps_the_laws() {
+        laws::check(&Set::new(), &operations(), &results(), 1);
+        laws::check_observers_are_known(&Set::new(), &operations(), |_, _| false, 2);
+        laws::check_keys(&Set::new(), &operations(), &results(), 3);
+    }
+
+    #[test]
+    fn whole_set_operations_have_no_key() {
+        assert_eq!(Set::<u8>::new().key(&SetOp::Size, None), None);
+        assert_eq!(Set::<u8>::new().key(&SetOp::Clear, None), None);
+        assert_eq!(Set::new().key(&SetOp::Remove(3), None), Some(3));
+    }
+
+    #[test]
+    fn is_described_as_a_set() {
+        let state = [10, 9, 1].into_iter().map(|value| (value, ())).collect();
+        assert_eq!(Set::new().describe_state(&state), "{1, 9, 10}");
+        assert_eq!(Set::<u8>::new().describe_state(&Trie::new()), "{}");
+    }
+}

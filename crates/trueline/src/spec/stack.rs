@@ -1,0 +1,141 @@
+//! A stack: last in, first out.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::Chain;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// An unbounded last-in-first-out stack of values `V`, empty at first.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Push(v)` | `Done` | never |
+/// | `Pop` | `Value`, the newest value, which is removed; `Value(None)` if the stack was empty | if it was empty |
+/// | `Top` | `Value`, the newest value; `Value(None)` if the stack is empty | always |
+///
+/// What is popped depends on all values, so there are no keys. A state costs a list node, see [`Chain::heap_size`]; it
+/// is written from the bottom to the top. Each step costs O(1).
+///
+/// ```
+/// use trueline::spec::{Spec, Stack, StackOp, StackRet};
+///
+/// let stack = Stack::new();
+/// let state = stack.step(&stack.initial(), &StackOp::Push(1), None).remove(0).1;
+/// let state = stack.step(&state, &StackOp::Push(2), None).remove(0).1;
+/// assert!(stack.step(&state, &StackOp::Pop, Some(&StackRet::Value(Some(1)))).is_empty());
+/// let (result, state) = stack.step(&state, &StackOp::Pop, None).remove(0);
+/// assert_eq!(result, StackRet::Value(Some(2)));
+/// assert_eq!(stack.describe_state(&state), "[1]");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Stack<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Stack<V> {
+    /// The stack that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Stack<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Stack`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StackOp<V> {
+    /// Adds a value on top.
+    Push(V),
+    /// Removes and returns the value on top.
+    Pop,
+    /// Returns the value on top.
+    Top,
+}
+
+/// A result of a [`StackOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StackRet<V> {
+    /// A push took place.
+    Done,
+    /// The value on top; `None` if the stack was empty.
+    Value(Option<V>),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
+    type Op = StackOp<V>;
+    type Ret = StackRet<V>;
+    type State = Chain<V>;
+    type Key = ();
+
+    fn initial(&self) -> Chain<V> {
+        Chain::new()
+    }
+
+    fn step(
+        &self,
+        state: &Chain<V>,
+        op: &StackOp<V>,
+        recorded: Option<&StackRet<V>>,
+    ) -> Outcomes<StackRet<V>, Chain<V>> {
+        if let StackOp::Push(value) = op {
+            return match recorded {
+                None | Some(StackRet::Done) => outcome(StackRet::Done, state.push_newest(value.clone())),
+                Some(StackRet::Value(_)) => blocked(),
+            };
+        }
+        let top = state.newest();
+        match recorded {
+            Some(StackRet::Done) => return blocked(),
+            Some(StackRet::Value(value)) if value.as_ref() != top => return blocked(),
+            Some(StackRet::Value(_)) | None => {}
+        }
+        let result = StackRet::Value(top.cloned());
+        let rest = if *op == StackOp::Pop { state.pop_newest().map(|(_, rest)| rest) } else { None };
+        outcome(result, rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn observes(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> bool {
+        match op {
+            StackOp::Push(_) => false,
+            StackOp::Pop => recorded == Some(&StackRet::Value(None)),
+            StackOp::Top => true,
+        }
+    }
+
+    fn heap_size(&self, state: &Chain<V>) -> usize {
+        state.heap_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::StackOp::{Pop, Push, Top};
+    use super::StackRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Push(0), Push(1), Push(2), Pop, Top];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        laws::check(&Stack::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Stack::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn the_last_in_is_the_first_out() {
+        let values = [(Push(1), Done), (Push(2), Done), (Top, Value(Some(2))), (Pop, Value(Some(2)))];
+        let mut sequence = values.to_vec();
+        assert!(laws::is_legal(&Stack::new(), &sequence));
+        sequence.extend([(Pop, Value(Some(1))), (Pop, Value(None)), (Top, Value(None))]);
+        assert!(laws::is_legal(&Stack::new(), &sequence));
+        sequence.push((Pop, Value(Some(1))));
+        assert!(!laws::is_legal(&Stack::new(), &sequence));
+    }
+}

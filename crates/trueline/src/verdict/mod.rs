@@ -1,0 +1,151 @@
+//! What a checker answers: never a `bool`, never an error.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::history::OpId;
+
+/// The answer to "is this history linearizable?".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<Ret> {
+    /// Yes: here is a linearization, which has been replayed against the specification.
+    Accepted(Witness),
+    /// No: here is the event that no linearization survives.
+    Rejected(Evidence<Ret>),
+    /// Nobody knows: this limit came first.
+    Unknown(Limit),
+}
+
+impl<Ret> Verdict<Ret> {
+    /// Whether the history was accepted.
+    pub fn is_accepted(&self) -> bool {
+        matches!(self, Self::Accepted(_))
+    }
+
+    /// Whether the history was rejected.
+    pub fn is_rejected(&self) -> bool {
+        matches!(self, Self::Rejected(_))
+    }
+
+    /// `accepted`, `rejected` or `unknown`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted(_) => "accepted",
+            Self::Rejected(_) => "rejected",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The evidence, if the history was rejected.
+    pub fn evidence(&self) -> Option<&Evidence<Ret>> {
+        if let Self::Rejected(evidence) = self { Some(evidence) } else { None }
+    }
+
+    /// The witness, if the history was accepted.
+    pub fn witness(&self) -> Option<&Witness> {
+        if let Self::Accepted(witness) = self { Some(witness) } else { None }
+    }
+}
+
+/// A linearization: the operations in an order in which they may have taken effect.
+///
+/// Every operation that returned is there; of those that did not, the ones that took effect. States are not stored:
+/// they are computed again where they are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The operations in the order of the linearization.
+    pub order: Vec<OpId>,
+}
+
+/// Why a history is not linearizable.
+///
+/// The place is exact, whichever algorithm found it: the history is linearizable up to the event before `event`
+/// (operations open there being optional, with the results they have), and not up to `event`. With several objects or
+/// partitions, that is said of the part that `refused` belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence<Ret> {
+    /// A linearization of the longest linearizable prefix (of the part that was rejected).
+    pub prefix: Vec<OpId>,
+    /// The operation whose return no linearization of the prefix allows.
+    pub refused: OpId,
+    /// The position of that return in the order of events.
+    pub event: u32,
+    /// The results that it could have returned, each once; empty if it could not have returned at all.
+    pub allowed: Vec<Ret>,
+}
+
+/// Which limit ended a search, and how far it had come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Which limit.
+    pub kind: LimitKind,
+    /// The furthest position in the order of events that the search had come to.
+    pub event: u32,
+    /// The number of events there are.
+    pub events: u32,
+}
+
+/// The limits that can end a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// The time was up.
+    Time,
+    /// The next table would not have fitted the memory.
+    Memory,
+    /// The number of configurations was reached.
+    Configurations,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Time => "time",
+            Self::Memory => "memory",
+            Self::Configurations => "configurations",
+            Self::Cancelled => "cancelled",
+        })
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reached = match self.kind {
+            LimitKind::Time => "the time limit was reached",
+            LimitKind::Memory => "the memory limit was reached",
+            LimitKind::Configurations => "the limit of configurations was reached",
+            LimitKind::Cancelled => "the search was cancelled",
+        };
+        write!(f, "{reached}; the search had come to event {} of {}", self.event, self.events)
+    }
+}
+
+/// What the judging took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The algorithm that gave the answer.
+    pub algorithm: String,
+    /// Why this algorithm, where it was chosen automatically.
+    pub choice: Option<String>,
+    /// The number of parts that were judged one by one.
+    pub partitions: usize,
+    /// Configurations visited, over all parts and algorithms tried.
+    pub configurations: u64,
+    /// Distinct states of the specification that were met.
+    pub states: u64,
+    /// The most bytes that the tables and states of the search took at once.
+    pub peak_bytes: u64,
+    /// The time from a validated history to the verdict with its witness.
+    pub elapsed: Duration,
+}
+
+/// A verdict and what it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement<Ret> {
+    /// The verdict.
+    pub verdict: Verdict<Ret>,
+    /// What it took.
+    pub stats: Stats,
+}

@@ -1,0 +1,235 @@
+//! A judgement, shown to people and programs.
+//!
+//! A [`Report`] is what there is to show, as plain data; [`text`] and [`json`] write it down.
+
+pub mod json;
+pub mod text;
+
+use std::fmt::Display;
+
+use crate::history::{History, OpId};
+use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Stats, Verdict};
+
+/// How many operations of a kind are shown.
+const MOST_SHOWN: usize = 8;
+
+/// What is said of one judged history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Where the history came from.
+    pub file: String,
+    /// The specification, by name.
+    pub spec: String,
+    /// The number of operations.
+    pub operations: usize,
+    /// How many of them never returned.
+    pub pending: usize,
+    /// What the judging took.
+    pub stats: Stats,
+    /// The verdict and what there is to say of it.
+    pub finding: Finding,
+}
+
+/// A verdict, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It is linearizable.
+    Accepted,
+    /// It is not.
+    Rejected(Rejection),
+    /// A limit came first.
+    Unknown(Limit),
+}
+
+/// Why a history was rejected, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The operation whose return no linearization allows.
+    pub refused: Line,
+    /// The position of that return in the order of events.
+    pub event: u32,
+    /// The results that it could have returned.
+    pub allowed: Vec<String>,
+    /// The last operations of a linearization of what was before it.
+    pub before: Vec<Line>,
+    /// How many operations that linearization has.
+    pub before_total: usize,
+    /// Other operations that were open at the refused return, in the order of their calls.
+    pub open: Vec<Line>,
+    /// How many those are.
+    pub open_total: usize,
+}
+
+/// An operation, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Where it is: lines of the file, such as `3-7`, or events if there are no lines; nothing behind the dash if it
+    /// never returned.
+    pub place: String,
+    /// Who called it.
+    pub process: u32,
+    /// On which object, if objects have names.
+    pub object: Option<String>,
+    /// What was called.
+    pub operation: String,
+    /// What it returned; `None` if it never did.
+    pub result: Option<String>,
+    /// Whether it is in the linearization of what was before the refused return.
+    pub took_effect: bool,
+}
+
+impl Report {
+    /// The report of `judgement`. The `history` is asked for only if it is needed, which is for a rejection.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trueline::history::History;
+    /// use trueline::verdict::{Judgement, Stats, Verdict, Witness};
+    /// use trueline::view::{Report, text};
+    ///
+    /// let judgement: Judgement<String> = Judgement {
+    ///     verdict: Verdict::Accepted(Witness { order: Vec::new() }),
+    ///     stats: Stats { algorithm: "auto".into(), partitions: 1, elapsed: Duration::from_micros(1234), ..Stats::default() },
+    /// };
+    /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, || History::<String, String>::builder().finish());
+    /// let text = text::render(&report, text::Style::Plain);
+    /// assert_eq!(text, "a.jsonl: accepted (auto, 5 operations, 1 pending, 1 partition, 1.2 ms)\n");
+    /// ```
+    pub fn new<Op: Display, Ret: Display>(
+        file: impl Into<String>,
+        spec: impl Into<String>,
+        (operations, pending): (usize, usize),
+        judgement: &Judgement<Ret>,
+        history: impl FnOnce() -> History<Op, Ret>,
+    ) -> Self {
+        let finding = match &judgement.verdict {
+            Verdict::Accepted(_) => Finding::Accepted,
+            Verdict::Rejected(evidence) => Finding::Rejected(Rejection::new(&history(), evidence)),
+            Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
+        };
+        Self { file: file.into(), spec: spec.into(), operations, pending, stats: judgement.stats.clone(), finding }
+    }
+
+    /// `accepted`, `rejected` or `unknown`.
+    pub fn verdict(&self) -> &'static str {
+        match &self.finding {
+            Finding::Accepted => "accepted",
+            Finding::Rejected(_) => "rejected",
+            Finding::Unknown(_) => "unknown",
+        }
+    }
+
+    /// Why, in a sentence; `None` if there is nothing to explain.
+    pub fn reason(&self) -> Option<String> {
+        match &self.finding {
+            Finding::Accepted => None,
+            Finding::Rejected(rejection) => Some(rejection.reason()),
+            Finding::Unknown(limit) => Some(match remedy(limit.kind) {
+                Some(remedy) => format!("{limit}; {remedy}"),
+                None => limit.to_string(),
+            }),
+        }
+    }
+}
+
+/// What to do about a limit that was reached.
+fn remedy(limit: LimitKind) -> Option<&'static str> {
+    match limit {
+        LimitKind::Time => Some("raise --timeout, or try another --algorithm"),
+        LimitKind::Memory => Some("raise --memory, or try another --algorithm"),
+        LimitKind::Configurations => Some("raise --configurations, or try another --algorithm"),
+        _ => None,
+    }
+}
+
+impl Rejection {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Self {
+        let mut effective = vec![false; history.len()];
+        for id in &evidence.prefix {
+            effective[id.index()] = true;
+        }
+        let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
+        let refused = &history[evidence.refused];
+        // With several objects the verdict is about one of them; of partitions nothing is known here.
+        let is_open = |id: &OpId| {
+            let operation = &history[*id];
+            *id != evidence.refused
+                && operation.object == refused.object
+                && operation.call_position() < evidence.event
+                && operation.return_position().is_none_or(|ret| ret > evidence.event)
+        };
+        let open: Vec<OpId> = (0..).take(history.len()).map(OpId).filter(is_open).collect();
+        let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
+        Self {
+            refused: line(&evidence.refused),
+            event: evidence.event,
+            allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
+            before: evidence.prefix[last..].iter().map(line).collect(),
+            before_total: evidence.prefix.len(),
+            open: open.iter().rev().take(MOST_SHOWN).rev().map(line).collect(),
+            open_total: open.len(),
+        }
+    }
+
+    /// What was refused and what would have been allowed, in a sentence.
+    pub fn reason(&self) -> String {
+        let Line { place, process, operation, result, .. } = &self.refused;
+        let operation = shorten(operation);
+        let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
+        let what = format!("{operation} of process {process} ({place})");
+        match (result, self.allowed.as_slice()) {
+            (Some(result), []) => {
+                format!("{what} returned {}, but could not have returned at all then", shorten(result))
+            }
+            (None, _) => format!("{what} was refused"),
+            (Some(result), allowed) => {
+                format!("{what} returned {}, but could only have returned {}", shorten(result), alternatives(allowed))
+            }
+        }
+    }
+}
+
+impl Line {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, took_effect: bool) -> Self {
+        let operation = &history[id];
+        let (unit, call, ret) = match operation.call_line() {
+            Some(call) => ("line", call, operation.return_line()),
+            None => ("event", operation.call_position(), operation.return_position()),
+        };
+        let place = match ret {
+            Some(ret) if ret == call => format!("{unit} {call}"),
+            Some(ret) => format!("{unit}s {call}-{ret}"),
+            None => format!("{unit} {call}-"),
+        };
+        Self {
+            place,
+            process: operation.process.0,
+            object: history.object_name(operation.object).map(str::to_owned),
+            operation: operation.op.to_string(),
+            result: operation.outcome.result().map(ToString::to_string),
+            took_effect,
+        }
+    }
+}
+
+/// "1, 2 or 3", not too many.
+fn alternatives(results: &[String]) -> String {
+    if results.len() > MOST_SHOWN {
+        let first: Vec<String> = results[..MOST_SHOWN].iter().map(|result| shorten(result)).collect();
+        return format!("{} or one of {} others", first.join(", "), results.len() - MOST_SHOWN);
+    }
+    let results: Vec<String> = results.iter().map(|result| shorten(result)).collect();
+    match results.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
+
+/// Not more than fits a line of a terminal with other things on it.
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,193 @@
+//! Reports for a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::{Finding, Line, Rejection, Report, shorten};
+
+/// How text is set off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Not at all.
+    Plain,
+    /// With ANSI escape sequences.
+    Ansi,
+}
+
+impl Style {
+    fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
+
+const GREEN: &str = "32";
+const RED: &str = "1;31";
+const YELLOW: &str = "33";
+const BOLD: &str = "1";
+
+/// The report: a line for the verdict, and below it why, if it is not accepted.
+pub fn render(report: &Report, style: Style) -> String {
+    let colour = match &report.finding {
+        Finding::Accepted => GREEN,
+        Finding::Rejected(_) => RED,
+        Finding::Unknown(_) => YELLOW,
+    };
+    let mut out = format!(
+        "{}: {} ({}, {}, {} pending, {}, {})\n",
+        report.file,
+        style.paint(colour, report.verdict()),
+        report.stats.algorithm,
+        count(report.operations, "operation"),
+        report.pending,
+        count(report.stats.partitions, "partition"),
+        duration(report.stats.elapsed),
+    );
+    if let Some(reason) = report.reason() {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
+    }
+    if let Finding::Rejected(rejection) = &report.finding {
+        render_rejection(&mut out, rejection, style);
+    }
+    out
+}
+
+fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
+    let lines = || rejection.before.iter().chain(&rejection.open).chain([&rejection.refused]);
+    let widths = Widths {
+        place: lines().map(|line| line.place.chars().count()).max().unwrap_or(0),
+        process: lines().map(|line| line.process.to_string().len()).max().unwrap_or(0),
+    };
+    match (rejection.before.len(), rejection.before_total) {
+        (0, _) => out.push_str("  before it nothing took effect\n"),
+        (shown, total) if shown == total => out.push_str("  what was before it, in an order that works:\n"),
+        (shown, total) => {
+            let _ =
+                writeln!(out, "  what was before it, in an order that works (the last {shown} of {total} operations):");
+        }
+    }
+    for line in &rejection.before {
+        render_line(out, line, &widths, "");
+    }
+    match (rejection.open.len(), rejection.open_total) {
+        (0, _) => {}
+        (shown, total) if shown == total => out.push_str("  open when it returned:\n"),
+        (shown, total) => {
+            let _ = writeln!(out, "  open when it returned (the last {shown} of {total} to be called):");
+        }
+    }
+    for line in &rejection.open {
+        render_line(out, line, &widths, if line.took_effect { "  (took effect, see above)" } else { "" });
+    }
+    out.push_str("  refused:\n");
+    let mut refused = String::new();
+    render_line(&mut refused, &rejection.refused, &widths, "");
+    let _ = writeln!(out, "{}", style.paint(RED, refused.trim_end()));
+}
+
+struct Widths {
+    place: usize,
+    process: usize,
+}
+
+fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
+    let Line { place, process, object, operation, result, .. } = line;
+    let _ = write!(out, "    {place:<0$}  process {process:<1$}  ", widths.place, widths.process);
+    if let Some(object) = object {
+        let _ = write!(out, "{} . ", shorten(object));
+    }
+    out.push_str(&shorten(operation));
+    match result {
+        Some(result) => {
+            let _ = write!(out, " -> {}", shorten(result));
+        }
+        None => out.push_str("  (never returned)"),
+    }
+    let _ = writeln!(out, "{note}");
+}
+
+/// "1 operation", "2 operations".
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// With two or three digits that matter, in the unit that suits it.
+fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match duration.as_nanos() {
+        0..1_000_000 => format!("{:.0} µs", seconds * 1e6),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{History, OpId};
+    use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Stats, Verdict};
+
+    fn judgement(verdict: Verdict<String>) -> Judgement<String> {
+        let stats =
+            Stats { algorithm: "auto".into(), partitions: 2, elapsed: Duration::from_micros(42), ..Stats::default() };
+        Judgement { verdict, stats }
+    }
+
+    fn history() -> History<String, String> {
+        let mut builder = History::builder();
+        for (process, op) in [(0, "enqueue(1)"), (1, "enqueue(2)"), (2, "dequeue()")] {
+            builder.line(process + 1).call(process, op.to_owned()).expect("each process calls once");
+        }
+        builder.line(4).ret(0, "ok".to_owned()).expect("it has called");
+        builder.line(5).ret(2, "3".to_owned()).expect("it has called");
+        builder.finish()
+    }
+
+    #[test]
+    fn a_rejection_shows_what_was_refused_and_what_was_allowed() {
+        let evidence = Evidence {
+            prefix: vec![OpId(1), OpId(0)],
+            refused: OpId(2),
+            event: 4,
+            allowed: vec!["1".to_owned(), "2".to_owned(), "null".to_owned()],
+        };
+        let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
+        assert_eq!(
+            render(&report, Style::Plain),
+            "\
+q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
+  dequeue() of process 2 (lines 3-5) returned 3, but could only have returned 1, 2 or null
+  what was before it, in an order that works:
+    line 2-    process 1  enqueue(2)  (never returned)
+    lines 1-4  process 0  enqueue(1) -> ok
+  open when it returned:
+    line 2-    process 1  enqueue(2)  (never returned)  (took effect, see above)
+  refused:
+    lines 3-5  process 2  dequeue() -> 3
+"
+        );
+        assert!(render(&report, Style::Ansi).contains("\x1b[1;31mrejected\x1b[0m"));
+    }
+
+    #[test]
+    fn a_limit_shows_how_far_and_what_to_raise() {
+        let limit = Limit { kind: LimitKind::Memory, event: 17, events: 2000 };
+        let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Unknown(limit)), history);
+        assert_eq!(
+            render(&report, Style::Plain),
+            "\
+q.jsonl: unknown (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
+  the memory limit was reached; the search had come to event 17 of 2000; raise --memory, or try another --algorithm
+"
+        );
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration(Duration::from_nanos(1_500)), "2 µs");
+        assert_eq!(duration(Duration::from_micros(1_234)), "1.2 ms");
+        assert_eq!(duration(Duration::from_millis(12_345)), "12.35 s");
+    }
+}

@@ -1,0 +1,362 @@
+//! Random small histories of each specification.
+
+use std::fmt::Debug;
+
+use trueline::drive::{Random, Simulation, simulate};
+use trueline::history::{History, Interval, Outcome, from_intervals};
+use trueline::spec::{
+    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue,
+    QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
+};
+
+/// A specification with made-up operations and results.
+pub(crate) trait Family {
+    type Spec: Spec;
+    const NAME: &'static str;
+    fn spec() -> Self::Spec;
+    /// Any operation that `process` may call.
+    fn call(random: &mut Random, process: u32) -> Op<Self>;
+    /// Any result that `op` might be recorded with, right or wrong.
+    fn result(random: &mut Random, op: &Op<Self>) -> Ret<Self>;
+}
+
+pub(crate) type Op<F> = <<F as Family>::Spec as Spec>::Op;
+pub(crate) type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
+pub(crate) type HistoryOf<F> = History<Op<F>, Ret<F>>;
+
+/// A history of at most `most` operations: good, spoilt or made up; with pending and optional operations and ties.
+pub(crate) fn history<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
+    let history = match random.below(8) {
+        0 => made_up::<F>(random, most),
+        1 => run::<F>(random, most),
+        2 => {
+            let history = spoilt::<F>(&run::<F>(random, most), random);
+            spoilt::<F>(&history, random)
+        }
+        3 => {
+            let history = run::<F>(random, most);
+            with_ties(&history, random)
+        }
+        4 => spoilt::<F>(&made_up_times::<F>(random, most), random),
+        _ => {
+            let history = run::<F>(random, most);
+            spoilt::<F>(&history, random)
+        }
+    };
+    // Cutting a history off leaves optional operations.
+    if random.chance(1, 6) && !history.is_empty() {
+        let length = random.below(u32::try_from(history.events().len()).expect("small")) + 1;
+        return history.truncate(length as usize);
+    }
+    history
+}
+
+/// What the sequential object does, with calls and returns around it.
+pub(crate) fn run<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
+    let shape = Simulation {
+        processes: 2 + random.below(3),
+        operations: 1 + random.below(most),
+        crashes: if random.chance(1, 3) { 250 } else { 0 },
+        busy: random.chance(1, 3),
+    };
+    simulated::<F>(&shape, random)
+}
+
+pub(crate) fn simulated<F: Family>(shape: &Simulation, random: &mut Random) -> HistoryOf<F> {
+    let spec = F::spec();
+    let mut state = spec.initial();
+    simulate(
+        shape,
+        random,
+        |random, process| F::call(random, process.0),
+        |random, op| {
+            let outcomes = spec.step(&state, op, None);
+            let (result, next) = outcomes.get(random.below(u32::try_from(outcomes.len()).ok()?.max(1)) as usize)?;
+            state = next.clone();
+            Some(result.clone())
+        },
+    )
+}
+
+/// The same with one operation replaced, or only its result.
+pub(crate) fn spoilt<F: Family>(history: &HistoryOf<F>, random: &mut Random) -> HistoryOf<F> {
+    let Some(count) = u32::try_from(history.len()).ok().filter(|count| *count > 0) else { return history.clone() };
+    let victim = random.below(count) as usize;
+    let mut index = 0;
+    let spoilt: Result<_, std::convert::Infallible> = history.try_map(|operation| {
+        let is_victim = index == victim;
+        index += 1;
+        if !is_victim || operation.return_position().is_none() {
+            return Ok((operation.op.clone(), operation.outcome.clone()));
+        }
+        let op =
+            if random.chance(1, 3) { F::call(random, operation.process.0) } else { operation.op.clone() };
+        let result = F::result(random, &op);
+        Ok((op, Outcome::Returned(result)))
+    });
+    match spoilt {
+        Ok(history) => history,
+        Err(never) => match never {},
+    }
+}
+
+/// Operations at random times with random results.
+fn made_up<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
+    let operations = 1 + random.below(most.min(5));
+    let mut free = [0i64; 3];
+    let intervals: Vec<_> = (0..operations)
+        .map(|_| {
+            let process = random.below(3);
+            let op = F::call(random, process);
+            let call = free[process as usize] + i64::from(random.below(4));
+            let ret = call + i64::from(random.below(6));
+            free[process as usize] = ret;
+            if random.chance(1, 8) {
+                Interval::pending(process, op, call)
+            } else {
+                let result = F::result(random, &op);
+                Interval::returned(process, op, call, ret, result)
+            }
+        })
+        .collect();
+    from_intervals(intervals).expect("operations of a process do not overlap")
+}
+
+/// A run of the sequential object one operation after the other, each stretched over a random time with many ties.
+fn made_up_times<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
+    let spec = F::spec();
+    let mut state = spec.initial();
+    let mut free = [0i64; 4];
+    let mut intervals = Vec::new();
+    let operations = 1 + random.below(most);
+    for time in 0..i64::from(operations) {
+        let process = random.below(4);
+        let op = F::call(random, process);
+        let Some((result, next)) = spec.step(&state, &op, None).into_iter().next() else { continue };
+        state = next;
+        let point = 2 * time.max(free[process as usize] / 2 + 1);
+        let call = (point - i64::from(random.below(5))).max(free[process as usize]);
+        let ret = point + i64::from(random.below(5));
+        free[process as usize] = ret;
+        if random.chance(1, 10) {
+            intervals.push(Interval::pending(process + 4 * (1 + random.below(3)), op, call));
+        } else {
+            intervals.push(Interval::returned(process, op, call, ret, result));
+        }
+    }
+    // A pending operation of a process that goes on is to be had too; processes above 3 only ever crash.
+    from_intervals(intervals).expect("operations of a process do not overlap")
+}
+
+/// The same history with neighbouring events moved to one time: more overlaps, so what was good stays good.
+fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
+    history: &History<Op, Ret>,
+    random: &mut Random,
+) -> History<Op, Ret> {
+    let mut time = 0;
+    let times: Vec<i64> = history
+        .events()
+        .iter()
+        .map(|_| {
+            time += i64::from(random.below(2));
+            time
+        })
+        .collect();
+    let intervals = history.operations().iter().map(|operation| {
+        let call = times[operation.call_position() as usize];
+        match (&operation.outcome, operation.return_position()) {
+            (Outcome::Returned(result), Some(ret)) => {
+                Interval::returned(operation.process, operation.op.clone(), call, times[ret as usize], result.clone())
+            }
+            _ => Interval::pending(operation.process, operation.op.clone(), call),
+        }
+    });
+    from_intervals(intervals).expect("the order of events is kept but for ties")
+}
+
+macro_rules! family {
+    ($name:ident, $spec:ty, $text:literal, $make:expr, $call:expr, $result:expr) => {
+        pub(crate) struct $name;
+        impl Family for $name {
+            type Spec = $spec;
+            const NAME: &'static str = $text;
+            fn spec() -> $spec {
+                $make
+            }
+            fn call(random: &mut Random, process: u32) -> Op<Self> {
+                let call: fn(&mut Random, u32) -> Op<Self> = $call;
+                call(random, process)
+            }
+            fn result(random: &mut Random, op: &Op<Self>) -> Ret<Self> {
+                let result: fn(&mut Random, &Op<Self>) -> Ret<Self> = $result;
+                result(random, op)
+            }
+        }
+    };
+}
+
+family!(
+    Registers,
+    Register<u8>,
+    "register",
+    Register::new(0),
+    |random, _| if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(small(random)) },
+    |random, op| match op {
+        RegisterOp::Read => RegisterRet::Value(small(random)),
+        RegisterOp::Write(_) => RegisterRet::Done,
+    }
+);
+
+family!(
+    CasRegisters,
+    CasRegister<u8>,
+    "cas-register",
+    CasRegister::new(0),
+    |random, _| match random.below(4) {
+        0 => CasRegisterOp::Read,
+        1 => CasRegisterOp::Write(small(random)),
+        _ => CasRegisterOp::Cas { expected: small(random), new: small(random) },
+    },
+    |random, op| match op {
+        CasRegisterOp::Read => CasRegisterRet::Value(small(random)),
+        CasRegisterOp::Write(_) => CasRegisterRet::Done,
+        CasRegisterOp::Cas { .. } => CasRegisterRet::Swapped(random.chance(1, 2)),
+    }
+);
+
+family!(
+    Wildcards,
+    CasRegister<u8>,
+    "cas-register with wildcard",
+    CasRegister::new(0).nil_wildcard(2),
+    |random, _| match random.below(4) {
+        0 | 1 => CasRegisterOp::Read,
+        2 => CasRegisterOp::Write(small(random)),
+        _ => CasRegisterOp::Cas { expected: small(random), new: small(random) },
+    },
+    |random, op| match op {
+        CasRegisterOp::Read => CasRegisterRet::Value(small(random)),
+        CasRegisterOp::Write(_) => CasRegisterRet::Done,
+        CasRegisterOp::Cas { .. } => CasRegisterRet::Swapped(random.chance(1, 2)),
+    }
+);
+
+family!(
+    Sets,
+    Set<u8>,
+    "set",
+    Set::new(),
+    |random, _| match random.below(20) {
+        0 => SetOp::Size,
+        1 => SetOp::Clear,
+        2..=7 => SetOp::Contains(random.below(2) as u8),
+        8..=13 => SetOp::Remove(random.below(2) as u8),
+        _ => SetOp::Add(random.below(2) as u8),
+    },
+    |random, op| match op {
+        SetOp::Size => SetRet::Size(random.below(3) as usize),
+        SetOp::Clear => SetRet::Done,
+        _ => SetRet::Bool(random.chance(1, 2)),
+    }
+);
+
+family!(
+    Maps,
+    Map<u8, u8>,
+    "map",
+    Map::new(),
+    |random, _| {
+        let (key, value) = (random.below(2) as u8, random.below(2) as u8);
+        match random.below(20) {
+            0 => MapOp::Size,
+            1 => MapOp::Clear,
+            2..=4 => MapOp::Get(key),
+            5..=7 => MapOp::Put(key, value),
+            8 | 9 => MapOp::Delete(key),
+            10..=12 => MapOp::Insert(key, value),
+            13 | 14 => MapOp::Remove(key),
+            15 | 16 => MapOp::GetOrInsert(key, value),
+            _ => {
+                let expected = random.chance(1, 2).then(|| random.below(2) as u8);
+                MapOp::Cas { key, expected, new: value }
+            }
+        }
+    },
+    |random, op| match op {
+        MapOp::Size => MapRet::Size(random.below(3) as usize),
+        MapOp::Clear | MapOp::Put(..) | MapOp::Delete(_) => MapRet::Done,
+        MapOp::Cas { .. } => MapRet::Swapped(random.chance(1, 2)),
+        MapOp::GetOrInsert(..) => MapRet::Value(Some(random.below(2) as u8)),
+        _ => MapRet::Value(random.chance(1, 2).then(|| random.below(2) as u8)),
+    }
+);
+
+family!(
+    Queues,
+    Queue<u8>,
+    "queue",
+    Queue::new(),
+    |random, _| match random.below(9) {
+        0..=3 => QueueOp::Enqueue(small(random)),
+        4 => QueueOp::Peek,
+        _ => QueueOp::Dequeue,
+    },
+    |random, op| match op {
+        QueueOp::Enqueue(_) => QueueRet::Done,
+        _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    Stacks,
+    Stack<u8>,
+    "stack",
+    Stack::new(),
+    |random, _| match random.below(9) {
+        0..=3 => StackOp::Push(small(random)),
+        4 => StackOp::Top,
+        _ => StackOp::Pop,
+    },
+    |random, op| match op {
+        StackOp::Push(_) => StackRet::Done,
+        _ => StackRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    Mutexes,
+    Mutex,
+    "mutex",
+    Mutex::new(),
+    |random, _| if random.chance(1, 2) { MutexOp::Acquire { by: None } } else { MutexOp::Release { by: None } },
+    |_, _| ()
+);
+
+family!(
+    OwnedMutexes,
+    Mutex,
+    "mutex with owners",
+    Mutex::new(),
+    |random, process| {
+        let by = Some(process);
+        if random.chance(1, 2) { MutexOp::Acquire { by } } else { MutexOp::Release { by } }
+    },
+    |_, _| ()
+);
+
+family!(
+    Bags,
+    Bag<u8>,
+    "bag",
+    Bag::new(),
+    |random, _| if random.chance(4, 9) { BagOp::Add(small(random)) } else { BagOp::RemoveAny },
+    |random, op| match op {
+        BagOp::Add(_) => BagRet::Done,
+        BagOp::RemoveAny => BagRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+#[expect(clippy::cast_possible_truncation, reason = "below 3")]
+fn small(random: &mut Random) -> u8 {
+    random.below(3) as u8
+}

@@ -1,0 +1,215 @@
+//! Every checker against the definition, on random small histories of every specification.
+
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use trueline::drive::Random;
+use trueline::history::OpId;
+use trueline::judge::{ALGORITHMS, Algorithm, Config, Rules, check, replay};
+use trueline::spec::Spec;
+use trueline::verdict::{Evidence, Verdict};
+
+use crate::families::{
+    Bags, CasRegisters, Family, HistoryOf, Maps, Mutexes, OwnedMutexes, Queues, Registers, Ret, Sets, Stacks,
+    Wildcards, history,
+};
+
+/// Every checker on its own, as it is by default and in competition.
+fn checkers() -> Vec<Algorithm> {
+    let mut checkers: Vec<Algorithm> =
+        ALGORITHMS.iter().map(|(algorithm, _)| algorithm.clone()).filter(|one| *one != Algorithm::Brute).collect();
+    checkers.push("compete:wing-gong-tree,jit-graph".parse().expect("both exist"));
+    checkers
+}
+
+fn any_rules(random: &mut Random) -> Rules {
+    Rules {
+        just_in_time: random.chance(1, 2),
+        eager_observers: random.chance(1, 2),
+        identical: random.chance(1, 2),
+        dominance: random.chance(1, 2),
+        counters: random.chance(1, 2),
+    }
+}
+
+/// How to run each checker on a history: as it is, and with random rules.
+fn configurations(random: &mut Random, competition: bool) -> Vec<Config> {
+    let mut all = Vec::new();
+    for algorithm in checkers() {
+        if matches!(algorithm, Algorithm::Compete(_)) && !competition {
+            continue;
+        }
+        let config = Config::new().algorithm(algorithm).partition(false);
+        all.push(config.clone());
+        all.push(config.clone().rules(any_rules(random)).seed(random.bits()));
+        if random.chance(1, 4) {
+            all.push(config.rules(any_rules(random)).restart_after(1 + u64::from(random.below(20))));
+        }
+    }
+    all
+}
+
+#[derive(Default)]
+struct Tally {
+    histories: u32,
+    rejected: u32,
+    pending: u32,
+    optional: u32,
+}
+
+/// Judges `count` histories by every checker, and the definition.
+fn agree<F: Family>(count: u32, seed: u64) {
+    let mut tally = Tally::default();
+    for index in 0..count {
+        let seed = seed.wrapping_add(u64::from(index));
+        let mut random = Random::new(seed);
+        let history = history::<F>(&mut random, 8);
+        let outcome = catch_unwind(AssertUnwindSafe(|| agree_on::<F>(&history, &mut random, index % 16 == 0)));
+        match outcome {
+            Ok(rejected) => tally.rejected += u32::from(rejected),
+            Err(panic) => {
+                let mut shown = String::new();
+                for (position, event) in history.events().iter().enumerate() {
+                    let operation = &history[event.op()];
+                    let _ = writeln!(shown, "  {position:3} {event:?}: {} {:?}", operation.process, operation.op);
+                }
+                for (id, operation) in history.operations().iter().enumerate() {
+                    let _ = writeln!(shown, "  operation {id}: {:?} {:?}", operation.op, operation.outcome);
+                }
+                eprintln!("{}: seed {seed} gives\n{shown}", F::NAME);
+                std::panic::resume_unwind(panic);
+            }
+        }
+        tally.histories += 1;
+        let unreturned = history.operations().iter().filter(|operation| operation.return_position().is_none());
+        for operation in unreturned {
+            match operation.outcome.result() {
+                None => tally.pending += 1,
+                Some(_) => tally.optional += 1,
+            }
+        }
+    }
+    let Tally { histories, rejected, pending, optional } = tally;
+    println!("{}: {histories} histories, {rejected} rejected, {pending} pending, {optional} optional", F::NAME);
+    assert!(rejected * 10 >= histories, "too few rejected to mean much: {rejected} of {histories}");
+    assert!((histories - rejected) * 10 >= histories, "too few accepted to mean much: {rejected} of {histories}");
+    assert!(pending * 10 >= histories && optional * 20 >= histories, "pending {pending}, optional {optional}");
+}
+
+/// Whether it was rejected.
+fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition: bool) -> bool {
+    let spec = F::spec();
+    let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
+    let truth = check(&spec, history, &brute).verdict;
+    assert!(!matches!(truth, Verdict::Unknown(_)), "the definition always knows");
+    for config in configurations(random, competition) {
+        let judgement = check(&spec, history, &config);
+        match (&truth, &judgement.verdict) {
+            (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
+                replay(&spec, history, &witness.order).expect("a witness can be replayed");
+            }
+            (Verdict::Rejected(expected), Verdict::Rejected(evidence)) => {
+                assert_eq!(place(evidence), place(expected), "{config:?}");
+                check_prefix::<F>(&spec, history, evidence);
+            }
+            (expected, got) => panic!("{config:?}: {got:?}, but the truth is {expected:?}"),
+        }
+    }
+    partitions_agree::<F>(history, &truth, random);
+    truth.is_rejected()
+}
+
+/// All of the evidence that must not depend on the checker.
+fn place<R: Clone>(evidence: &Evidence<R>) -> (OpId, u32, Vec<R>) {
+    (evidence.refused, evidence.event, evidence.allowed.clone())
+}
+
+/// The prefix must be a linearization of the history up to the refused return; operations keep their numbers.
+fn check_prefix<F: Family>(spec: &F::Spec, history: &HistoryOf<F>, evidence: &Evidence<Ret<F>>) {
+    let prefix = history.truncate(evidence.event as usize);
+    replay(spec, &prefix, &evidence.prefix).expect("the prefix is linearizable");
+}
+
+/// Judging by key must give the same verdict, and evidence that holds for the key.
+fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, random: &mut Random) {
+    let spec = F::spec();
+    let algorithm = random.pick(&[Algorithm::Auto, Algorithm::JustInTimeGraph, Algorithm::Linear]).clone();
+    let threads = if random.chance(1, 64) { 3 } else { 1 };
+    let config = Config::new().algorithm(algorithm).threads(threads);
+    let judgement = check(&spec, history, &config);
+    match (truth, &judgement.verdict) {
+        (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
+            replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
+        }
+        (Verdict::Rejected(_), Verdict::Rejected(evidence)) => {
+            let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
+            let part = match key(evidence.refused) {
+                // The whole was judged, or the part of one key, with those that span keys left out.
+                Some(own) if !evidence.prefix.iter().any(|id| key(*id) != Some(own.clone())) => {
+                    history.project(|id, _| key(id) == Some(own.clone()))
+                }
+                _ => history.clone(),
+            };
+            let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
+            assert!(
+                check(&spec, &part, &brute).verdict.is_rejected()
+                    || check(&spec, history, &brute).verdict.is_rejected(),
+                "what was rejected by key is bad"
+            );
+        }
+        (expected, got) => panic!("{config:?}: {got:?}, but the truth is {expected:?}"),
+    }
+}
+
+/// Histories for each specification in the normal test run.
+const COUNT: u32 = 20_000;
+
+#[test]
+fn register() {
+    agree::<Registers>(COUNT, 1 << 32);
+}
+
+#[test]
+fn cas_register() {
+    agree::<CasRegisters>(COUNT, 2 << 32);
+}
+
+#[test]
+fn cas_register_with_wildcard() {
+    agree::<Wildcards>(COUNT, 3 << 32);
+}
+
+#[test]
+fn set() {
+    agree::<Sets>(COUNT, 4 << 32);
+}
+
+#[test]
+fn map() {
+    agree::<Maps>(COUNT, 5 << 32);
+}
+
+#[test]
+fn queue() {
+    agree::<Queues>(COUNT, 6 << 32);
+}
+
+#[test]
+fn stack() {
+    agree::<Stacks>(COUNT, 7 << 32);
+}
+
+#[test]
+fn mutex() {
+    agree::<Mutexes>(COUNT, 8 << 32);
+}
+
+#[test]
+fn mutex_with_owners() {
+    agree::<OwnedMutexes>(COUNT, 9 << 32);
+}
+
+#[test]
+fn bag() {
+    agree::<Bags>(COUNT, 10 << 32);
+}
