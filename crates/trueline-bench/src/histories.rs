@@ -2,9 +2,7 @@
 
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{Builder, History, Outcome};
-use trueline::spec::{
-    Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec,
-};
+use trueline::spec::{Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec};
 
 /// A history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations alike.
 pub(crate) fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {

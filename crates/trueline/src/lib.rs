@@ -3,5 +3,7 @@
 pub mod drive;
 pub mod history;
 pub mod judge;
+pub mod named;
 pub mod spec;
 pub mod verdict;
+pub mod view;

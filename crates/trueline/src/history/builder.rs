@@ -9,7 +9,7 @@ use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place} {number}: {problem}")]
 pub struct HistoryError {
-    /// "event" (counted from 0) or "line" (from 1).
+    /// "event" or "operation" (counted from 0), or "line" (from 1).
     place: &'static str,
     number: usize,
     problem: Problem,
@@ -102,6 +102,9 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// The object with this name; it is made when it is first named.
     ///
     /// A history either names no object or names one for each operation.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 objects.
     pub fn object(&mut self, name: &str) -> ObjectId {
         if let Some(&id) = self.object_ids.get(name) {
             return id;
@@ -124,7 +127,8 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// `process` calls `op` on `object`.
     ///
     /// # Errors
-    /// If the process has an open call.
+    /// If the process has an open call, or there are more operations than positions for their events.
+    #[expect(clippy::missing_panics_doc, reason = "the number of operations is checked first")]
     pub fn call_on(&mut self, object: ObjectId, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
         let process = process.into();
         if self.open.contains_key(&process) {
@@ -212,10 +216,8 @@ impl<Op, Ret> Builder<Op, Ret> {
         for id in &self.failed {
             renumbered[id.index()] = None;
         }
-        let mut next = 0;
-        for id in renumbered.iter_mut().flatten() {
+        for (next, id) in (0..).zip(renumbered.iter_mut().flatten()) {
             *id = OpId(next);
-            next += 1;
         }
         let mut old = renumbered.iter();
         self.operations.retain(|_| old.next().is_some_and(Option::is_some));

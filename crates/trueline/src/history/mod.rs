@@ -5,8 +5,8 @@
 //! Construction validates: a history that exists is well formed.
 
 mod builder;
-
-// codec
+#[cfg(feature = "json")]
+pub mod codec;
 mod interval;
 mod operation;
 mod partition;
@@ -137,7 +137,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     pub fn project(&self, mut keep: impl FnMut(OpId, &Operation<Op, Ret>) -> bool) -> Self {
         let kept: Vec<bool> = (0..).zip(&self.operations).map(|(id, operation)| keep(OpId(id), operation)).collect();
         let events: Vec<Event> = self.events.iter().copied().filter(|event| kept[event.op().index()]).collect();
-        self.from_events(&events, |operation| operation.outcome.clone())
+        self.restricted_to(&events, |operation| operation.outcome.clone())
     }
 
     /// The history of the first `length` events. Operations open there become optional and keep their results.
@@ -147,7 +147,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     #[must_use]
     pub fn truncate(&self, length: usize) -> Self {
         let length = length.min(self.events.len());
-        self.from_events(&self.events[..length], |operation| match &operation.outcome {
+        self.restricted_to(&self.events[..length], |operation| match &operation.outcome {
             Outcome::Returned(ret) if operation.return_position().is_none_or(|ret| ret as usize >= length) => {
                 Outcome::Optional(ret.clone())
             }
@@ -156,7 +156,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 
     /// The history of some of the events, in their order: each call before its return.
-    fn from_events(&self, events: &[Event], outcome: impl Fn(&Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
+    fn restricted_to(&self, events: &[Event], outcome: impl Fn(&Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();
         let mut renumbered_events = Vec::with_capacity(events.len());

@@ -8,9 +8,10 @@
 
 use super::part::{Search, Worker};
 use super::search::depth_first::Memory;
+use super::search::problem::Task;
 use super::search::{Meter, breadth_first};
 use super::{Algorithm, Budget, Config, Rules};
-use crate::history::{Event, History};
+use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::{Judgement, LimitKind, Verdict};
 
@@ -69,10 +70,9 @@ impl Choices {
         };
         match parts {
             1 => by.to_owned(),
-            _ => format!(
-                "{parts} parts; {by} ({} depth first, {} breadth first)",
-                self.depth_first, self.breadth_first
-            ),
+            _ => {
+                format!("{parts} parts; {by} ({} depth first, {} breadth first)", self.depth_first, self.breadth_first)
+            }
         }
     }
 }
@@ -80,13 +80,13 @@ impl Choices {
 /// Judges one part.
 pub(super) fn search<S: Spec>(
     worker: &mut Worker<'_, S>,
-    events: &[Event],
+    task: Task<'_>,
     meter: &mut Meter,
 ) -> (Verdict<S::Ret>, Choice) {
-    let cap = CONFIGURATIONS_PER_EVENT * (events.len() as u64 + 50);
+    let cap = CONFIGURATIONS_PER_EVENT * (task.events.len() as u64 + 50);
     let mut own = meter.part(Some(cap), None);
     let depth_first = worker.config.depth_first(Rules::ALL, Memory::Graph);
-    let verdict = worker.search(events, depth_first, &mut own);
+    let verdict = worker.search(task, depth_first, &mut own);
     meter.add(&own);
     match &verdict {
         // The cap, or its own share of memory: the other search may still know.
@@ -97,7 +97,7 @@ pub(super) fn search<S: Spec>(
     let rules = worker.config.rules_or(Rules::ALL);
     let options = breadth_first::Options { rules, compare: breadth_first::Compare::Ahead };
     let mut own = meter.part(None, None);
-    let verdict = worker.search(events, Search::BreadthFirst(options), &mut own);
+    let verdict = worker.search(task, Search::BreadthFirst(options), &mut own);
     meter.add(&own);
     (verdict, Choice::BreadthFirst)
 }

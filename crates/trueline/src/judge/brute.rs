@@ -49,7 +49,8 @@ pub(super) fn search<S: Spec>(
         Verdict::Unknown(Limit { kind, event, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) })
     };
     let end = u32::try_from(history.events().len()).expect("positions fit");
-    let mut definition = Definition { spec, history, operations: prefix(history, events, end), order: Vec::new(), meter };
+    let mut definition =
+        Definition { spec, history, operations: prefix(history, events, end), order: Vec::new(), meter };
     match definition.linearizable(&spec.initial()) {
         Ok(true) => return Verdict::Accepted(Witness { order: definition.order }),
         Ok(false) => {}
@@ -146,7 +147,8 @@ impl<S: Spec> Definition<'_, S> {
     fn allowed(&mut self, state: &S::State, refused: OpId, results: &mut Vec<S::Ret>) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.operations.iter().all(|(_, must)| !must) {
-            results.extend(self.spec.step(state, &self.history[refused].op, None).into_iter().map(|(result, _)| result));
+            results
+                .extend(self.spec.step(state, &self.history[refused].op, None).into_iter().map(|(result, _)| result));
         }
         for index in 0..self.operations.len() {
             let (op, must) = self.operations[index];

@@ -14,8 +14,9 @@ use std::thread;
 
 use super::part::Worker;
 use super::search::Meter;
+use super::search::problem::Task;
 use super::{Algorithm, Budget, Config};
-use crate::history::{Event, History};
+use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::{Judgement, LimitKind, Verdict};
 
@@ -46,7 +47,7 @@ pub fn check<S: Spec>(
 /// Judges one part.
 pub(super) fn search<S: Spec>(
     worker: &mut Worker<'_, S>,
-    events: &[Event],
+    task: Task<'_>,
     algorithms: &[Algorithm],
     meter: &mut Meter,
 ) -> Verdict<S::Ret> {
@@ -56,10 +57,9 @@ pub(super) fn search<S: Spec>(
     thread::scope(|scope| {
         let (sender, answers) = mpsc::channel();
         for (index, algorithm) in algorithms.iter().enumerate() {
-            let (sender, mut own, worker) =
-                (sender.clone(), meter.share(algorithms.len(), token.clone()), &*worker);
+            let (sender, mut own, worker) = (sender.clone(), meter.share(algorithms.len(), token.clone()), &*worker);
             scope.spawn(move || {
-                let (verdict, _) = worker.fresh().judge(events, algorithm, &mut own);
+                let (verdict, _) = worker.fresh().judge(task, algorithm, &mut own);
                 // Nobody listens any more only if this thread outlived the competition: then nobody needs it.
                 let _ = sender.send((index, verdict, own));
             });

@@ -15,8 +15,8 @@
 //! | [`bounded`] | little memory | time |
 //! | [`compete`] | not knowing which | a single core |
 
-pub mod auto;
 mod algorithm;
+pub mod auto;
 pub mod bounded;
 pub mod brute;
 pub mod compete;

@@ -1,10 +1,10 @@
 //! Judging one part of a history by one algorithm.
 
 use super::search::automaton::{Automaton, Interned, StateSpace, Steps};
-use super::search::problem::{Classes, Problem, SlotBits};
+use super::search::problem::{Classes, Problem, Task};
 use super::search::{Found, Meter, breadth_first, depth_first};
 use super::{Algorithm, Config, Rules, auto, bounded, brute, compete, just_in_time, linear, wing_gong};
-use crate::history::{Event, History, OpId};
+use crate::history::{History, OpId};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Limit, Verdict, Witness};
 
@@ -60,29 +60,29 @@ impl<'a, S: Spec> Worker<'a, S> {
         self.states.len() as u64
     }
 
-    /// Judges the part that has these events. The linearization of an accepted part is legal: it has been replayed.
+    /// Judges the part. The linearization of an accepted part is legal: it has been replayed.
     /// Says by which algorithm, if that was a choice.
     pub(super) fn judge(
         &mut self,
-        events: &[Event],
+        task: Task<'_>,
         algorithm: &Algorithm,
         meter: &mut Meter,
     ) -> (Verdict<S::Ret>, Option<auto::Choice>) {
         let (verdict, choice) = match algorithm {
             Algorithm::Auto => {
-                let (verdict, choice) = auto::search(self, events, meter);
+                let (verdict, choice) = auto::search(self, task, meter);
                 (verdict, Some(choice))
             }
-            Algorithm::Brute => (brute::search(self.spec, self.history, events, meter), None),
-            Algorithm::Compete(algorithms) => return (compete::search(self, events, algorithms, meter), None),
-            Algorithm::WingGongTree => (self.search(events, wing_gong::tree::search(self.config), meter), None),
-            Algorithm::WingGongGraph => (self.search(events, wing_gong::graph::search(self.config), meter), None),
-            Algorithm::JustInTimeTree => (self.search(events, just_in_time::tree::search(self.config), meter), None),
-            Algorithm::JustInTimeGraph => (self.search(events, just_in_time::graph::search(self.config), meter), None),
-            Algorithm::Linear => (self.search(events, linear::ahead(self.config), meter), None),
-            Algorithm::LinearAtReturn => (self.search(events, linear::at_return(self.config), meter), None),
-            Algorithm::BoundedGraph => (self.search(events, bounded::least_work(self.config), meter), None),
-            Algorithm::BoundedGraphLru => (self.search(events, bounded::least_recent(self.config), meter), None),
+            Algorithm::Brute => (brute::search(self.spec, self.history, task.events, meter), None),
+            Algorithm::Compete(algorithms) => return (compete::search(self, task, algorithms, meter), None),
+            Algorithm::WingGongTree => (self.search(task, wing_gong::tree::search(self.config), meter), None),
+            Algorithm::WingGongGraph => (self.search(task, wing_gong::graph::search(self.config), meter), None),
+            Algorithm::JustInTimeTree => (self.search(task, just_in_time::tree::search(self.config), meter), None),
+            Algorithm::JustInTimeGraph => (self.search(task, just_in_time::graph::search(self.config), meter), None),
+            Algorithm::Linear => (self.search(task, linear::ahead(self.config), meter), None),
+            Algorithm::LinearAtReturn => (self.search(task, linear::at_return(self.config), meter), None),
+            Algorithm::BoundedGraph => (self.search(task, bounded::least_work(self.config), meter), None),
+            Algorithm::BoundedGraphLru => (self.search(task, bounded::least_recent(self.config), meter), None),
         };
         if let Verdict::Accepted(witness) = &verdict {
             if let Err(problem) = super::replay::is_legal(self.spec, self.history, &witness.order) {
@@ -97,16 +97,14 @@ impl<'a, S: Spec> Worker<'a, S> {
     }
 
     /// Runs one search on the core.
-    pub(super) fn search(&mut self, events: &[Event], search: Search, meter: &mut Meter) -> Verdict<S::Ret> {
+    pub(super) fn search(&mut self, task: Task<'_>, search: Search, meter: &mut Meter) -> Verdict<S::Ret> {
         let rules = match &search {
             Search::DepthFirst(options) => options.rules,
             Search::BreadthFirst(options) => options.rules,
         };
-        let slot_bits = match &search {
-            Search::BreadthFirst(options) if options.compare == breadth_first::Compare::AtReturn => SlotBits::Two,
-            _ => SlotBits::One,
-        };
-        let problem = Problem::new(events, self.classes, rules, slot_bits, &mut self.numbers);
+        let at_return =
+            matches!(&search, Search::BreadthFirst(options) if options.compare == breadth_first::Compare::AtReturn);
+        let problem = Problem::new(task, self.classes, rules, at_return, &mut self.numbers);
         let mut automaton = Automaton::new(&mut self.states, &mut self.steps, self.classes);
         let found = match &search {
             Search::DepthFirst(options) => depth_first::search(&problem, &mut automaton, options, meter),

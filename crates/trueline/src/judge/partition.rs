@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::part::Worker;
-use super::search::problem::Classes;
+use super::search::problem::{Classes, Task};
 use super::search::{Meter, hash};
 use super::{Algorithm, CancelToken, Config, auto, replay};
 use crate::history::{self, History, OpId, Part};
@@ -39,11 +39,8 @@ pub(super) fn judge<S: Spec>(
 ) -> Judgement<S::Ret> {
     let classes = Classes::new(spec, history);
     let parts = Parts::new(spec, history, &classes, config);
-    let mut stats = Stats {
-        algorithm: config.algorithm.to_string(),
-        partitions: parts.whole.len(),
-        ..Stats::default()
-    };
+    let mut stats =
+        Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
 
     // Parts without the operations that span keys can only reject.
@@ -64,20 +61,33 @@ pub(super) fn judge<S: Spec>(
     Judgement { verdict, stats }
 }
 
+/// A part, and whether it has one key only.
+struct Section {
+    part: Part,
+    one_key: bool,
+}
+
+impl Section {
+    fn task(&self) -> Task<'_> {
+        Task { events: &self.part.events, one_key: self.one_key }
+    }
+}
+
 /// The parts of a history.
 struct Parts {
     /// Parts that have all operations between them: the history is linearizable if and only if all of them are.
-    whole: Vec<Part>,
+    whole: Vec<Section>,
     /// Parts by key of objects that cannot be partitioned because of observers that span keys: without those, a part
     /// that is rejected rejects the history, and nothing else follows.
-    early: Vec<Part>,
+    early: Vec<Section>,
 }
 
 impl Parts {
     fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, classes: &Classes, config: &Config) -> Self {
         let objects = history::by_object(history);
         if !config.partition {
-            return Self { whole: objects, early: Vec::new() };
+            let whole = objects.into_iter().map(|part| Section { part, one_key: false }).collect();
+            return Self { whole, early: Vec::new() };
         }
         // By class: the number of its key, or none.
         let mut numbers: HashMap<S::Key, usize, hash::Builder> = HashMap::default();
@@ -95,7 +105,7 @@ impl Parts {
             let mut parts =
                 history::split(&part.events, numbers.len(), |op| key(op).expect("all operations have keys"));
             parts.retain(|part| !part.events.is_empty());
-            parts
+            parts.into_iter().map(|part| Section { part, one_key: true })
         };
         let (mut whole, mut early) = (Vec::new(), Vec::new());
         for object in objects {
@@ -108,7 +118,7 @@ impl Parts {
             if spanning.iter().all(|event| classes.observes(classes.of(event.op()))) {
                 early.extend(by_key(&Part { events: keyed }));
             }
-            whole.push(object);
+            whole.push(Section { part: object, one_key: false });
         }
         Self { whole, early }
     }
@@ -121,7 +131,7 @@ fn judge_all<S: Spec>(
     history: &History<S::Op, S::Ret>,
     classes: &Classes,
     config: &Config,
-    parts: &[Part],
+    parts: &[Section],
     meter: &mut Meter,
     stats: &mut Stats,
     choices: &mut auto::Choices,
@@ -134,7 +144,7 @@ fn judge_all<S: Spec>(
     let mut verdicts = Vec::with_capacity(parts.len());
     for part in parts {
         let mut own = meter.part(None, None);
-        let (verdict, choice) = worker.judge(&part.events, &config.algorithm, &mut own);
+        let (verdict, choice) = worker.judge(part.task(), &config.algorithm, &mut own);
         meter.add(&own);
         choices.count(choice);
         let ends = verdict.is_rejected()
@@ -155,7 +165,7 @@ fn judge_in_parallel<S: Spec>(
     history: &History<S::Op, S::Ret>,
     classes: &Classes,
     config: &Config,
-    parts: &[Part],
+    parts: &[Section],
     threads: usize,
     meter: &mut Meter,
     stats: &mut Stats,
@@ -182,7 +192,7 @@ fn judge_in_parallel<S: Spec>(
         }
         let mut own = shared.share(threads, token);
         let before = worker.states();
-        let (verdict, choice) = worker.judge(&parts[index].events, &config.algorithm, &mut own);
+        let (verdict, choice) = worker.judge(parts[index].task(), &config.algorithm, &mut own);
         let mut running = running();
         running.retain(|(other, _)| *other != index);
         if verdict.is_rejected() {
@@ -194,10 +204,7 @@ fn judge_in_parallel<S: Spec>(
         Some((verdict, choice, own, worker.states() - before))
     };
     let results: Vec<_> = pool.install(|| {
-        (0..parts.len())
-            .into_par_iter()
-            .map_init(|| Worker::new(spec, history, classes, config), judge_part)
-            .collect()
+        (0..parts.len()).into_par_iter().map_init(|| Worker::new(spec, history, classes, config), judge_part).collect()
     });
     let mut verdicts = Vec::with_capacity(parts.len());
     // At most `threads` parts are judged at once.

@@ -46,11 +46,7 @@ impl std::error::Error for NotALinearization {}
 /// # Complexity
 /// One step of the specification for each operation (for each state it may be in, if the specification leaves a
 /// choice).
-pub fn replay<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    order: &[OpId],
-) -> Result<(), NotALinearization> {
+pub fn replay<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
     keeps_order(history, order)?;
     let mut states = vec![vec![spec.initial()]; history.object_count()];
     for &op in order {
@@ -78,9 +74,10 @@ pub(crate) fn keeps_order<Op, Ret>(history: &History<Op, Ret>, order: &[OpId]) -
             latest = Some(op);
         }
     }
-    let missing = (0..).map(OpId).zip(history.operations()).find(|(op, operation)| {
-        matches!(operation.outcome, Outcome::Returned(_)) && !placed[op.index()]
-    });
+    let missing = (0..)
+        .map(OpId)
+        .zip(history.operations())
+        .find(|(op, operation)| matches!(operation.outcome, Outcome::Returned(_)) && !placed[op.index()]);
     missing.map_or(Ok(()), |(op, _)| Err(NotALinearization::Missing(op)))
 }
 

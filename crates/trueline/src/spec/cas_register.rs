@@ -135,6 +135,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
             }
         }
     }
+
+    fn overwrites(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> bool {
+        matches!((op, recorded), (CasRegisterOp::Write(_), None | Some(CasRegisterRet::Done)))
+    }
 }
 
 #[cfg(test)]

@@ -156,6 +156,11 @@ where
         }
     }
 
+    fn overwrites(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
+        // A put or delete leaves other keys as they are, but it has a key, and all of that key's state is its value.
+        matches!((op, recorded), (MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear, None | Some(MapRet::Done)))
+    }
+
     fn key(&self, op: &MapOp<K, V>, _recorded: Option<&MapRet<V>>) -> Option<K> {
         match op {
             MapOp::Get(key)

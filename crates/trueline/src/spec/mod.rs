@@ -103,6 +103,16 @@ pub trait Spec: Sync {
         false
     }
 
+    /// Whether `op` with this result is possible in *every* state, and leads to one and the same state from all of them:
+    /// a blind write.
+    ///
+    /// `None` stands for "whatever the result is". For an operation with a [key](Spec::key), every state means every
+    /// state that operations with this key lead to.
+    fn overwrites(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+        let _ = (op, recorded);
+        false
+    }
+
     /// The key that this operation concerns; `None` if it concerns several or all.
     ///
     /// Giving keys is a promise: a sequence of operations that all have keys is legal if and only if, for every key,

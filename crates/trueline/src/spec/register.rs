@@ -83,6 +83,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
             RegisterOp::Write(_) => false,
         }
     }
+
+    fn overwrites(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> bool {
+        matches!((op, recorded), (RegisterOp::Write(_), None | Some(RegisterRet::Done)))
+    }
 }
 
 // The laws are those of all specifications and sit here, with the simplest of them.

@@ -110,6 +110,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
         }
     }
 
+    fn overwrites(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {
+        matches!((op, recorded), (SetOp::Clear, None | Some(SetRet::Done)))
+    }
+
     fn key(&self, op: &SetOp<V>, _recorded: Option<&SetRet>) -> Option<V> {
         match op {
             SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value) => Some(value.clone()),

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{History, Interval, Outcome, from_intervals};
 use trueline::spec::{
-    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue,
-    QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
+    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue, QueueOp,
+    QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
 };
 
 /// A specification with made-up operations and results.
@@ -89,8 +89,7 @@ pub(crate) fn spoilt<F: Family>(history: &HistoryOf<F>, random: &mut Random) -> 
         if !is_victim || operation.return_position().is_none() {
             return Ok((operation.op.clone(), operation.outcome.clone()));
         }
-        let op =
-            if random.chance(1, 3) { F::call(random, operation.process.0) } else { operation.op.clone() };
+        let op = if random.chance(1, 3) { F::call(random, operation.process.0) } else { operation.op.clone() };
         let result = F::result(random, &op);
         Ok((op, Outcome::Returned(result)))
     });

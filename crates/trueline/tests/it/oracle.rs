@@ -29,6 +29,7 @@ fn any_rules(random: &mut Random) -> Rules {
         identical: random.chance(1, 2),
         dominance: random.chance(1, 2),
         counters: random.chance(1, 2),
+        absorption: random.chance(1, 2),
     }
 }
 

@@ -960,6 +960,42 @@ mod tests {
         assert!(error_of(&failed).contains("no operation in the file"));
     }
 
+    /// Bytes of a good file, changed at random: whatever comes out, it is a history or an error.
+    #[test]
+    fn no_input_panics() {
+        let mut random = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random % below as u64).expect("below a usize")
+        };
+        let spice = b"{}[]\",:0123456789eE+-.ntf\\u\0\xff\n ";
+        let (mut good, mut bad) = (0, 0);
+        for _ in 0..20_000 {
+            let mut bytes = EVENTS.as_bytes().to_vec();
+            for _ in 0..=next(3) {
+                let at = next(bytes.len());
+                match next(3) {
+                    0 => bytes[at] = spice[next(spice.len())],
+                    1 => bytes.truncate(at.max(1)),
+                    _ => bytes.insert(at, spice[next(spice.len())]),
+                }
+            }
+            match read(bytes.as_slice()) {
+                Ok(history) => {
+                    good += 1;
+                    assert!(!history.is_empty());
+                }
+                Err(error) => {
+                    bad += 1;
+                    assert!(!error.message().is_empty());
+                }
+            }
+        }
+        assert!(good > 100 && bad > 100, "{good} good, {bad} bad");
+    }
+
     #[test]
     fn a_long_line_is_not_read_to_its_end() {
         struct Counted(u64);

@@ -238,12 +238,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self {
-            memo: Memo::new(),
-            several: Vec::new(),
-            several_of: hashbrown::HashMap::default(),
-            scratch: Vec::new(),
-        }
+        Self { memo: Memo::new(), several: Vec::new(), several_of: hashbrown::HashMap::default(), scratch: Vec::new() }
     }
 }
 

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
 use super::mask::Mask;
-use super::problem::Problem;
+use super::problem::{ABSORBED, Problem, SecondBit};
 use super::rules::Rules;
 use super::{Found, Window, hash};
 use crate::verdict::LimitKind;
@@ -30,12 +30,7 @@ pub(crate) struct Options {
 }
 
 /// Searches one part.
-pub(crate) fn search(
-    problem: &Problem,
-    automaton: &mut Automaton<'_>,
-    options: &Options,
-    meter: &mut Meter,
-) -> Found {
+pub(crate) fn search(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
     match problem.words {
         1 => run::<[u64; 1]>(problem, automaton, options, meter),
         2 => run::<[u64; 2]>(problem, automaton, options, meter),
@@ -44,12 +39,7 @@ pub(crate) fn search(
     }
 }
 
-fn run<M: Mask>(
-    problem: &Problem,
-    automaton: &mut Automaton<'_>,
-    options: &Options,
-    meter: &mut Meter,
-) -> Found {
+fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
     if problem.levels() == 0 {
         return Found::Accepted(Vec::new());
     }
@@ -130,7 +120,7 @@ impl<M: Mask> Search<'_, '_, M> {
             self.next.start(problem, &self.window, self.automaton, self.rules, self.meter);
             for configuration in frontier.drain(..) {
                 self.gained.clear();
-                self.admit(configuration)?;
+                self.admit(configuration, true)?;
             }
             self.expand()?;
             if rejected.is_none() && !self.next.configurations.iter().any(|one| self.all_right(&one.mask)) {
@@ -144,7 +134,7 @@ impl<M: Mask> Search<'_, '_, M> {
         }
         let last = frontier.first().expect("an empty frontier ends the search");
         debug_assert!(rejected.is_none(), "behind the last return nothing is linearized with a wrong result");
-        Ok(Found::Accepted(self.steps.path(last.step)))
+        Ok(Found::Accepted(problem.unfold(self.steps.path(last.step))))
     }
 
     /// What is known at the return that no configuration with right results survives.
@@ -154,7 +144,7 @@ impl<M: Mask> Search<'_, '_, M> {
         let mut states: Vec<StateId> = right.iter().map(|one| one.state).collect();
         states.sort_unstable();
         states.dedup();
-        let prefix = right.first().map_or_else(Vec::new, |one| self.steps.path(one.step));
+        let prefix = right.first().map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
         Found::Rejected { level: self.level, prefix, states }
     }
 
@@ -220,23 +210,22 @@ impl<M: Mask> Search<'_, '_, M> {
     #[inline]
     fn take(&mut self, from: &Configuration<M>, op: u32, state: StateId, wrong: bool) -> Result<(), LimitKind> {
         let mut to = Configuration { state, ..from.clone() };
-        if self.problem.returns_never(op) {
-            to.mask.increment(self.problem.optional[self.problem.place[op as usize] as usize].field);
-            to.used += 1;
-        } else {
-            to.mask.set(self.problem.slot(op));
-            if wrong {
-                to.mask.set(self.problem.second_bits + self.problem.slot(op));
-            }
+        self.problem.linearize(&mut to.mask, op, self.window.open());
+        if wrong {
+            to.mask.set(self.problem.second_bits + self.problem.slot(op));
         }
+        to.used += u32::from(self.problem.returns_never(op));
         self.gained.clear();
         self.gained.push(op);
-        self.admit(to)
+        // What was settled before this step was let pass then; linearizing more first can wait until it is needed.
+        let newly_settled = !self.problem.is_settled(&from.mask, self.problem.returns[self.level as usize]);
+        self.admit(to, newly_settled)
     }
 
-    /// Takes a configuration up at this level: behind the return if its operation is linearized, else before it.
+    /// Takes a configuration up at this level: behind the return if its operation is linearized, else before it; or
+    /// both, if the operation is settled and `may_pass` says that this is new.
     /// `gained` has the operations linearized since its `step`.
-    fn admit(&mut self, mut configuration: Configuration<M>) -> Result<(), LimitKind> {
+    fn admit(&mut self, mut configuration: Configuration<M>, may_pass: bool) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         let problem = self.problem;
         if self.rules.eager_observers {
@@ -246,24 +235,28 @@ impl<M: Mask> Search<'_, '_, M> {
                     && !configuration.mask.has(problem.slot(op))
                     && self.automaton.step(configuration.state, class, self.meter)? != Step::None
                 {
-                    configuration.mask.set(problem.slot(op));
+                    problem.linearize(&mut configuration.mask, op, &[]);
                     self.gained.push(op);
                 }
             }
         }
-        let slot = problem.slot(problem.returns[self.level as usize]);
+        let returning = problem.returns[self.level as usize];
+        let slot = problem.slot(returning);
         let linearized = configuration.mask.has(slot);
-        if linearized {
+        if linearized || may_pass && problem.is_settled(&configuration.mask, returning) {
             let wrong = self.compare == Compare::AtReturn && configuration.mask.has(problem.second_bits + slot);
             if !wrong {
                 let mut behind = configuration.clone();
-                behind.mask.clear(slot);
+                problem.leave(&mut behind.mask, returning);
                 if let Some(index) = self.next.insert(problem, behind, self.meter)? {
-                    self.next.configurations[index as usize].step =
-                        self.steps.extend(configuration.step, &self.gained, self.meter)?;
+                    let mut step = self.steps.extend(configuration.step, &self.gained, self.meter)?;
+                    if !linearized {
+                        step = self.steps.extend(step, &[returning | ABSORBED], self.meter)?;
+                    }
+                    self.next.configurations[index as usize].step = step;
                 }
             }
-            if self.rules.just_in_time {
+            if linearized && self.rules.just_in_time {
                 return Ok(());
             }
         }
@@ -322,9 +315,13 @@ struct Store<M> {
     table_bytes: usize,
     /// What the masks took behind pointers since the start of the level.
     mask_bytes: usize,
-    /// Slots of observers that are open here: a configuration that has more of these bits is better.
-    observers: M,
-    /// All bits by which configurations of one chain may differ.
+    /// A configuration that has more of these bits is better: observers that are satisfied, blind writes that are
+    /// settled.
+    more: M,
+    /// A configuration that has fewer of these bits is better: blind writes that are linearized, never-returning
+    /// operations that were used.
+    fewer: M,
+    /// All bits by which configurations of one chain may differ: those, and counters.
     comparable: M,
     dominance: bool,
 }
@@ -340,7 +337,8 @@ impl<M: Mask> Store<M> {
             table: HashTable::new(),
             table_bytes: 0,
             mask_bytes: 0,
-            observers: M::zero(problem.words),
+            more: M::zero(problem.words),
+            fewer: M::zero(problem.words),
             comparable: M::zero(problem.words),
             dominance: false,
         }
@@ -364,15 +362,30 @@ impl<M: Mask> Store<M> {
         if !rules.dominance {
             return;
         }
-        self.observers.words_mut().fill(0);
+        self.more.words_mut().fill(0);
+        self.fewer.words_mut().fill(0);
         for &op in window.open() {
+            let slot = problem.slot(op);
             if automaton.observes(problem.class(op)) {
-                self.observers.set(problem.slot(op));
+                self.more.set(slot);
+            } else if problem.absorbs(op) {
+                self.fewer.set(slot);
+            } else {
+                continue;
+            }
+            if problem.second == SecondBit::Settled {
+                self.more.set(problem.second_bits + slot);
             }
         }
-        self.comparable = self.observers.clone();
+        self.comparable = self.more.clone();
+        for (comparable, fewer) in self.comparable.words_mut().iter_mut().zip(self.fewer.words()) {
+            *comparable |= fewer;
+        }
         for optional in &problem.optional {
             optional.field.fill(self.comparable.words_mut());
+            if optional.field.is_single() {
+                optional.field.fill(self.fewer.words_mut());
+            }
         }
     }
 
@@ -398,10 +411,10 @@ impl<M: Mask> Store<M> {
             while index != END {
                 if alive[index as usize] {
                     let other = &configurations[index as usize];
-                    if dominates(problem, &self.observers, &other.mask, &new.mask) {
+                    if dominates(problem, &self.more, &self.fewer, &other.mask, &new.mask) {
                         return Ok(None);
                     }
-                    if dominates(problem, &self.observers, &new.mask, &other.mask) {
+                    if dominates(problem, &self.more, &self.fewer, &new.mask, &other.mask) {
                         alive[index as usize] = false;
                     }
                 }
@@ -431,9 +444,7 @@ impl<M: Mask> Store<M> {
                     meter.free(self.table_bytes + more - table.allocation_size().min(more));
                     self.table_bytes = table.allocation_size();
                 }
-                table.insert_unique(hash, index, |other| {
-                    ordinary_hash(&configurations[*other as usize], comparable)
-                });
+                table.insert_unique(hash, index, |other| ordinary_hash(&configurations[*other as usize], comparable));
             }
         }
         Ok(Some(index))
@@ -456,17 +467,20 @@ fn ordinary_hash<M: Mask>(configuration: &Configuration<M>, comparable: &M) -> u
         .fold(hash::word(configuration.state.0.into()), |hash, word| hash::words(hash, &[word]))
 }
 
-/// Whether `a`, equal to `b` but for observers and never-returning operations, has satisfied at least the same
-/// observers and used at most the same never-returning operations.
+/// Whether `a`, equal to `b` in all that cannot be compared, is at least as good in all that can.
 #[inline]
-fn dominates<M: Mask>(problem: &Problem, observers: &M, a: &M, b: &M) -> bool {
-    let observed = a
-        .words()
-        .iter()
-        .zip(b.words())
-        .zip(observers.words())
-        .all(|((a, b), observers)| b & !a & observers == 0);
-    observed && problem.optional.iter().all(|optional| a.field(optional.field) <= b.field(optional.field))
+fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> bool {
+    let words = a.words().iter().zip(b.words()).zip(more.words().iter().zip(fewer.words()));
+    let mut worse = 0;
+    for ((a, b), (more, fewer)) in words {
+        worse |= b & !a & more | a & !b & fewer;
+    }
+    worse == 0
+        && problem
+            .optional
+            .iter()
+            .filter(|optional| !optional.field.is_single())
+            .all(|optional| a.field(optional.field) <= b.field(optional.field))
 }
 
 /// The steps on the ways to the configurations that are left: a tree with links to the root.

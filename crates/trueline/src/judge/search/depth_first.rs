@@ -6,7 +6,7 @@
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
 use super::mask::Mask;
-use super::problem::Problem;
+use super::problem::{ABSORBED, Problem};
 use super::rules::Rules;
 use super::seen::{Key, Seen};
 use super::{Found, Window, hash};
@@ -37,12 +37,7 @@ pub(crate) struct Options {
 }
 
 /// Searches one part.
-pub(crate) fn search(
-    problem: &Problem,
-    automaton: &mut Automaton<'_>,
-    options: &Options,
-    meter: &mut Meter,
-) -> Found {
+pub(crate) fn search(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
     match problem.words {
         1 => run::<[u64; 1]>(problem, automaton, options, meter),
         2 => run::<[u64; 2]>(problem, automaton, options, meter),
@@ -51,12 +46,7 @@ pub(crate) fn search(
     }
 }
 
-fn run<M: Mask>(
-    problem: &Problem,
-    automaton: &mut Automaton<'_>,
-    options: &Options,
-    meter: &mut Meter,
-) -> Found {
+fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Options, meter: &mut Meter) -> Found {
     if problem.levels() == 0 {
         return Found::Accepted(Vec::new());
     }
@@ -87,10 +77,10 @@ fn run<M: Mask>(
         },
     };
     match search.until_known() {
-        Ok(true) => Found::Accepted(search.trail),
+        Ok(true) => Found::Accepted(problem.unfold(search.trail)),
         Ok(false) => Found::Rejected {
             level: search.furthest.level,
-            prefix: search.furthest.prefix,
+            prefix: problem.unfold(search.furthest.prefix),
             states: search.furthest.states,
         },
         Err(kind) => Found::Unknown { kind, level: search.furthest.level },
@@ -229,12 +219,10 @@ impl<M: Mask> Search<'_, '_, M> {
         if self.enter(root, 0)? {
             return Ok(true);
         }
-        while let Some((next, op)) = self.next_move()? {
+        while let Some((next, trail)) = self.next_move()? {
             if self.meter.configurations > until {
                 return Err(Stop::Restart);
             }
-            let trail = self.trail.len();
-            self.meter.push(&mut self.trail, op)?;
             if self.enter(next, trail)? {
                 return Ok(true);
             }
@@ -242,11 +230,22 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(false)
     }
 
-    /// The next configuration to enter, and the operation that leads to it: from the top frame, or, when it has
+    /// The next configuration to enter, and the length of the trail before it: from the top frame, or, when it has
     /// nothing left, from one below.
-    fn next_move(&mut self) -> Result<Option<(Key<M>, u32)>, LimitKind> {
+    fn next_move(&mut self) -> Result<Option<(Key<M>, usize)>, LimitKind> {
         while let Some(frame) = self.frames.last_mut() {
             while let Some(&op) = self.candidates.get(frame.next as usize) {
+                if op & ABSORBED != 0 {
+                    frame.next += 1;
+                    let mut key = frame.key.clone();
+                    let trail = frame.trail as usize;
+                    self.cut_trail(trail);
+                    self.meter.push(&mut self.trail, op)?;
+                    self.problem.leave(&mut key.mask, op & !ABSORBED);
+                    key.level += 1;
+                    self.pass_returns(&mut key);
+                    return Ok(Some((key, trail)));
+                }
                 let step = self.automaton.step(frame.key.state, self.problem.class(op), self.meter)?;
                 let (state, last) = match step {
                     Step::None => {
@@ -267,9 +266,9 @@ impl<M: Mask> Search<'_, '_, M> {
                 }
                 let mut key = Key { state, ..frame.key.clone() };
                 let trail = frame.trail as usize;
-                linearize(self.problem, &mut key, op);
                 self.cut_trail(trail);
-                return Ok(Some((key, op)));
+                self.linearize(&mut key, op)?;
+                return Ok(Some((key, trail)));
             }
             let frame = self.frames.pop().expect("there was one");
             self.candidates.truncate(frame.first as usize);
@@ -278,6 +277,33 @@ impl<M: Mask> Search<'_, '_, M> {
             self.seen.insert(frame.key, work, self.meter)?;
         }
         Ok(None)
+    }
+
+    /// Linearizes `op`, which is open at the key's level, and passes the returns that this settles.
+    #[inline]
+    fn linearize(&mut self, key: &mut Key<M>, op: u32) -> Result<(), LimitKind> {
+        self.meter.push(&mut self.trail, op)?;
+        if self.problem.absorbs(op) {
+            self.window.seek(self.problem, key.level);
+            self.problem.linearize(&mut key.mask, op, self.window.open());
+        } else {
+            self.problem.linearize(&mut key.mask, op, &[]);
+        }
+        self.pass_returns(key);
+        Ok(())
+    }
+
+    /// Goes to the next return whose operation is not linearized. That one may be settled: then passing it is one
+    /// thing to try.
+    #[inline]
+    fn pass_returns(&self, key: &mut Key<M>) {
+        while let Some(&op) = self.problem.returns.get(key.level as usize) {
+            if !key.mask.has(self.problem.slot(op)) {
+                break;
+            }
+            self.problem.leave(&mut key.mask, op);
+            key.level += 1;
+        }
     }
 
     #[inline]
@@ -325,7 +351,6 @@ impl<M: Mask> Search<'_, '_, M> {
         loop {
             self.window.seek(problem, key.level);
             let level = key.level;
-            // The next to return is last: by then all others have been seen, and the level may go up.
             for &op in self.window.open() {
                 let class = problem.class(op);
                 if !self.automaton.observes(class) || key.mask.has(problem.slot(op)) {
@@ -333,9 +358,10 @@ impl<M: Mask> Search<'_, '_, M> {
                 }
                 if self.automaton.step(key.state, class, self.meter)? != Step::None {
                     self.meter.push(&mut self.trail, op)?;
-                    linearize(problem, key, op);
+                    problem.linearize(&mut key.mask, op, &[]);
                 }
             }
+            self.pass_returns(key);
             if key.level == level || key.level == problem.levels() {
                 return Ok(());
             }
@@ -351,6 +377,10 @@ impl<M: Mask> Search<'_, '_, M> {
         if self.stamp == 0 {
             self.stamps.fill(0);
             self.stamp = 1;
+        }
+        let returning = problem.returns[key.level as usize];
+        if problem.is_settled(&key.mask, returning) {
+            self.meter.push(&mut self.candidates, returning | ABSORBED)?;
         }
         // By return, so that of identical operations the first to return is met first.
         for &op in self.window.open().iter().rev() {
@@ -380,7 +410,7 @@ impl<M: Mask> Search<'_, '_, M> {
         }
         let candidates = &mut self.candidates[first..];
         if !rules.just_in_time {
-            // Wing & Gong go through the list of events: by call.
+            // Wing & Gong go through the list of events: by call. (Operations that are absorbed come last.)
             candidates.sort_unstable();
         }
         if self.random != 0 {
@@ -445,28 +475,6 @@ impl<M: Mask> Search<'_, '_, M> {
             self.furthest.listed[state.index()] = self.furthest.level + 1;
         }
         Ok(())
-    }
-}
-
-/// Marks `op`, which is open at the key's level, as linearized; if it is the next to return, goes to the next return
-/// whose operation is not linearized.
-#[inline]
-pub(crate) fn linearize<M: Mask>(problem: &Problem, key: &mut Key<M>, op: u32) {
-    if problem.returns_never(op) {
-        key.mask.increment(problem.optional[problem.place[op as usize] as usize].field);
-        return;
-    }
-    if problem.level[op as usize] != key.level {
-        key.mask.set(problem.slot(op));
-        return;
-    }
-    loop {
-        key.level += 1;
-        match problem.returns.get(key.level as usize) {
-            // The slot is free for another operation from here on, and its bit must be too.
-            Some(&next) if key.mask.has(problem.slot(next)) => key.mask.clear(problem.slot(next)),
-            _ => return,
-        }
     }
 }
 

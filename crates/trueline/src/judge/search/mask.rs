@@ -93,6 +93,11 @@ impl Field {
         u64::MAX >> (64 - self.width)
     }
 
+    /// Whether it counts to one only.
+    pub(crate) fn is_single(self) -> bool {
+        self.width == 1
+    }
+
     /// Sets all its bits.
     pub(crate) fn fill(self, words: &mut [u64]) {
         words[self.word as usize] |= self.mask() << self.shift;

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 
-use super::mask::{Field, Layout};
+use super::mask::{Field, Layout, Mask};
 use super::rules::Rules;
 use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
@@ -28,6 +28,16 @@ pub(crate) struct Classes {
     first: Vec<OpId>,
     /// By class: whether it leaves every state alone ([`Spec::observes`]).
     observes: Vec<bool>,
+    /// By class: whether it leads to one state from all ([`Spec::overwrites`]), and if so, whether only from those of
+    /// its key.
+    overwrites: Vec<Option<Reach>>,
+}
+
+/// How much a blind write overwrites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Key,
+    Everything,
 }
 
 impl Classes {
@@ -67,7 +77,17 @@ impl Classes {
                 spec.observes(&operation.op, operation.outcome.result())
             })
             .collect();
-        Self { of, first, observes }
+        let overwrites = first
+            .iter()
+            .map(|id| {
+                let (op, result) = (&history[*id].op, history[*id].outcome.result());
+                spec.overwrites(op, result).then(|| match spec.key(op, result) {
+                    Some(_) => Reach::Key,
+                    None => Reach::Everything,
+                })
+            })
+            .collect();
+        Self { of, first, observes, overwrites }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -89,6 +109,11 @@ impl Classes {
 
     pub(crate) fn observes(&self, class: ClassId) -> bool {
         self.observes[class.index()]
+    }
+
+    /// Whether the class is a blind write in a part that has one key only, or not.
+    fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
+        self.overwrites[class.index()].is_some_and(|reach| one_key || reach == Reach::Everything)
     }
 }
 
@@ -132,15 +157,34 @@ pub(crate) struct Problem {
     pub(crate) slots: u32,
     /// The words of a mask.
     pub(crate) words: usize,
-    /// Where a second bit for each slot begins, if it was asked for.
+    /// What the second bit of each slot says.
+    pub(crate) second: SecondBit,
+    /// Where the second bits begin.
     pub(crate) second_bits: u32,
+    /// By operation: whether it is a blind write; empty if nothing is absorbed.
+    overwrites: Vec<bool>,
 }
 
-/// Whether masks have one bit for each slot, or two.
+/// What masks say of an open operation beside that it is linearized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SlotBits {
-    One,
-    Two,
+pub(crate) enum SecondBit {
+    /// Nothing: there is no second bit.
+    None,
+    /// That it was linearized with a wrong result.
+    Wrong,
+    /// That it need not be linearized any more: it is, or a blind write has absorbed it.
+    Settled,
+}
+
+/// The mark of an operation in a trail that was absorbed: it takes effect just before the last blind write.
+pub(crate) const ABSORBED: u32 = 1 << 31;
+
+/// A part of a history to be judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'e> {
+    pub(crate) events: &'e [Event],
+    /// Whether all operations have the same key.
+    pub(crate) one_key: bool,
 }
 
 impl Problem {
@@ -149,12 +193,13 @@ impl Problem {
     /// # Complexity
     /// Linear in the events.
     pub(crate) fn new(
-        events: &[Event],
+        task: Task<'_>,
         classes: &Classes,
         rules: Rules,
-        slot_bits: SlotBits,
+        compare_at_return: bool,
         numbers: &mut [u32],
     ) -> Self {
+        let events = task.events;
         let returned = events.iter().filter(|event| event.kind() == EventKind::Return).count();
         let most = events.len() - returned;
         let mut problem = Self {
@@ -167,11 +212,21 @@ impl Problem {
             optional: Vec::new(),
             slots: 0,
             words: 0,
+            second: SecondBit::None,
             second_bits: 0,
+            overwrites: Vec::new(),
         };
         problem.number_by_calls(events, classes, numbers);
+        if compare_at_return {
+            problem.second = SecondBit::Wrong;
+        } else if rules.absorption {
+            problem.overwrites = problem.class.iter().map(|class| classes.overwrites(*class, task.one_key)).collect();
+            // It takes two for one to absorb the other, and one that returns to need it.
+            let any = problem.returns.iter().any(|op| problem.overwrites[*op as usize]);
+            problem.second = if any { SecondBit::Settled } else { SecondBit::None };
+        }
         let widths = problem.place_operations(rules);
-        problem.lay_out(&widths, slot_bits);
+        problem.lay_out(&widths);
         problem
     }
 
@@ -206,12 +261,9 @@ impl Problem {
             let kept: Vec<usize> = (0..self.ids.len()).filter(|op| !dropped(*op)).collect();
             // By old number: how many kept ones come before it.
             let mut before = vec![0; self.ids.len() + 1];
-            let mut count = 0;
             for op in 0..self.ids.len() {
-                before[op] = count;
-                count += u32::from(!dropped(op));
+                before[op + 1] = before[op] + u32::from(!dropped(op));
             }
-            before[self.ids.len()] = count;
             self.ids = kept.iter().map(|op| self.ids[*op]).collect();
             self.class = kept.iter().map(|op| self.class[*op]).collect();
             self.level = kept.iter().map(|op| self.level[*op]).collect();
@@ -253,16 +305,13 @@ impl Problem {
             next = *called;
             free.push(self.place[*returning as usize]);
         }
-        self.optional
-            .iter()
-            .map(|optional| u32::try_from(optional.members.len()).expect("fewer than events"))
-            .collect()
+        self.optional.iter().map(|optional| u32::try_from(optional.members.len()).expect("fewer than events")).collect()
     }
 
-    fn lay_out(&mut self, widths: &[u32], slot_bits: SlotBits) {
+    fn lay_out(&mut self, widths: &[u32]) {
         let mut layout = Layout::default();
         layout.bits(self.slots);
-        if slot_bits == SlotBits::Two {
+        if self.second != SecondBit::None {
             self.second_bits = layout.bits(self.slots);
         }
         for (optional, most) in self.optional.iter_mut().zip(widths) {
@@ -289,6 +338,80 @@ impl Problem {
     pub(crate) fn slot(&self, op: u32) -> u32 {
         debug_assert!(!self.returns_never(op), "only what returns has a slot");
         self.place[op as usize]
+    }
+
+    /// Whether an operation is a blind write that absorbs others.
+    #[inline]
+    pub(crate) fn absorbs(&self, op: u32) -> bool {
+        self.second == SecondBit::Settled && self.overwrites[op as usize]
+    }
+
+    /// Whether `op` need not be linearized any more.
+    #[inline]
+    pub(crate) fn is_settled<M: Mask>(&self, mask: &M, op: u32) -> bool {
+        match self.second {
+            SecondBit::Settled => mask.has(self.second_bits + self.slot(op)),
+            _ => mask.has(self.slot(op)),
+        }
+    }
+
+    /// Marks `op`, which is open, as linearized. If it is a blind write, it settles the others in `open`.
+    #[inline]
+    pub(crate) fn linearize<M: Mask>(&self, mask: &mut M, op: u32, open: &[u32]) {
+        if self.returns_never(op) {
+            mask.increment(self.optional[self.place[op as usize] as usize].field);
+        } else {
+            mask.set(self.slot(op));
+            if self.second == SecondBit::Settled {
+                mask.set(self.second_bits + self.slot(op));
+            }
+        }
+        if self.absorbs(op) {
+            for &other in open {
+                if self.overwrites[other as usize] {
+                    mask.set(self.second_bits + self.slot(other));
+                }
+            }
+        }
+    }
+
+    /// Forgets about `op`, which returns: its slot is free for another.
+    #[inline]
+    pub(crate) fn leave<M: Mask>(&self, mask: &mut M, op: u32) {
+        mask.clear(self.slot(op));
+        if self.second != SecondBit::None {
+            mask.clear(self.second_bits + self.slot(op));
+        }
+    }
+
+    /// A trail with absorbed operations put where they take effect: just before the last blind write before them.
+    pub(crate) fn unfold(&self, trail: Vec<u32>) -> Vec<u32> {
+        if self.second != SecondBit::Settled {
+            return trail;
+        }
+        // By place in the trail of a blind write: the last operation that it absorbed; and by place of an absorbed one,
+        // the one before.
+        let mut absorbed_by = vec![u32::MAX; trail.len()];
+        let mut last = None;
+        let places = || (0u32..).zip(&trail);
+        for (place, &op) in places() {
+            if op & ABSORBED != 0 {
+                let by: &mut u32 = &mut absorbed_by[last.expect("something absorbed it") as usize];
+                absorbed_by[place as usize] = std::mem::replace(by, place);
+            } else if self.absorbs(op) {
+                last = Some(place);
+            }
+        }
+        let mut order = Vec::with_capacity(trail.len());
+        for (place, &op) in places().filter(|(_, op)| **op & ABSORBED == 0) {
+            let mut absorbed = absorbed_by[place as usize];
+            while absorbed != u32::MAX {
+                order.push(trail[absorbed as usize] & !ABSORBED);
+                absorbed = absorbed_by[absorbed as usize];
+            }
+            order.push(op);
+        }
+        order
     }
 
     /// About the bytes that it takes.

@@ -45,25 +45,48 @@ pub struct Rules {
     /// Sound by the argument for identical operations: all of them stay open for ever, so the first called can stand
     /// for any.
     pub counters: bool,
+    /// *Absorption*: when a blind write is linearized, every other blind write that is open is settled: it may have
+    /// taken effect just before, and nobody can tell. It can still be linearized later, but need not be.
+    ///
+    /// A configuration thus stands for all those in which any of the settled operations are linearized. Sound: put
+    /// just before a blind write ([`Spec::overwrites`](crate::spec::Spec::overwrites)), another blind write changes
+    /// neither its result nor the state behind it, and it is possible there. Under dominance, having fewer blind
+    /// writes linearized and more of them settled is better: what the other configuration stands for is a part of what
+    /// this one does. Identical operations stay sound: if b, used first, is swapped with a that was settled by an
+    /// earlier write, b is settled by a.
+    pub absorption: bool,
 }
 
 impl Rules {
     /// No rule: the search space as it is.
-    pub const NONE: Self =
-        Self { just_in_time: false, eager_observers: false, identical: false, dominance: false, counters: false };
+    pub const NONE: Self = Self {
+        just_in_time: false,
+        eager_observers: false,
+        identical: false,
+        dominance: false,
+        counters: false,
+        absorption: false,
+    };
     /// Every rule.
-    pub const ALL: Self =
-        Self { just_in_time: true, eager_observers: true, identical: true, dominance: true, counters: true };
+    pub const ALL: Self = Self {
+        just_in_time: true,
+        eager_observers: true,
+        identical: true,
+        dominance: true,
+        counters: true,
+        absorption: true,
+    };
     /// What Lowe's just-in-time algorithms use.
     pub const JUST_IN_TIME: Self = Self { just_in_time: true, ..Self::NONE };
 
-    fn named(&self) -> [(&'static str, bool); 5] {
+    fn named(&self) -> [(&'static str, bool); 6] {
         [
             ("just-in-time", self.just_in_time),
             ("observers", self.eager_observers),
             ("identical", self.identical),
             ("dominance", self.dominance),
             ("counters", self.counters),
+            ("absorption", self.absorption),
         ]
     }
 }
@@ -84,7 +107,9 @@ impl fmt::Display for Rules {
 
 /// A name that no rule has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters, or none, or all")]
+#[error(
+    "no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters,absorption, or none, or all"
+)]
 pub struct UnknownRule(String);
 
 impl FromStr for Rules {
@@ -104,6 +129,7 @@ impl FromStr for Rules {
                 "identical" => &mut rules.identical,
                 "dominance" => &mut rules.dominance,
                 "counters" => &mut rules.counters,
+                "absorption" => &mut rules.absorption,
                 other => return Err(UnknownRule(other.to_owned())),
             };
             *rule = true;

@@ -313,14 +313,8 @@ impl<M: Mask> Costly<M> {
     }
 
     fn costliest_first(&self) -> Vec<StateId> {
-        let mut entries: Vec<(u64, StateId)> = self
-            .segments
-            .iter()
-            .flatten()
-            .flatten()
-            .flatten()
-            .map(|entry| (entry.work, entry.key.state))
-            .collect();
+        let mut entries: Vec<(u64, StateId)> =
+            self.segments.iter().flatten().flatten().flatten().map(|entry| (entry.work, entry.key.state)).collect();
         entries.sort_unstable_by(|a, b| b.cmp(a));
         entries.into_iter().map(|(_, state)| state).collect()
     }

@@ -88,7 +88,7 @@ impl Window {
 mod tests {
     use super::*;
     use crate::history::History;
-    use crate::judge::search::problem::{Classes, SlotBits};
+    use crate::judge::search::problem::{Classes, Task};
     use crate::judge::search::rules::Rules;
     use crate::spec::{Register, RegisterOp, RegisterRet};
 
@@ -109,7 +109,10 @@ mod tests {
         }
         let history = builder.finish();
         let classes = Classes::new(&Register::new(0), &history);
-        let problem = Problem::new(history.events(), &classes, Rules::ALL, SlotBits::One, &mut vec![0; history.len()]);
+        let problem = {
+            let task = Task { events: history.events(), one_key: false };
+            Problem::new(task, &classes, Rules::ALL, false, &mut vec![0; history.len()])
+        };
         let mut wanderer = Window::new(&problem);
         for level in 0..problem.levels() {
             let mut fresh = Window::new(&problem);

@@ -1,0 +1,207 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use trueline::judge::{Algorithm, Rules};
+
+/// The help of a command: what it does, examples, then everything that can be said.
+const HELP: &str = "\
+{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}
+";
+
+const EXAMPLES: &str = "\
+Examples:
+  trueline check --spec queue history.jsonl
+  trueline check --spec cas-register:0 --timeout 10s --json recorded/
+  trueline specs";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  trueline check --spec queue history.jsonl             one file
+  trueline check --spec register:0 --json recorded/     every *.jsonl and *.json below a directory
+  record | trueline check --spec set -                  standard input
+  trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
+  trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
+
+A file holds JSON lines, of events or of whole operations:
+  {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
+  {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}";
+
+const CHECK_EXIT_CODES: &str = "\
+Exit codes:
+  0  every history is linearizable
+  1  one is not
+  2  wrong usage, or an input that cannot be read (counts before 1 and 3)
+  3  one was not decided within the limits, and none is known to be wrong";
+
+/// Tells whether recorded histories of concurrent objects are linearizable.
+#[derive(Debug, Parser)]
+#[command(name = "trueline", version, before_help = EXAMPLES, help_template = HELP, after_help = "\
+`trueline <COMMAND> --help` says more.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judges recorded histories.
+    #[command(before_help = CHECK_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
+    Check(Box<CheckArgs>),
+    /// Lists the specifications, their operations, and what values and results mean.
+    Specs(ListArgs),
+    /// Lists the algorithms.
+    Algorithms(ListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Files or directories to judge; `-` is standard input.
+    #[arg(required = true, value_name = "FILES_OR_DIRS")]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// What the object should do, such as `queue` or `register:0`; `trueline specs` lists them.
+    #[arg(long)]
+    pub(crate) spec: String,
+
+    /// How to judge, such as `jit-graph` or `compete:jit-graph,linear`; `trueline algorithms` lists them.
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithm: Algorithm,
+
+    /// The most time for each file, such as `200ms`, `10s` or `2m`; without it there is no limit.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// The most memory for the tables of a search, such as `64MiB`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB")]
+    pub(crate) memory: u64,
+
+    /// The most configurations that a search visits.
+    #[arg(long, value_name = "N")]
+    pub(crate) configurations: Option<u64>,
+
+    /// The number of threads that judge partitions of a history.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: u16,
+
+    /// The rules that cut the search, separated by commas; or `all`, or `none`.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) rules: Option<Rules>,
+
+    /// The seed of algorithms that choose at random.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Do not judge keys apart, even where that can be done.
+    #[arg(long)]
+    pub(crate) no_partition: bool,
+
+    /// A read of null matches any value (register and cas-register).
+    #[arg(long)]
+    pub(crate) nil_wildcard: bool,
+
+    /// The format of the files; without it, it is detected.
+    #[arg(long)]
+    pub(crate) format: Option<Format>,
+
+    /// Print one JSON object for each file.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print no results: only the exit code tells.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print one JSON object for each.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The formats of files.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// JSON lines of events or of whole operations.
+    Jsonl,
+}
+
+/// A number and its unit.
+fn split_unit(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, text[end..].trim_start()))
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let seconds = split_unit(text).and_then(|(number, unit)| {
+        let unit = match unit {
+            "us" | "µs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            _ => return None,
+        };
+        Duration::try_from_secs_f64(number * unit).ok()
+    });
+    seconds.ok_or_else(|| "write a number and a unit, such as 200ms, 10s, 2m or 1h".to_owned())
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let bytes = split_unit(text).and_then(|(number, unit)| {
+        let unit: f64 = match unit.to_ascii_lowercase().as_str() {
+            "b" => 1.0,
+            "k" | "kib" => 1024.0,
+            "m" | "mib" => 1024.0 * 1024.0,
+            "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+            "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+            "kb" => 1e3,
+            "mb" => 1e6,
+            "gb" => 1e9,
+            "tb" => 1e12,
+            _ => return None,
+        };
+        let bytes = number * unit;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+        (1.0..=1e18).contains(&bytes).then_some(bytes as u64)
+    });
+    bytes.ok_or_else(|| "write a number and a unit, such as 64MiB or 4GiB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(parse_time("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_time("1.5 s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "5", "s", "-1s", "1e9s", "10 parsecs", "1..2s", "99999999999999999999999h"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("64MiB"), Ok(64 << 20));
+        assert_eq!(parse_size("1gb"), Ok(1_000_000_000));
+        assert_eq!(parse_size("0.5k"), Ok(512));
+        for wrong in ["", "5", "MiB", "-1MiB", "0B", "5 elephants", "99999999999GiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! `trueline check`: reads histories and judges them, one after another.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use trueline::history::RawHistory;
+use trueline::history::codec::{CodecError, jsonl};
+use trueline::judge::{Budget, Config};
+use trueline::named::{self, NamedSpec, Options};
+use trueline::view::text::Style;
+use trueline::view::{Finding, Report, json, text};
+
+use crate::args::{CheckArgs, Format};
+use crate::output::{self, Written};
+
+/// How much is read from a file at once.
+const CHUNK: usize = 1 << 18;
+
+pub(crate) fn run(args: &CheckArgs) -> ExitCode {
+    let spec = match named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)) {
+        Ok(spec) => spec,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
+    let config = config(args);
+    let inputs = find_inputs(&args.inputs);
+    let progress = progress(inputs.len());
+    let mut tally = Tally::default();
+    for input in inputs {
+        progress.set_message(input.name());
+        let judged = judge(input, &spec, &config, args.format);
+        tally.count(&judged);
+        if progress.suspend(|| print(&judged, args)) != Written::All {
+            break;
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    tally.exit_code()
+}
+
+fn config(args: &CheckArgs) -> Config {
+    let mut budget = Budget::unlimited().memory(args.memory);
+    if let Some(timeout) = args.timeout {
+        budget = budget.time(timeout);
+    }
+    if let Some(configurations) = args.configurations {
+        budget = budget.configurations(configurations);
+    }
+    let mut config = Config::new()
+        .algorithm(args.algorithm.clone())
+        .partition(!args.no_partition)
+        .threads(usize::from(args.threads))
+        .budget(budget);
+    if let Some(rules) = args.rules {
+        config = config.rules(rules);
+    }
+    if let Some(seed) = args.seed {
+        config = config.seed(seed);
+    }
+    config
+}
+
+/// Something to judge, or why there is nothing.
+enum Input {
+    Stdin,
+    File(PathBuf),
+    Fault(PathBuf, String),
+}
+
+impl Input {
+    /// The name that reports and errors give it.
+    fn name(&self) -> String {
+        match self {
+            Self::Stdin => "-".to_owned(),
+            Self::File(path) | Self::Fault(path, _) => path.display().to_string(),
+        }
+    }
+}
+
+/// The inputs, with each directory replaced by the files below it, in the order of their names.
+fn find_inputs(paths: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            inputs.push(Input::Stdin);
+        } else if path.is_dir() {
+            let mut files = Vec::new();
+            match find_files(path, &mut files) {
+                Err((place, fault)) => {
+                    let message = format!("cannot list the directory: {fault}; check its permissions");
+                    inputs.push(Input::Fault(place, message));
+                }
+                Ok(()) if files.is_empty() => {
+                    let message = "no *.jsonl or *.json file in this directory; name the files, or another directory";
+                    inputs.push(Input::Fault(path.clone(), message.to_owned()));
+                }
+                Ok(()) => {
+                    files.sort();
+                    inputs.extend(files.into_iter().map(Input::File));
+                }
+            }
+        } else {
+            inputs.push(Input::File(path.clone()));
+        }
+    }
+    inputs
+}
+
+/// Adds the histories below `directory`. Links to directories are not followed: they may lead in circles.
+fn find_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+    let fault = |error| (directory.to_owned(), error);
+    let mut directories = Vec::new();
+    for entry in fs::read_dir(directory).map_err(fault)? {
+        let entry = entry.map_err(fault)?;
+        let path = entry.path();
+        if entry.file_type().map_err(fault)?.is_dir() {
+            directories.push(path);
+        } else if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json")
+            && path.is_file()
+        {
+            files.push(path);
+        }
+    }
+    directories.iter().try_for_each(|directory| find_files(directory, files))
+}
+
+/// What became of an input.
+enum Judged {
+    Report(Box<Report>),
+    Unreadable { file: String, line: Option<usize>, message: String },
+}
+
+fn judge(input: Input, spec: &NamedSpec, config: &Config, format: Option<Format>) -> Judged {
+    let file = input.name();
+    let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
+    let history = match input {
+        Input::Fault(_, message) => return unreadable(None, message),
+        Input::Stdin => read(io::stdin().lock(), format),
+        Input::File(path) => match File::open(path) {
+            Ok(content) => read(BufReader::with_capacity(CHUNK, content), format),
+            Err(fault) => return unreadable(None, format!("cannot open: {fault}; check the path")),
+        },
+    };
+    let history = match history {
+        Ok(history) => history,
+        Err(fault) => return unreadable(fault.line(), fault.message().to_owned()),
+    };
+    match spec.judge(history, config) {
+        Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
+        Ok(judged) => {
+            let counts = (judged.operations(), judged.pending());
+            let report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+            Judged::Report(Box::new(report))
+        }
+    }
+}
+
+fn read(input: impl io::BufRead, format: Option<Format>) -> Result<RawHistory, CodecError> {
+    match format {
+        Some(Format::Jsonl) | None => jsonl::read(input),
+    }
+}
+
+fn print(judged: &Judged, args: &CheckArgs) -> Written {
+    match judged {
+        Judged::Unreadable { file, line, message } => {
+            match line {
+                Some(line) => output::error(format_args!("{file}:{line}: {message}")),
+                None => output::error(format_args!("{file}: {message}")),
+            }
+            if !args.json {
+                return Written::All;
+            }
+            let message = line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}"));
+            output::stdout(|out| writeln!(out, "{}", json::error(file, &message)))
+        }
+        Judged::Report(_) if args.quiet => Written::All,
+        Judged::Report(report) if args.json => output::stdout(|out| writeln!(out, "{}", json::render(report))),
+        Judged::Report(report) => output::stdout(|out| out.write_all(text::render(report, Style::Ansi).as_bytes())),
+    }
+}
+
+/// A bar on stderr, if there are several files and somebody looks.
+fn progress(files: usize) -> ProgressBar {
+    if files < 2 || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
+    ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Which verdicts there were.
+#[derive(Default)]
+struct Tally {
+    unreadable: bool,
+    rejected: bool,
+    unknown: bool,
+}
+
+impl Tally {
+    fn count(&mut self, judged: &Judged) {
+        match judged {
+            Judged::Unreadable { .. } => self.unreadable = true,
+            Judged::Report(report) => match report.finding {
+                Finding::Accepted => {}
+                Finding::Rejected(_) => self.rejected = true,
+                Finding::Unknown(_) => self.unknown = true,
+            },
+        }
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self { unreadable: true, .. } => 2,
+            Self { rejected: true, .. } => 1,
+            Self { unknown: true, .. } => 3,
+            _ => 0,
+        })
+    }
+}

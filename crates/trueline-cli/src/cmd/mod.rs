@@ -1,0 +1,5 @@
+//! The commands.
+
+pub(crate) mod algorithms;
+pub(crate) mod check;
+pub(crate) mod specs;

@@ -1,0 +1,37 @@
+//! Writing to stdout and stderr without ever panicking.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// Says on stderr what is wrong. If stderr is gone, nobody listens.
+pub(crate) fn error(message: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {message}");
+}
+
+/// Runs `write` with stdout, without colour where that is not wanted.
+///
+/// Returns whether stdout still takes what is written. If its reader went away, that is no error: the reader has what
+/// it wanted. Any other failure is reported.
+pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
+    let mut stdout = anstream::stdout().lock();
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Ok(()) => Written::All,
+        Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Written::ReaderGone,
+        Err(fault) => {
+            error(format_args!("cannot write to standard output: {fault}; free space, or write elsewhere"));
+            Written::Failed
+        }
+    }
+}
+
+/// Whether output was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Written {
+    /// It was.
+    All,
+    /// Nobody reads it any more.
+    ReaderGone,
+    /// It could not be, and that was said.
+    Failed,
+}

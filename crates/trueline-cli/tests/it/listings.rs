@@ -1,0 +1,57 @@
+//! `specs`, `algorithms`, help.
+
+use super::{json, run};
+
+#[test]
+fn specs_are_listed() {
+    let listed = run(&["specs"]);
+    assert_eq!(listed.code, 0);
+    for expected in ["register[:init]", "cas-register[:init]", "set", "map", "queue", "stack", "mutex[:owned]", "bag"] {
+        assert!(listed.stdout.contains(expected), "{expected}");
+    }
+    assert!(listed.stdout.contains("enqueue (enq,"), "{}", listed.stdout);
+    assert!(!listed.stdout.contains('\x1b'), "no colour off a terminal");
+}
+
+#[test]
+fn every_listed_spec_can_be_used() {
+    let listed = run(&["specs", "--json"]);
+    assert_eq!(listed.code, 0);
+    assert!(listed.stdout.lines().count() >= 8);
+    for line in listed.stdout.lines() {
+        let spec = json(line);
+        let name = spec["name"].as_str().expect("a name");
+        let operation = spec["operations"][0]["name"].as_str().expect("a name");
+        let input = format!(r#"{{"process":0,"type":"invoke","f":"{operation}","value":[1,2]}}"#);
+        let judged = super::run_with_input(&["check", "--spec", name, "-"], input.as_bytes());
+        assert_eq!(judged.code, 0, "{judged:?}");
+    }
+}
+
+#[test]
+fn every_listed_algorithm_can_be_used() {
+    let listed = run(&["algorithms", "--json"]);
+    assert_eq!(listed.code, 0);
+    let names: Vec<String> =
+        listed.stdout.lines().map(|line| json(line)["name"].as_str().expect("a name").to_owned()).collect();
+    assert!(names.iter().any(|name| name == "auto"));
+    for name in &names {
+        let name = if name.starts_with("compete:") { "compete:jit-graph,linear" } else { name };
+        let args = ["check", "--spec", "queue", "--algorithm", name, "-"];
+        assert_eq!(super::run_with_input(&args, super::REJECTED.as_bytes()).code, 1, "{name}");
+        assert_eq!(super::run_with_input(&args, super::ACCEPTED.as_bytes()).code, 0, "{name}");
+    }
+    assert!(run(&["algorithms"]).stdout.contains("compete:A,B"));
+}
+
+#[test]
+fn help_leads_with_examples() {
+    for args in [&["--help"][..], &["check", "--help"]] {
+        let help = run(args);
+        assert_eq!(help.code, 0);
+        let examples = help.stdout.find("Examples:").expect("there are examples");
+        let usage = help.stdout.find("Usage:").expect("there is the usage");
+        assert!(examples < usage, "{}", help.stdout);
+    }
+    assert!(run(&["check", "--help"]).stdout.contains("[default: 4GiB]"));
+}

@@ -1,0 +1,95 @@
+//! The real binary, as people and scripts run it.
+
+mod bad_input;
+mod listings;
+mod verdicts;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Not linearizable as a queue: 2 is not first.
+const REJECTED: &str = r#"{"process":0,"type":"invoke","f":"enqueue","value":1,"time":1}
+{"process":0,"type":"ok","f":"enqueue","value":1,"time":2}
+{"process":0,"type":"invoke","f":"enqueue","value":2,"time":3}
+{"process":1,"type":"invoke","f":"dequeue","value":null,"time":4}
+{"process":0,"type":"ok","f":"enqueue","value":2,"time":5}
+{"process":1,"type":"ok","f":"dequeue","value":2,"time":6}
+"#;
+
+/// Linearizable as a queue, with one operation that never returned.
+const ACCEPTED: &str = r#"{"process":0,"f":"enqueue","value":1,"call":10,"return":20}
+{"process":1,"f":"dequeue","value":null,"result":2,"call":15,"return":30}
+{"process":2,"f":"enqueue","value":2,"call":5,"return":null}
+"#;
+
+/// A directory of its own for each test, empty at first.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        if path.exists() {
+            fs::remove_dir_all(&path).expect("ours");
+        }
+        fs::create_dir_all(&path).expect("there is a target directory");
+        Self(path)
+    }
+
+    /// Writes a file and gives its path.
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().expect("it is in the directory")).expect("ours");
+        fs::write(&path, content).expect("ours");
+        path.to_str().expect("tests have plain names").to_owned()
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("tests have plain names")
+    }
+}
+
+fn trueline(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trueline"));
+    command.args(args).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    command
+}
+
+/// What a run said, and its exit code.
+#[derive(Debug)]
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("it ended by itself"),
+            stdout: String::from_utf8(output.stdout).expect("text"),
+            stderr: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Run {
+    trueline(args).output().expect("the binary is built").into()
+}
+
+fn run_with_input(args: &[&str], input: &[u8]) -> Run {
+    let mut child = trueline(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary is built");
+    // It may end before it has read everything.
+    let _ = child.stdin.take().expect("it is piped").write_all(input);
+    child.wait_with_output().expect("it was started").into()
+}
+
+fn json(line: &str) -> serde_json::Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"))
+}

@@ -1,0 +1,183 @@
+//! Verdicts: exit codes, reports, several files, pipes.
+
+use std::process::Stdio;
+
+use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input, trueline};
+
+/// Enough for one operation, not for those of `REJECTED`.
+const LIMIT: &[&str] = &["--configurations", "1"];
+
+#[test]
+fn accepted() {
+    let scratch = Scratch::new("accepted");
+    let file = scratch.file("good.jsonl", ACCEPTED);
+    let judged = run(&["check", "--spec", "queue", &file]);
+    assert_eq!(judged.code, 0, "{judged:?}");
+    let start = format!("{file}: accepted (");
+    assert!(judged.stdout.starts_with(&start), "{judged:?}");
+    assert!(judged.stdout.contains(", 3 operations, 1 pending, 1 partition, "), "{judged:?}");
+    assert_eq!(judged.stdout.lines().count(), 1);
+    assert_eq!(judged.stderr, "");
+}
+
+#[test]
+fn rejected() {
+    let scratch = Scratch::new("rejected");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    let judged = run(&["check", "--spec", "queue", &file]);
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let lines: Vec<&str> = judged.stdout.lines().collect();
+    assert!(lines[0].starts_with(&format!("{file}: rejected (")), "{judged:?}");
+    assert_eq!(
+        lines[1..],
+        [
+            "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1",
+            "  what was before it, in an order that works:",
+            "    lines 1-2  process 0  enqueue(1) -> ok",
+            "    lines 3-5  process 0  enqueue(2) -> ok",
+            "  refused:",
+            "    lines 4-6  process 1  dequeue() -> 2",
+        ]
+    );
+    assert_eq!(judged.stderr, "");
+}
+
+#[test]
+fn undecided() {
+    let judged = run_with_input(&[&["check", "--spec", "queue", "-"], LIMIT].concat(), REJECTED.as_bytes());
+    assert_eq!(judged.code, 3, "{judged:?}");
+    assert!(judged.stdout.starts_with("-: unknown ("), "{judged:?}");
+    assert!(judged.stdout.contains("the limit of configurations was reached"), "{judged:?}");
+    assert!(judged.stdout.contains("raise --configurations"), "{judged:?}");
+}
+
+#[test]
+fn json_of_each_verdict() {
+    for (input, args, code, verdict) in
+        [(ACCEPTED, &[][..], 0, "accepted"), (REJECTED, &[], 1, "rejected"), (REJECTED, LIMIT, 3, "unknown")]
+    {
+        let judged = run_with_input(&[&["check", "--json", "--spec", "queue", "-"], args].concat(), input.as_bytes());
+        assert_eq!(judged.code, code, "{judged:?}");
+        assert_eq!(judged.stdout.lines().count(), 1, "{judged:?}");
+        let object = json(&judged.stdout);
+        assert_eq!(object["file"], "-");
+        assert_eq!(object["spec"], "queue");
+        assert_eq!(object["verdict"], verdict);
+        assert!(object["algorithm"].is_string());
+        assert!(object["operations"].is_u64());
+        assert!(object["pending"].is_u64());
+        assert!(object["partitions"].is_u64());
+        for field in ["check_ns", "configurations", "peak_bytes"] {
+            assert!(object["stats"][field].is_u64(), "{field} in {object}");
+        }
+        assert_eq!(object.get("reason").is_some_and(serde_json::Value::is_string), verdict != "accepted", "{object}");
+        let known = ["file", "spec", "verdict", "algorithm", "operations", "pending", "partitions", "stats", "reason"];
+        for field in object.as_object().expect("an object").keys() {
+            assert!(known.contains(&field.as_str()), "{field}");
+        }
+    }
+}
+
+#[test]
+fn options_are_taken() {
+    let scratch = Scratch::new("options");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    let options = ["--timeout", "10s", "--memory", "64MiB", "--threads", "2", "--rules", "all", "--seed", "7"];
+    let more = ["--no-partition", "--format", "jsonl", "--algorithm", "jit-graph", "--configurations", "1000000"];
+    let judged = run(&[&["check", "--spec", "queue", &file][..], &options, &more].concat());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let read_nil = r#"{"process":0,"f":"read","result":null,"call":1,"return":2}"#;
+    assert_eq!(run_with_input(&["check", "--spec", "register:5", "-"], read_nil.as_bytes()).code, 1);
+    assert_eq!(run_with_input(&["check", "--spec", "register:5", "--nil-wildcard", "-"], read_nil.as_bytes()).code, 0);
+}
+
+#[test]
+fn quiet_says_nothing() {
+    let judged = run_with_input(&["check", "--spec", "queue", "--quiet", "-"], REJECTED.as_bytes());
+    assert_eq!((judged.code, judged.stdout.as_str(), judged.stderr.as_str()), (1, "", ""));
+}
+
+#[test]
+fn several_files_in_their_order() {
+    let scratch = Scratch::new("several");
+    let good = scratch.file("good.jsonl", ACCEPTED);
+    let bad = scratch.file("bad.jsonl", REJECTED);
+    let broken = scratch.file("broken.jsonl", "{");
+    let check = |args: &[&str]| run(&[&["check", "--spec", "queue", "--json"], args].concat());
+    let verdicts = |stdout: &str| -> Vec<String> {
+        let verdict = |line| {
+            let object = json(line);
+            object.get("verdict").map_or("error".to_owned(), |verdict| verdict.as_str().expect("a word").to_owned())
+        };
+        stdout.lines().map(verdict).collect()
+    };
+
+    let judged = check(&[&good, &bad, &good]);
+    assert_eq!(verdicts(&judged.stdout), ["accepted", "rejected", "accepted"]);
+    assert_eq!(judged.code, 1);
+    assert_eq!(check(&[&good, &good]).code, 0);
+
+    // Unreadable counts before everything; what comes behind is judged all the same.
+    let judged = check(&[&broken, &good, &bad]);
+    assert_eq!(verdicts(&judged.stdout), ["error", "accepted", "rejected"]);
+    assert_eq!(judged.code, 2);
+    assert!(judged.stderr.contains(&format!("error: {broken}:1: ")), "{judged:?}");
+    let object = json(judged.stdout.lines().next().expect("a line"));
+    assert_eq!(object["file"], broken.as_str());
+    assert!(object["error"].as_str().expect("text").starts_with("line 1: "), "{object}");
+
+    // Rejected counts before undecided: one operation is decided within the limit, three are not.
+    let small = scratch.file("small.jsonl", r#"{"process":0,"f":"dequeue","result":1,"call":1,"return":2}"#);
+    let limited = [LIMIT, &[bad.as_str()]].concat();
+    assert_eq!(check(&limited).code, 3);
+    let judged = check(&[&limited[..], &[&small]].concat());
+    assert_eq!(verdicts(&judged.stdout), ["unknown", "rejected"]);
+    assert_eq!(judged.code, 1);
+}
+
+#[test]
+fn directories_are_searched() {
+    let scratch = Scratch::new("directories");
+    scratch.file("b.jsonl", REJECTED);
+    scratch.file("a/deep/c.json", ACCEPTED);
+    scratch.file("notes.txt", "not a history");
+    let judged = run(&["check", "--spec", "queue", "--json", scratch.path()]);
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let files: Vec<String> =
+        judged.stdout.lines().map(|line| json(line)["file"].as_str().expect("a path").to_owned()).collect();
+    assert_eq!(files.len(), 2);
+    assert!(files[0].ends_with("c.json") && files[1].ends_with("b.jsonl"), "{files:?}");
+}
+
+#[test]
+fn colour_only_where_it_is_wanted() {
+    let scratch = Scratch::new("colour");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    let coloured = |variables: &[(&str, &str)]| {
+        let output = trueline(&["check", "--spec", "queue", &file])
+            .envs(variables.iter().copied())
+            .output()
+            .expect("the binary is built");
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!coloured(&[]), "a pipe is no terminal");
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let scratch = Scratch::new("closed_pipe");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    let mut args = vec!["check", "--spec", "queue", "--json"];
+    args.extend(std::iter::repeat_n(file.as_str(), 200));
+    for args in [&args[..], &["specs"], &["algorithms", "--json"], &["check", "--help"]] {
+        let mut child =
+            trueline(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary is built");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it was started");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code < 2), "{:?} {stderr}", output.status);
+        assert_eq!(stderr, "");
+    }
+}
