@@ -30,8 +30,10 @@ pub(crate) fn register(
     })
 }
 
-/// The same with a violation at nine tenths: the clients come to rest, one writes a value, and then one reads another
-/// value, which had been written earlier. What comes behind starts from the value written.
+/// The same with a violation at nine tenths: the clients come to rest, one writes 1, and then one reads 2, which had
+/// been written earlier. What comes behind starts from 1.
+///
+/// Writes of 2 that would never return do so before the write of 1: else one of them could explain the read.
 pub(crate) fn bad_register(
     operations: u32,
     clients: u32,
@@ -44,8 +46,14 @@ pub(crate) fn bad_register(
         if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(u64::from(random.below(5))) }
     });
     let mut builder = History::builder();
-    let highest = before.operations().iter().map(|operation| operation.process.0).max().unwrap_or(0) + 1;
     append(&mut builder, &before, 0);
+    for operation in before.operations().iter().filter(|operation| operation.return_position().is_none()) {
+        if operation.op == RegisterOp::Write(2) {
+            // It has not crashed after all. If it took no effect when it ran, it can still take effect here.
+            builder.ret(operation.process, RegisterRet::Done).expect("it is open");
+        }
+    }
+    let highest = before.operations().iter().map(|operation| operation.process.0).max().unwrap_or(0) + 1;
     builder.call(highest, RegisterOp::Write(1)).expect("a new process");
     builder.ret(highest, RegisterRet::Done).expect("it has called");
     builder.call(highest, RegisterOp::Read).expect("it has returned");

@@ -1,126 +1,58 @@
-//! Measures.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "tables are for reading")]
+//! Measures trueline.
+//!
+//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers; each row is measured in a
+//! process of its own, so that its memory is its own.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
+
+mod core;
 mod histories;
-use trueline::history::History;
-use trueline::judge::*;
-use trueline::spec::*;
-fn cpu() -> u64 {
-    std::fs::read_to_string("/proc/thread-self/schedstat").unwrap().split(' ').next().unwrap().parse().unwrap()
-}
-fn rss(what: &str) -> u64 {
-    let s = std::fs::read_to_string("/proc/self/status").unwrap();
-    s.lines().find(|l| l.starts_with(what)).unwrap().split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-fn go<S: Spec>(name: &str, spec: &S, h: &History<S::Op, S::Ret>, config: Config, reps: u32) {
-    let before = rss("VmRSS");
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-    let mut best = u64::MAX;
-    let mut j = None;
-    for _ in 0..reps {
-        let t = cpu();
-        let r = check(spec, h, &config);
-        best = best.min(cpu() - t);
-        j = Some(r);
+mod measure;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match *words.as_slice() {
+        ["core", ref filter @ ..] => table(&core::rows(), filter),
+        ["case", name] => match core::case(name) {
+            Some(measured) => println!("{}", measured.to_line()),
+            None => return usage(),
+        },
+        _ => return usage(),
     }
-    let j = j.unwrap();
-    eprintln!(
-        "{name:40} {:9} {:9.2} ms  {:6.1} ns/op  configs {:9} states {:8} peak {:7} KiB  rss+ {:7} KiB  {:?}",
-        j.verdict.name(),
-        best as f64 / 1e6,
-        best as f64 / h.len() as f64,
-        j.stats.configurations,
-        j.stats.states,
-        j.stats.peak_bytes / 1024,
-        rss("VmHWM") - before,
-        j.stats.choice
-    );
+    ExitCode::SUCCESS
 }
-fn main() {
-    let filter = std::env::args().nth(1).unwrap_or_default();
-    let lim = || Budget::unlimited().time(std::time::Duration::from_secs(20)).memory(4 << 30);
-    if "set".contains(&filter) || filter.starts_with("set") {
-        for n in [20_000, 280_000] {
-            let h = histories::set(n, 1);
-            go(&format!("set {n} auto"), &Set::new(), &h, Config::new().budget(lim()), 5);
-            for a in [
-                "auto",
-                "wing-gong-graph",
-                "jit-graph",
-                "wing-gong-tree",
-                "jit-tree",
-                "linear",
-                "bounded-graph",
-                "bounded-graph-lru",
-            ] {
-                go(
-                    &format!("set {n} {a} unpartitioned"),
-                    &Set::new(),
-                    &h,
-                    Config::new().algorithm(a.parse().unwrap()).partition(false).budget(lim()),
-                    5,
+
+fn usage() -> ExitCode {
+    eprintln!("usage: trueline-bench core [words in the names of cases] | case NAME");
+    ExitCode::from(2)
+}
+
+fn table(rows: &[core::Row], filter: &[&str]) {
+    println!(
+        "| case | operations | never return | verdict | best time | ns per operation | configurations | memory above the history | of the process | bar |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for core::Row { case, bar } in rows {
+        if !filter.iter().all(|word| case.contains(word)) {
+            continue;
+        }
+        match measure::in_new_process(case) {
+            Ok(measured) => {
+                #[expect(clippy::cast_precision_loss, reason = "for reading")]
+                let (ms, per_operation, above, most) = (
+                    measured.best_ns as f64 / 1e6,
+                    measured.best_ns as f64 / measured.operations.max(1) as f64,
+                    measured.above_kib as f64 / 1024.0,
+                    measured.most_kib as f64 / 1024.0,
+                );
+                println!(
+                    "| {case} | {} | {} | {} | {ms:.2} ms | {per_operation:.0} | {} | {above:.1} MiB | {most:.1} MiB | {bar} |",
+                    measured.operations, measured.pending, measured.verdict, measured.configurations
                 );
             }
-        }
-    }
-    if "register".contains(&filter) {
-        for c in [4, 8, 16, 32] {
-            for seed in 1..4 {
-                let h = histories::register(1000, c, 0, seed);
-                go(&format!("register {c} good {seed}"), &Register::new(0), &h, Config::new().budget(lim()), 3);
-                let h = histories::bad_register(1000, c, 0, seed);
-                go(&format!("register {c} bad {seed}"), &Register::new(0), &h, Config::new().budget(lim()), 3);
-            }
-        }
-    }
-    if "pending".contains(&filter) {
-        for seed in 1..4 {
-            let h = histories::bad_register(1000, 5, 30, seed);
-            go(
-                &format!("register 5 clients {} pending bad", h.pending()),
-                &Register::new(0),
-                &h,
-                Config::new().budget(lim()),
-                3,
-            );
-            let h = histories::register(1000, 200, 500, seed);
-            go(
-                &format!("register 200 clients {} pending good", h.pending()),
-                &Register::new(0),
-                &h,
-                Config::new().budget(lim()),
-                1,
-            );
-            let h = histories::bad_register(1000, 200, 500, seed);
-            go(
-                &format!("register 200 clients {} pending bad", h.pending()),
-                &Register::new(0),
-                &h,
-                Config::new().budget(lim()),
-                1,
-            );
-        }
-    }
-    if "queue".contains(&filter) {
-        let h = histories::queue(1000, 4, 1);
-        for a in [
-            "auto",
-            "wing-gong-graph",
-            "jit-graph",
-            "wing-gong-tree",
-            "jit-tree",
-            "linear",
-            "bounded-graph",
-            "bounded-graph-lru",
-        ] {
-            go(
-                &format!("queue {a}"),
-                &Queue::new(),
-                &h,
-                Config::new()
-                    .algorithm(a.parse().unwrap())
-                    .budget(Budget::unlimited().time(std::time::Duration::from_millis(200)).memory(64 << 20)),
-                1,
-            );
+            Err(problem) => eprintln!("{problem}"),
         }
     }
 }

@@ -11,6 +11,7 @@
 //! # Complexity
 //! O(n!) steps of the specification.
 
+use super::part::open_at_return;
 use super::search::Meter;
 use super::search::automaton::distinct_results;
 use super::{Algorithm, Budget, Config};
@@ -73,7 +74,8 @@ pub(super) fn search<S: Spec>(
                     return limit(kind, position);
                 }
                 let allowed = distinct_results(spec, results);
-                return Verdict::Rejected(Evidence { prefix: longest, refused, event: position, allowed });
+                let open = open_at_return(history, events, refused);
+                return Verdict::Rejected(Evidence { prefix: longest, refused, event: position, open, allowed });
             }
             Err(kind) => return limit(kind, position),
         }

@@ -4,7 +4,7 @@ use super::search::automaton::{Automaton, Interned, StateSpace, Steps};
 use super::search::problem::{Classes, Problem, Task};
 use super::search::{Found, Meter, breadth_first, depth_first};
 use super::{Algorithm, Config, Rules, auto, bounded, brute, compete, just_in_time, linear, wing_gong};
-use crate::history::{History, OpId};
+use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Limit, Verdict, Witness};
 
@@ -60,7 +60,7 @@ impl<'a, S: Spec> Worker<'a, S> {
         self.states.len() as u64
     }
 
-    /// Judges the part. The linearization of an accepted part is legal: it has been replayed.
+    /// Judges the part.
     /// Says by which algorithm, if that was a choice.
     pub(super) fn judge(
         &mut self,
@@ -68,32 +68,23 @@ impl<'a, S: Spec> Worker<'a, S> {
         algorithm: &Algorithm,
         meter: &mut Meter,
     ) -> (Verdict<S::Ret>, Option<auto::Choice>) {
-        let (verdict, choice) = match algorithm {
+        let search = match algorithm {
             Algorithm::Auto => {
                 let (verdict, choice) = auto::search(self, task, meter);
-                (verdict, Some(choice))
+                return (verdict, Some(choice));
             }
-            Algorithm::Brute => (brute::search(self.spec, self.history, task.events, meter), None),
+            Algorithm::Brute => return (brute::search(self.spec, self.history, task.events, meter), None),
             Algorithm::Compete(algorithms) => return (compete::search(self, task, algorithms, meter), None),
-            Algorithm::WingGongTree => (self.search(task, wing_gong::tree::search(self.config), meter), None),
-            Algorithm::WingGongGraph => (self.search(task, wing_gong::graph::search(self.config), meter), None),
-            Algorithm::JustInTimeTree => (self.search(task, just_in_time::tree::search(self.config), meter), None),
-            Algorithm::JustInTimeGraph => (self.search(task, just_in_time::graph::search(self.config), meter), None),
-            Algorithm::Linear => (self.search(task, linear::ahead(self.config), meter), None),
-            Algorithm::LinearAtReturn => (self.search(task, linear::at_return(self.config), meter), None),
-            Algorithm::BoundedGraph => (self.search(task, bounded::least_work(self.config), meter), None),
-            Algorithm::BoundedGraphLru => (self.search(task, bounded::least_recent(self.config), meter), None),
+            Algorithm::WingGongTree => wing_gong::tree::search(self.config),
+            Algorithm::WingGongGraph => wing_gong::graph::search(self.config),
+            Algorithm::JustInTimeTree => just_in_time::tree::search(self.config),
+            Algorithm::JustInTimeGraph => just_in_time::graph::search(self.config),
+            Algorithm::Linear => linear::ahead(self.config),
+            Algorithm::LinearAtReturn => linear::at_return(self.config),
+            Algorithm::BoundedGraph => bounded::least_work(self.config),
+            Algorithm::BoundedGraphLru => bounded::least_recent(self.config),
         };
-        if let Verdict::Accepted(witness) = &verdict {
-            if let Err(problem) = super::replay::is_legal(self.spec, self.history, &witness.order) {
-                panic!(
-                    "a linearization that was found cannot be replayed: {problem}. The specification contradicts \
-                     itself (does `step` answer the same each time, and is `observes` true?), or this is a bug in \
-                     {algorithm}"
-                );
-            }
-        }
-        (verdict, choice)
+        (self.search(task, search, meter), None)
     }
 
     /// Runs one search on the core.
@@ -110,10 +101,10 @@ impl<'a, S: Spec> Worker<'a, S> {
             Search::DepthFirst(options) => depth_first::search(&problem, &mut automaton, options, meter),
             Search::BreadthFirst(options) => breadth_first::search(&problem, &mut automaton, options, meter),
         };
-        self.verdict(&problem, found)
+        self.verdict(task, &problem, found)
     }
 
-    fn verdict(&self, problem: &Problem, found: Found) -> Verdict<S::Ret> {
+    fn verdict(&self, task: Task<'_>, problem: &Problem, found: Found) -> Verdict<S::Ret> {
         let ids = |ops: Vec<u32>| -> Vec<OpId> { ops.into_iter().map(|op| problem.ids[op as usize]).collect() };
         let returning = |level: u32| problem.ids[problem.returns[level as usize] as usize];
         let position = |op: OpId| self.history[op].return_position().expect("what has a level returns");
@@ -125,7 +116,8 @@ impl<'a, S: Spec> Worker<'a, S> {
                     prefix: ids(prefix),
                     refused,
                     event: position(refused),
-                    allowed: self.states.allowed(&states, &self.history[refused].op),
+                    open: open_at_return(self.history, task.events, refused),
+                    allowed: self.states.allowed(&states, refused),
                 })
             }
             Found::Unknown { kind, level } => Verdict::Unknown(Limit {
@@ -135,6 +127,18 @@ impl<'a, S: Spec> Worker<'a, S> {
             }),
         }
     }
+}
+
+/// The operations of a part that are open when `returning` returns, without it.
+pub(super) fn open_at_return<Op, Ret>(history: &History<Op, Ret>, events: &[Event], returning: OpId) -> Vec<OpId> {
+    let at = history[returning].return_position();
+    events
+        .iter()
+        .filter(|event| event.kind() == EventKind::Call)
+        .map(|event| event.op())
+        .take_while(|op| Some(history[*op].call_position()) < at)
+        .filter(|op| *op != returning && history[*op].return_position().is_none_or(|ret| Some(ret) > at))
+        .collect()
 }
 
 impl Config {

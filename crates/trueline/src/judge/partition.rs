@@ -16,6 +16,7 @@
 //! # Complexity
 //! The sum over the parts; merging the witnesses is linear in the number of events.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,7 +27,7 @@ use super::part::Worker;
 use super::search::problem::{Classes, Task};
 use super::search::{Meter, hash};
 use super::{Algorithm, CancelToken, Config, auto, replay};
-use crate::history::{self, History, OpId, Part};
+use crate::history::{self, Event, History, OpId, Operation};
 use crate::spec::Spec;
 use crate::verdict::{Judgement, LimitKind, Stats, Verdict, Witness};
 
@@ -57,37 +58,40 @@ pub(super) fn judge<S: Spec>(
     let (verdicts, complete) =
         judge_all(spec, history, &classes, config, &parts.whole, meter, &mut stats, &mut choices);
     stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(parts.whole.len()));
-    let verdict = combine(history, verdicts, complete);
+    let verdict = combine(spec, history, &config.algorithm, verdicts, complete);
     Judgement { verdict, stats }
 }
 
-/// A part, and whether it has one key only.
-struct Section {
-    part: Part,
+/// The events of a part, and whether it has one key only.
+struct Section<'h> {
+    events: Cow<'h, [Event]>,
     one_key: bool,
 }
 
-impl Section {
+impl Section<'_> {
     fn task(&self) -> Task<'_> {
-        Task { events: &self.part.events, one_key: self.one_key }
+        Task { events: &self.events, one_key: self.one_key }
     }
 }
 
 /// The parts of a history.
-struct Parts {
+struct Parts<'h> {
     /// Parts that have all operations between them: the history is linearizable if and only if all of them are.
-    whole: Vec<Section>,
+    whole: Vec<Section<'h>>,
     /// Parts by key of objects that cannot be partitioned because of observers that span keys: without those, a part
     /// that is rejected rejects the history, and nothing else follows.
-    early: Vec<Section>,
+    early: Vec<Section<'h>>,
 }
 
-impl Parts {
-    fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, classes: &Classes, config: &Config) -> Self {
-        let objects = history::by_object(history);
+impl<'h> Parts<'h> {
+    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, classes: &Classes, config: &Config) -> Self {
+        let objects: Vec<Cow<'h, [Event]>> = match history.object_count() {
+            1 => vec![Cow::Borrowed(history.events())],
+            _ => history::by_object(history).into_iter().map(|part| Cow::Owned(part.events)).collect(),
+        };
+        let whole = |events| Section { events, one_key: false };
         if !config.partition {
-            let whole = objects.into_iter().map(|part| Section { part, one_key: false }).collect();
-            return Self { whole, early: Vec::new() };
+            return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
         }
         // By class: the number of its key, or none.
         let mut numbers: HashMap<S::Key, usize, hash::Builder> = HashMap::default();
@@ -100,27 +104,30 @@ impl Parts {
                 Some(*numbers.entry(key).or_insert(next))
             })
             .collect();
-        let key = |op: OpId| keys[classes.of(op).index()];
-        let by_key = |part: &Part| {
-            let mut parts =
-                history::split(&part.events, numbers.len(), |op| key(op).expect("all operations have keys"));
+        if numbers.is_empty() {
+            return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
+        }
+        let spans = |event: &Event| keys[classes.of(event.op()).index()].is_none();
+        let any_spans = keys.contains(&None);
+        let by_key = |events: &[Event]| {
+            let key = |op: OpId| keys[classes.of(op).index()].expect("all operations have keys");
+            let mut parts = history::split(events, numbers.len(), key);
             parts.retain(|part| !part.events.is_empty());
-            parts.into_iter().map(|part| Section { part, one_key: true })
+            parts.into_iter().map(|part| Section { events: Cow::Owned(part.events), one_key: true })
         };
-        let (mut whole, mut early) = (Vec::new(), Vec::new());
-        for object in objects {
-            let (keyed, spanning): (Vec<_>, Vec<_>) =
-                object.events.iter().copied().partition(|event| key(event.op()).is_some());
-            if spanning.is_empty() {
-                whole.extend(by_key(&object));
+        let mut parts = Self { whole: Vec::new(), early: Vec::new() };
+        for events in objects {
+            if !any_spans || !events.iter().any(spans) {
+                parts.whole.extend(by_key(&events));
                 continue;
             }
+            let (spanning, keyed): (Vec<Event>, Vec<Event>) = events.iter().partition(|event| spans(event));
             if spanning.iter().all(|event| classes.observes(classes.of(event.op()))) {
-                early.extend(by_key(&Part { events: keyed }));
+                parts.early.extend(by_key(&keyed));
             }
-            whole.push(Section { part: object, one_key: false });
+            parts.whole.push(whole(events));
         }
-        Self { whole, early }
+        parts
     }
 }
 
@@ -131,7 +138,7 @@ fn judge_all<S: Spec>(
     history: &History<S::Op, S::Ret>,
     classes: &Classes,
     config: &Config,
-    parts: &[Section],
+    parts: &[Section<'_>],
     meter: &mut Meter,
     stats: &mut Stats,
     choices: &mut auto::Choices,
@@ -165,7 +172,7 @@ fn judge_in_parallel<S: Spec>(
     history: &History<S::Op, S::Ret>,
     classes: &Classes,
     config: &Config,
-    parts: &[Section],
+    parts: &[Section<'_>],
     threads: usize,
     meter: &mut Meter,
     stats: &mut Stats,
@@ -226,8 +233,14 @@ fn judge_in_parallel<S: Spec>(
     (verdicts, complete)
 }
 
-/// The verdict on the whole.
-fn combine<Op, Ret>(history: &History<Op, Ret>, verdicts: Vec<Verdict<Ret>>, complete: bool) -> Verdict<Ret> {
+/// The verdict on the whole. A linearization is replayed, part by part, before it is given.
+fn combine<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    algorithm: &Algorithm,
+    verdicts: Vec<Verdict<S::Ret>>,
+    complete: bool,
+) -> Verdict<S::Ret> {
     let mut orders = Vec::with_capacity(verdicts.len());
     let mut unknown = None;
     for verdict in verdicts {
@@ -241,47 +254,55 @@ fn combine<Op, Ret>(history: &History<Op, Ret>, verdicts: Vec<Verdict<Ret>>, com
         return unknown;
     }
     assert!(complete, "parts are left out only behind a rejected or unknown one");
-    let order = merge(history, orders);
-    if let Err(problem) = replay::keeps_order(history, &order) {
-        panic!("this is a bug: the linearization that was found is none: {problem}");
+    let (order, parts) = merge(history, orders);
+    if let Err(problem) = replay::replay_parts(spec, history, &order, |place| parts[place] as usize) {
+        panic!(
+            "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself (does \
+             `step` answer the same each time; are `observes`, `overwrites` and `key` true?), or this is a bug in \
+             {algorithm}"
+        );
     }
     Verdict::Accepted(Witness { order })
 }
 
-/// One linearization from those of the parts.
+/// One linearization from those of the parts, and by place in it the number of the part.
 ///
 /// In its part, an operation can take effect at the latest of the calls up to it in the order of the part; that is
 /// before its return, or the order would not keep `<_h`. Sorting all operations by this time keeps the order of each
 /// part, and keeps `<_h`: if a returned before b was called, then a's time is before its return, and b's is not before
 /// its call.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
+fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> (Vec<OpId>, Vec<u32>) {
     if orders.len() <= 1 {
-        return orders.pop().unwrap_or_default();
+        let order = orders.pop().unwrap_or_default();
+        let parts = vec![0; order.len()];
+        return (order, parts);
     }
-    // Times are positions of calls, so sorting is counting.
+    // Times are positions of calls, so sorting is counting. The calls are copied first: one pass through the history,
+    // and then only through this.
+    let calls: Vec<u32> = history.operations().iter().map(Operation::call_position).collect();
     let mut starts = vec![0u32; history.events().len() + 1];
-    let times = |order: &[OpId], mut each: Box<dyn FnMut(OpId, u32) + '_>| {
+    let times = |order: &[OpId], each: &mut dyn FnMut(OpId, usize)| {
         let mut latest = 0;
         for &op in order {
-            latest = latest.max(history[op].call_position());
-            each(op, latest);
+            latest = latest.max(calls[op.index()]);
+            each(op, latest as usize);
         }
     };
     for order in &orders {
-        times(order, Box::new(|_, time| starts[time as usize + 1] += 1));
+        times(order, &mut |_, time| starts[time + 1] += 1);
     }
     for time in 1..starts.len() {
         starts[time] += starts[time - 1];
     }
-    let mut merged = vec![OpId(0); orders.iter().map(Vec::len).sum()];
-    for order in &orders {
-        times(
-            order,
-            Box::new(|op, time| {
-                merged[starts[time as usize] as usize] = op;
-                starts[time as usize] += 1;
-            }),
-        );
+    let count = orders.iter().map(Vec::len).sum();
+    let (mut merged, mut parts) = (vec![OpId(0); count], vec![0; count]);
+    for (part, order) in (0u32..).zip(&orders) {
+        times(order, &mut |op, time| {
+            let place = starts[time] as usize;
+            merged[place] = op;
+            parts[place] = part;
+            starts[time] += 1;
+        });
     }
-    merged
+    (merged, parts)
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::history::{History, OpId, Outcome};
 use crate::spec::Spec;
 
@@ -47,10 +49,24 @@ impl std::error::Error for NotALinearization {}
 /// One step of the specification for each operation (for each state it may be in, if the specification leaves a
 /// choice).
 pub fn replay<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
+    replay_parts(spec, history, order, |place| history[order[place]].object.index())
+}
+
+/// The same for any parts of which each starts in the initial state; `part` gives the part by place in `order`.
+pub(crate) fn replay_parts<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+    part: impl Fn(usize) -> usize,
+) -> Result<(), NotALinearization> {
     keeps_order(history, order)?;
-    let mut states = vec![vec![spec.initial()]; history.object_count()];
-    for &op in order {
-        step(spec, history, op, &mut states[history[op].object.index()])?;
+    let mut states: Vec<SmallVec<[S::State; 1]>> = Vec::new();
+    for (place, &op) in order.iter().enumerate() {
+        let part = part(place);
+        while states.len() <= part {
+            states.push(smallvec![spec.initial()]);
+        }
+        step(spec, history, op, &mut states[part])?;
     }
     Ok(())
 }
@@ -81,22 +97,12 @@ pub(crate) fn keeps_order<Op, Ret>(history: &History<Op, Ret>, order: &[OpId]) -
     missing.map_or(Ok(()), |(op, _)| Err(NotALinearization::Missing(op)))
 }
 
-/// Checks that the specification allows `order` from the initial state on.
-pub(crate) fn is_legal<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    order: &[OpId],
-) -> Result<(), NotALinearization> {
-    let mut states = vec![spec.initial()];
-    order.iter().try_for_each(|&op| step(spec, history, op, &mut states))
-}
-
 /// Replaces the states the object may be in by those it may be in after `op`.
 fn step<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     op: OpId,
-    states: &mut Vec<S::State>,
+    states: &mut SmallVec<[S::State; 1]>,
 ) -> Result<(), NotALinearization> {
     let operation = &history[op];
     let recorded = operation.outcome.result();
@@ -114,7 +120,7 @@ fn step<S: Spec>(
         return Ok(());
     }
     let mut after = std::collections::HashSet::new();
-    let mut next = Vec::new();
+    let mut next = SmallVec::new();
     for state in states.drain(..) {
         for (result, successor) in spec.step(&state, &operation.op, recorded) {
             if matches(&result) && after.insert(successor.clone()) {

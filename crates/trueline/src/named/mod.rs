@@ -215,9 +215,9 @@ impl<F: Family> AnyFamily for F {
         let verdict = match verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Rejected(Evidence { prefix, refused, event, allowed }) => {
+            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed }) => {
                 let allowed = allowed.iter().map(F::show_ret).collect();
-                Verdict::Rejected(Evidence { prefix, refused, event, allowed })
+                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed })
             }
         };
         let history = Box::new(Typed::<F>(typed));

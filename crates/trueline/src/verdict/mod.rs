@@ -70,6 +70,8 @@ pub struct Evidence<Ret> {
     pub refused: OpId,
     /// The position of that return in the order of events.
     pub event: u32,
+    /// The other operations (of the part that was rejected) that were open then.
+    pub open: Vec<OpId>,
     /// The results that it could have returned, each once; empty if it could not have returned at all.
     pub allowed: Vec<Ret>,
 }

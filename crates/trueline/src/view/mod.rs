@@ -149,16 +149,6 @@ impl Rejection {
             effective[id.index()] = true;
         }
         let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
-        let refused = &history[evidence.refused];
-        // With several objects the verdict is about one of them; of partitions nothing is known here.
-        let is_open = |id: &OpId| {
-            let operation = &history[*id];
-            *id != evidence.refused
-                && operation.object == refused.object
-                && operation.call_position() < evidence.event
-                && operation.return_position().is_none_or(|ret| ret > evidence.event)
-        };
-        let open: Vec<OpId> = (0..).take(history.len()).map(OpId).filter(is_open).collect();
         let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
         Self {
             refused: line(&evidence.refused),
@@ -166,8 +156,8 @@ impl Rejection {
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
             before: evidence.prefix[last..].iter().map(line).collect(),
             before_total: evidence.prefix.len(),
-            open: open.iter().rev().take(MOST_SHOWN).rev().map(line).collect(),
-            open_total: open.len(),
+            open: evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..].iter().map(line).collect(),
+            open_total: evidence.open.len(),
         }
     }
 

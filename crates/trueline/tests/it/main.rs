@@ -2,4 +2,6 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 mod families;
+mod layers;
 mod oracle;
+mod papers;

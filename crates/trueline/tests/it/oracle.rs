@@ -121,8 +121,8 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
 }
 
 /// All of the evidence that must not depend on the checker.
-fn place<R: Clone>(evidence: &Evidence<R>) -> (OpId, u32, Vec<R>) {
-    (evidence.refused, evidence.event, evidence.allowed.clone())
+fn place<R: Clone>(evidence: &Evidence<R>) -> (OpId, u32, Vec<OpId>, Vec<R>) {
+    (evidence.refused, evidence.event, evidence.open.clone(), evidence.allowed.clone())
 }
 
 /// The prefix must be a linearization of the history up to the refused return; operations keep their numbers.
@@ -142,21 +142,21 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
         (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
             replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
         }
-        (Verdict::Rejected(_), Verdict::Rejected(evidence)) => {
+        (Verdict::Rejected(whole), Verdict::Rejected(evidence)) => {
+            // The part that was rejected is the whole, or that of one key. Either way its evidence is exact.
+            let of_whole = place(evidence) == place(whole);
             let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
-            let part = match key(evidence.refused) {
-                // The whole was judged, or the part of one key, with those that span keys left out.
-                Some(own) if !evidence.prefix.iter().any(|id| key(*id) != Some(own.clone())) => {
-                    history.project(|id, _| key(id) == Some(own.clone()))
-                }
-                _ => history.clone(),
-            };
-            let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
-            assert!(
-                check(&spec, &part, &brute).verdict.is_rejected()
-                    || check(&spec, history, &brute).verdict.is_rejected(),
-                "what was rejected by key is bad"
-            );
+            let of_key = key(evidence.refused).is_some_and(|own| {
+                let part = history.project(|id, _| key(id) == Some(own.clone()));
+                let ids: Vec<OpId> =
+                    (0..).map(OpId).take(history.len()).filter(|id| key(*id) == Some(own.clone())).collect();
+                let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
+                let verdict = check(&spec, &part, &brute).verdict;
+                verdict.evidence().is_some_and(|expected| {
+                    ids[expected.refused.index()] == evidence.refused && expected.allowed == evidence.allowed
+                })
+            });
+            assert!(of_whole || of_key, "{config:?}: {evidence:?} is true of neither the whole nor a key");
         }
         (expected, got) => panic!("{config:?}: {got:?}, but the truth is {expected:?}"),
     }
@@ -213,4 +213,122 @@ fn mutex_with_owners() {
 #[test]
 fn bag() {
     agree::<Bags>(COUNT, 10 << 32);
+}
+
+/// Specifications that break their promises: rules that rest on the promise must then go wrong, and be caught.
+mod broken {
+    use super::{AssertUnwindSafe, Family, Registers, agree_on, catch_unwind};
+    use crate::families::{Op, Ret, history};
+    use trueline::drive::Random;
+    use trueline::spec::{Outcomes, Register, RegisterOp, RegisterRet, Spec};
+
+    /// A register that says of writes what is true of reads, or of reads what is true of writes, or that each value
+    /// is an object of its own.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Lie {
+        WritesObserve,
+        ReadsOverwrite,
+        ValuesAreKeys,
+    }
+
+    struct Liar(Lie, Register<u8>);
+
+    impl Spec for Liar {
+        type Op = RegisterOp<u8>;
+        type Ret = RegisterRet<u8>;
+        type State = u8;
+        type Key = u8;
+
+        fn initial(&self) -> u8 {
+            self.1.initial()
+        }
+
+        fn step(&self, state: &u8, op: &Self::Op, recorded: Option<&Self::Ret>) -> Outcomes<Self::Ret, u8> {
+            self.1.step(state, op, recorded)
+        }
+
+        fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+            self.0 == Lie::WritesObserve || self.1.observes(op, recorded)
+        }
+
+        fn overwrites(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+            self.0 == Lie::ReadsOverwrite || self.1.overwrites(op, recorded)
+        }
+
+        fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<u8> {
+            match (self.0, op, recorded) {
+                (Lie::ValuesAreKeys, RegisterOp::Write(value), _)
+                | (Lie::ValuesAreKeys, RegisterOp::Read, Some(RegisterRet::Value(value))) => Some(*value),
+                _ => None,
+            }
+        }
+    }
+
+    macro_rules! liar {
+        ($family:ident, $lie:expr, $test:ident) => {
+            struct $family;
+            impl Family for $family {
+                type Spec = Liar;
+                const NAME: &'static str = stringify!($family);
+                fn spec() -> Liar {
+                    Liar($lie, Register::new(0))
+                }
+                fn call(random: &mut Random, process: u32) -> Op<Self> {
+                    Registers::call(random, process)
+                }
+                fn result(random: &mut Random, op: &Op<Self>) -> Ret<Self> {
+                    Registers::result(random, op)
+                }
+            }
+            #[test]
+            fn $test() {
+                let caught = (0..2_000).any(|seed| {
+                    let mut random = Random::new(seed);
+                    let history = history::<$family>(&mut random, 8);
+                    catch_unwind(AssertUnwindSafe(|| agree_on::<$family>(&history, &mut random, false))).is_err()
+                });
+                assert!(caught, "2,000 histories did not show that the rule is broken");
+            }
+        };
+    }
+
+    liar!(WritesObserve, Lie::WritesObserve, a_broken_observer_rule_is_caught);
+    liar!(ReadsOverwrite, Lie::ReadsOverwrite, a_broken_absorption_rule_is_caught);
+    liar!(ValuesAreKeys, Lie::ValuesAreKeys, an_unsound_partition_is_caught);
+}
+
+/// The soak: `cargo test --release -p trueline --test it soak -- --ignored`.
+mod soak {
+    use super::*;
+
+    /// How many histories for each specification, and from which seed on.
+    fn soak<F: Family>() {
+        let count = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
+        agree::<F>(count, 1 << 48);
+    }
+
+    macro_rules! soaks {
+        ($($name:ident: $family:ty),* $(,)?) => {
+            $(
+                #[test]
+                #[ignore = "a million histories: a command of its own"]
+                fn $name() {
+                    soak::<$family>();
+                }
+            )*
+        };
+    }
+
+    soaks! {
+        register: Registers,
+        cas_register: CasRegisters,
+        cas_register_with_wildcard: Wildcards,
+        set: Sets,
+        map: Maps,
+        queue: Queues,
+        stack: Stacks,
+        mutex: Mutexes,
+        mutex_with_owners: OwnedMutexes,
+        bag: Bags,
+    }
 }

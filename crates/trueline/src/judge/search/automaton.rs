@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use super::budget::Meter;
 use super::hash;
 use super::problem::{ClassId, Classes};
-use crate::history::History;
+use crate::history::{History, OpId};
 use crate::spec::Spec;
 use crate::verdict::LimitKind;
 
@@ -35,6 +35,9 @@ pub(crate) trait StateSpace {
     fn bytes(&self) -> usize;
     /// Forgets all states but those in `keep` (ascending), which are numbered anew in that order.
     fn retain(&mut self, keep: &[StateId]);
+    /// Notes what `op` may return in these states, before they are forgotten. What was noted of another operation is
+    /// forgotten.
+    fn note_results(&mut self, op: OpId, states: &[StateId]);
 }
 
 /// The states of a specification that were met, each once.
@@ -47,6 +50,8 @@ pub(crate) struct Interned<'a, S: Spec> {
     table: HashTable<StateId>,
     hasher: hash::Builder,
     heap: usize,
+    /// The results of an operation in states that are forgotten.
+    noted: Option<(OpId, Vec<S::Ret>)>,
 }
 
 impl<'a, S: Spec> Interned<'a, S> {
@@ -59,6 +64,7 @@ impl<'a, S: Spec> Interned<'a, S> {
             table: HashTable::new(),
             hasher: hash::Builder::default(),
             heap: 0,
+            noted: None,
         };
         let initial = space.intern(spec.initial());
         debug_assert_eq!(initial, StateId::INITIAL, "the first state is numbered 0");
@@ -66,9 +72,12 @@ impl<'a, S: Spec> Interned<'a, S> {
     }
 
     /// The results that an operation may have in some of the states, each once, in the order of their descriptions.
-    pub(crate) fn allowed(&self, states: &[StateId], op: &S::Op) -> Vec<S::Ret> {
-        let outcomes = states.iter().flat_map(|state| self.spec.step(self.states.get(state.index()), op, None));
-        distinct_results(self.spec, outcomes.map(|(result, _)| result))
+    /// States that are forgotten count, if their results were noted.
+    pub(crate) fn allowed(&self, states: &[StateId], op: OpId) -> Vec<S::Ret> {
+        let noted = self.noted.iter().filter(|(noted, _)| *noted == op).flat_map(|(_, results)| results.clone());
+        let outcomes =
+            states.iter().flat_map(|state| self.spec.step(self.states.get(state.index()), &self.history[op].op, None));
+        distinct_results(self.spec, noted.chain(outcomes.map(|(result, _)| result)))
     }
 
     fn intern(&mut self, state: S::State) -> StateId {
@@ -127,6 +136,11 @@ impl<S: Spec> StateSpace for Interned<'_, S> {
 
     fn bytes(&self) -> usize {
         self.states.bytes() + self.table.allocation_size() + self.heap
+    }
+
+    fn note_results(&mut self, op: OpId, states: &[StateId]) {
+        let results = self.allowed(states, op);
+        self.noted = Some((op, results));
     }
 
     fn retain(&mut self, keep: &[StateId]) {
@@ -337,6 +351,11 @@ impl<'a> Automaton<'a> {
         let more = bytes.saturating_sub(self.charged);
         self.charged = self.charged.max(bytes);
         if more > 0 { meter.allocate(more) } else { Ok(()) }
+    }
+
+    /// Notes what `op` may return in these states, before they are forgotten.
+    pub(crate) fn note_results(&mut self, op: OpId, states: &[StateId]) {
+        self.space.note_results(op, states);
     }
 
     /// Forgets all states but those in `keep` (ascending, with the initial one), which are numbered anew in that

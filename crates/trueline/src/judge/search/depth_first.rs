@@ -441,10 +441,13 @@ impl<M: Mask> Search<'_, '_, M> {
     fn collect(&mut self) -> Result<(), LimitKind> {
         let mut needed = vec![false; self.automaton.states()];
         needed[StateId::INITIAL.index()] = true;
-        let path = self.frames.iter().map(|frame| frame.key.state);
-        for state in path.chain(self.furthest.states.iter().copied()) {
-            needed[state.index()] = true;
+        for frame in &self.frames {
+            needed[frame.key.state.index()] = true;
         }
+        // What would have been allowed at the furthest return is noted now, for the states may be forgotten.
+        let furthest = self.problem.returns[self.furthest.level as usize];
+        self.automaton.note_results(self.problem.ids[furthest as usize], &self.furthest.states);
+        self.furthest.states.clear();
         let half = needed.len() / 2;
         let mut count = needed.iter().filter(|needed| **needed).count();
         if count > half {
@@ -470,10 +473,6 @@ impl<M: Mask> Search<'_, '_, M> {
             frame.key.state = new(frame.key.state);
         }
         self.furthest.listed.fill(0);
-        for state in &mut self.furthest.states {
-            *state = new(*state);
-            self.furthest.listed[state.index()] = self.furthest.level + 1;
-        }
         Ok(())
     }
 }

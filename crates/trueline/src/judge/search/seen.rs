@@ -60,9 +60,8 @@ impl<M: Mask> Seen<M> {
     }
 
     pub(crate) fn costly(bytes: u64) -> Self {
-        let buckets = bytes / size_of::<Bucket<M>>() as u64;
-        let segments = usize::try_from(buckets / BUCKETS as u64).unwrap_or(usize::MAX).max(1);
-        Self::Costly(Box::new(Costly { segments: (0..segments.min(1 << 24)).map(|_| Vec::new()).collect() }))
+        let most = usize::try_from(bytes / size_of::<Bucket<M>>() as u64).unwrap_or(usize::MAX).max(1);
+        Self::Costly(Box::new(Costly { most: 1 << most.ilog2(), buckets: Vec::new(), entries: 0 }))
     }
 
     /// Whether it is known that the search fails from here.
@@ -253,8 +252,6 @@ impl<M: Mask> Recent<M> {
 
 /// The ways of a bucket.
 const WAYS: usize = 8;
-/// The buckets of a segment.
-const BUCKETS: usize = 64;
 
 /// The ones that took most work to find.
 ///
@@ -264,8 +261,11 @@ const BUCKETS: usize = 64;
 /// a costly entry that is not met again goes in the end.
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
-    /// Allocated when first used.
-    segments: Vec<Vec<Bucket<M>>>,
+    /// The most buckets there may be: a power of two.
+    most: usize,
+    /// A power of two of them, doubled while there is room and they fill up.
+    buckets: Vec<Bucket<M>>,
+    entries: usize,
 }
 
 type Bucket<M> = [Option<CostlyEntry<M>>; WAYS];
@@ -277,67 +277,82 @@ struct CostlyEntry<M> {
 }
 
 impl<M: Mask> Costly<M> {
-    /// Segment and bucket, from different bits of the hash.
-    fn place(&self, key: &Key<M>) -> (usize, usize) {
-        let hash = key.hash();
-        let segment = (u128::from(hash) * self.segments.len() as u128) >> 64;
-        (usize::try_from(segment).expect("below the length"), hash as usize % BUCKETS)
+    fn bucket(&mut self, key: &Key<M>) -> Option<&mut Bucket<M>> {
+        #[expect(clippy::cast_possible_truncation, reason = "only the low bits are used")]
+        let place = key.hash() as usize & self.buckets.len().wrapping_sub(1);
+        self.buckets.get_mut(place)
     }
 
     fn contains(&mut self, key: &Key<M>) -> bool {
-        let (segment, bucket) = self.place(key);
-        let Some(bucket) = self.segments[segment].get_mut(bucket) else { return false };
-        bucket.iter().flatten().any(|entry| entry.key == *key)
+        self.bucket(key).is_some_and(|bucket| bucket.iter().flatten().any(|entry| entry.key == *key))
     }
 
     fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
-        let (segment, bucket) = self.place(&key);
-        let segment = &mut self.segments[segment];
-        if segment.is_empty() {
-            meter.allocate(BUCKETS * size_of::<Bucket<M>>() + BUCKETS * WAYS * key.mask.heap_size())?;
-            segment.extend((0..BUCKETS).map(|_| std::array::from_fn(|_| None)));
+        if self.entries >= self.buckets.len() * WAYS * 3 / 4 && self.buckets.len() < self.most {
+            self.grow(key.mask.heap_size(), meter)?;
         }
-        let bucket = &mut segment[bucket];
+        let bucket = self.bucket(&key).expect("there are buckets now");
         let cheapest = bucket
             .iter_mut()
             .min_by_key(|entry| entry.as_ref().map_or(0, |entry| entry.work))
             .expect("a bucket has ways");
+        let mut added = 0;
         match cheapest {
             Some(entry) if entry.work > work => {}
-            entry => *entry = Some(CostlyEntry { key, work }),
+            entry => {
+                added = usize::from(entry.is_none());
+                *entry = Some(CostlyEntry { key, work });
+            }
         }
         for entry in bucket.iter_mut().flatten() {
             entry.work -= entry.work >> 6;
         }
+        self.entries += added;
         Ok(())
+    }
+
+    fn grow(&mut self, mask_bytes: usize, meter: &mut Meter) -> Result<(), LimitKind> {
+        let bytes = |buckets: usize| buckets * (size_of::<Bucket<M>>() + WAYS * mask_bytes);
+        let new = (self.buckets.len() * 2).max(8).min(self.most);
+        meter.allocate(bytes(new))?;
+        let old = std::mem::take(&mut self.buckets);
+        let old_bytes = bytes(old.len());
+        self.buckets.reserve_exact(new);
+        self.buckets.extend((0..new).map(|_| std::array::from_fn(|_| None)));
+        self.fill(old.into_iter().flatten().flatten());
+        meter.free(old_bytes);
+        Ok(())
+    }
+
+    /// Puts entries into empty buckets; what does not fit is forgotten.
+    fn fill(&mut self, entries: impl IntoIterator<Item = CostlyEntry<M>>) {
+        self.entries = 0;
+        for entry in entries {
+            let bucket = self.bucket(&entry.key).expect("there are buckets");
+            if let Some(way) = bucket.iter_mut().find(|way| way.is_none()) {
+                *way = Some(entry);
+                self.entries += 1;
+            }
+        }
     }
 
     fn costliest_first(&self) -> Vec<StateId> {
         let mut entries: Vec<(u64, StateId)> =
-            self.segments.iter().flatten().flatten().flatten().map(|entry| (entry.work, entry.key.state)).collect();
+            self.buckets.iter().flatten().flatten().map(|entry| (entry.work, entry.key.state)).collect();
         entries.sort_unstable_by(|a, b| b.cmp(a));
         entries.into_iter().map(|(_, state)| state).collect()
     }
 
     fn renumber(&mut self, renumbered: &[Option<StateId>]) {
         // A new number is a new place: take everything out, and put back what stays.
-        let mut kept = Vec::new();
-        for segment in &mut self.segments {
-            for way in segment.iter_mut().flatten() {
-                if let Some(entry) = way.take() {
-                    if let Some(state) = renumbered[entry.key.state.index()] {
-                        kept.push(CostlyEntry { key: Key { state, ..entry.key }, work: entry.work });
-                    }
+        let mut kept = Vec::with_capacity(self.entries);
+        for way in self.buckets.iter_mut().flatten() {
+            if let Some(CostlyEntry { key, work }) = way.take() {
+                if let Some(state) = renumbered[key.state.index()] {
+                    kept.push(CostlyEntry { key: Key { state, ..key }, work });
                 }
             }
         }
-        for entry in kept {
-            let (segment, bucket) = self.place(&entry.key);
-            // A segment that is not there was never charged for: what falls there is forgotten.
-            let Some(bucket) = self.segments[segment].get_mut(bucket) else { continue };
-            if let Some(way) = bucket.iter_mut().find(|way| way.is_none()) {
-                *way = Some(entry);
-            }
-        }
+        self.fill(kept);
     }
 }

@@ -1,0 +1,97 @@
+//! Measuring one case in a process of its own.
+
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use trueline::history::History;
+use trueline::judge::{Config, check};
+use trueline::spec::Spec;
+use trueline::verdict::{Judgement, Verdict};
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) operations: usize,
+    pub(crate) pending: usize,
+    pub(crate) verdict: String,
+    /// The best time of all runs, in nanoseconds.
+    pub(crate) best_ns: u64,
+    pub(crate) configurations: u64,
+    /// The most resident memory above what was resident with the history loaded, in KiB.
+    pub(crate) above_kib: u64,
+    /// The most resident memory of the process, in KiB.
+    pub(crate) most_kib: u64,
+}
+
+/// Judges `history` `runs` times, in this process.
+pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config, runs: u32) -> Measured {
+    let loaded = status("VmRSS");
+    let mut best_ns = u64::MAX;
+    let mut last = None;
+    for _ in 0..runs {
+        let start = Instant::now();
+        let judgement = check(spec, history, config);
+        best_ns = best_ns.min(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        last = Some(judgement);
+    }
+    let Judgement { verdict, stats } = last.expect("there is at least one run");
+    let verdict = match verdict {
+        Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
+        known => known.name().to_owned(),
+    };
+    let most_kib = status("VmHWM");
+    Measured {
+        operations: history.len(),
+        pending: history.pending(),
+        verdict,
+        best_ns,
+        configurations: stats.configurations,
+        above_kib: most_kib.saturating_sub(loaded),
+        most_kib,
+    }
+}
+
+/// A line of `/proc/self/status` in KiB; 0 where there is none.
+fn status(field: &str) -> u64 {
+    fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| {
+            let line = status.lines().find(|line| line.starts_with(field))?;
+            line.split_whitespace().nth(1)?.parse().ok()
+        })
+        .unwrap_or(0)
+}
+
+impl Measured {
+    /// As one line, for the parent process.
+    pub(crate) fn to_line(&self) -> String {
+        let Self { operations, pending, verdict, best_ns, configurations, above_kib, most_kib } = self;
+        format!("{operations}\t{pending}\t{verdict}\t{best_ns}\t{configurations}\t{above_kib}\t{most_kib}")
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        let mut fields = line.trim().split('\t');
+        Some(Self {
+            operations: fields.next()?.parse().ok()?,
+            pending: fields.next()?.parse().ok()?,
+            verdict: fields.next()?.to_owned(),
+            best_ns: fields.next()?.parse().ok()?,
+            configurations: fields.next()?.parse().ok()?,
+            above_kib: fields.next()?.parse().ok()?,
+            most_kib: fields.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// Runs the case called `name` of this program in a new process.
+pub(crate) fn in_new_process(name: &str) -> Result<Measured, String> {
+    let program = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
+    let output = Command::new(program)
+        .args(["case", name])
+        .output()
+        .map_err(|error| format!("{name} could not be started: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Measured::from_line(&text)
+        .ok_or_else(|| format!("{name} failed: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
