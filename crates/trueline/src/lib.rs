@@ -1,4 +1,70 @@
 //! Tells whether concurrent objects behave as if their operations happened one at a time.
+//!
+//! A concurrent object is *linearizable* if each of its operations seems to take effect at one moment between its call
+//! and its return. Given a **history** of what was called and returned, and a **specification** of what a sequential
+//! object does, trueline finds an order of the operations that explains the history, or shows that there is none.
+//!
+//! # A history, a specification, a verdict
+//!
+//! ```
+//! use trueline::history::History;
+//! use trueline::judge::{Config, check};
+//! use trueline::spec::{Queue, QueueOp, QueueRet};
+//!
+//! // Two processes use a queue at the same time.
+//! let mut builder = History::builder();
+//! builder.call(0, QueueOp::Enqueue("a"))?;
+//! builder.call(1, QueueOp::Dequeue)?;
+//! builder.ret(1, QueueRet::Value(Some("a")))?; // the enqueue has not returned, but it has taken effect
+//! builder.ret(0, QueueRet::Done)?;
+//! builder.call(1, QueueOp::Dequeue)?;
+//! builder.ret(1, QueueRet::Value(Some("a")))?; // again?
+//! let history = builder.finish();
+//!
+//! let judgement = check(&Queue::new(), &history, &Config::new());
+//! let evidence = judgement.verdict.evidence().expect("an element is there once");
+//! assert_eq!(evidence.refused.0, 2); // operation 2, the second dequeue
+//! assert_eq!(evidence.allowed, [QueueRet::Value(None)]); // it could only have found the queue empty
+//! # Ok::<(), trueline::history::HistoryError>(())
+//! ```
+//!
+//! # Your own object
+//!
+//! A plain Rust type is a specification if it is a [`spec::Model`]; for partial, nondeterministic or large objects
+//! there is the trait [`spec::Spec`] itself.
+//!
+//! ```
+//! use trueline::history::History;
+//! use trueline::judge::{Config, check};
+//! use trueline::spec::{FromModel, Model};
+//!
+//! #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+//! struct Tickets(u32);
+//!
+//! impl Model for Tickets {
+//!     type Op = (); // draw a ticket
+//!     type Ret = u32; // its number
+//!     fn apply(&mut self, _draw: &()) -> u32 {
+//!         self.0 += 1;
+//!         self.0
+//!     }
+//! }
+//!
+//! let mut builder = History::builder();
+//! for process in [0, 1] {
+//!     builder.call(process, ())?;
+//! }
+//! builder.ret(0, 1)?;
+//! builder.ret(1, 1)?; // the same number
+//! assert!(check(&FromModel::new(Tickets(0)), &builder.finish(), &Config::new()).verdict.is_rejected());
+//! # Ok::<(), trueline::history::HistoryError>(())
+//! ```
+//!
+//! # The way of the data
+//!
+//! [`drive`] makes histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
+//! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it. [`named`] has the
+//! specifications by name, for histories that come from files.
 
 pub mod drive;
 pub mod history;

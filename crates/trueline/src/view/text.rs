@@ -151,6 +151,7 @@ mod tests {
             prefix: vec![OpId(1), OpId(0)],
             refused: OpId(2),
             event: 4,
+            open: vec![OpId(1)],
             allowed: vec!["1".to_owned(), "2".to_owned(), "null".to_owned()],
         };
         let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);

@@ -5,3 +5,5 @@ mod families;
 mod layers;
 mod oracle;
 mod papers;
+#[cfg(feature = "json")]
+mod suite;
