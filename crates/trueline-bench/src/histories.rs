@@ -7,14 +7,27 @@ use trueline::spec::{Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet
 /// A history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations alike.
 pub(crate) fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes: 4, operations, crashes: 0, busy: false };
-    run(&shape, seed, &Set::new(), |random, _| {
-        let value = u64::from(random.below(24));
-        match random.below(3) {
-            0 => SetOp::Add(value),
-            1 => SetOp::Remove(value),
-            _ => SetOp::Contains(value),
-        }
-    })
+    run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 24))
+}
+
+/// A history of a set of 6 values whose last operation says that a value is there which never was.
+pub(crate) fn bad_set(operations: u32, processes: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
+    let shape = Simulation { processes, operations, crashes: 0, busy: true };
+    let good = run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 6));
+    let mut builder = History::builder();
+    append(&mut builder, &good, 0);
+    builder.call(processes, SetOp::Contains(7)).expect("a new process");
+    builder.ret(processes, SetRet::Bool(true)).expect("it has called");
+    builder.finish()
+}
+
+fn any_set_operation(random: &mut Random, values: u32) -> SetOp<u64> {
+    let value = u64::from(random.below(values));
+    match random.below(3) {
+        0 => SetOp::Add(value),
+        1 => SetOp::Remove(value),
+        _ => SetOp::Contains(value),
+    }
 }
 
 /// Reads and writes of 5 values by busy clients; of 1,000 operations, `crashes` never return.

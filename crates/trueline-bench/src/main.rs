@@ -4,6 +4,7 @@
 //! process of its own, so that its memory is its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
+mod bounded;
 mod core;
 mod histories;
 mod measure;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match *words.as_slice() {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
+        ["bounded"] => bounded::table(),
         ["case", name] => match core::case(name) {
             Some(measured) => println!("{}", measured.to_line()),
             None => return usage(),
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: trueline-bench core [words in the names of cases] | case NAME");
+    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | case NAME");
     ExitCode::from(2)
 }
 

@@ -73,3 +73,8 @@ pub mod named;
 pub mod spec;
 pub mod verdict;
 pub mod view;
+
+/// The code in the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -24,7 +24,7 @@ pub enum Algorithm {
     Linear,
     /// The linear tester as the slides have it: results are compared when the operation returns.
     LinearAtReturn,
-    /// Graph search with a visited set that forgets what was cheap to find.
+    /// Graph search with a visited set that forgets what is neither recent nor was costly to find.
     BoundedGraph,
     /// Graph search with a visited set that forgets what was not used for longest (Horn & Kroening).
     BoundedGraphLru,
@@ -45,7 +45,10 @@ pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (Algorithm::JustInTimeGraph, "Lowe's just-in-time linearization, graph search"),
     (Algorithm::Linear, "Lowe's linear tester: breadth first, by event"),
     (Algorithm::LinearAtReturn, "the linear tester as first presented: results are compared at the return"),
-    (Algorithm::BoundedGraph, "just-in-time graph search in bounded memory: forgets what was cheapest to find"),
+    (
+        Algorithm::BoundedGraph,
+        "just-in-time graph search in bounded memory: forgets what is neither recent nor was costly to find",
+    ),
     (Algorithm::BoundedGraphLru, "Wing & Gong graph search in bounded memory: forgets what was not used for longest"),
 ];
 

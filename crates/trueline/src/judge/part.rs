@@ -81,7 +81,7 @@ impl<'a, S: Spec> Worker<'a, S> {
             Algorithm::JustInTimeGraph => just_in_time::graph::search(self.config),
             Algorithm::Linear => linear::ahead(self.config),
             Algorithm::LinearAtReturn => linear::at_return(self.config),
-            Algorithm::BoundedGraph => bounded::least_work(self.config),
+            Algorithm::BoundedGraph => bounded::recent_or_costly(self.config),
             Algorithm::BoundedGraphLru => bounded::least_recent(self.config),
         };
         (self.search(task, search, meter), None)

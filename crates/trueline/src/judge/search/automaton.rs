@@ -345,6 +345,11 @@ impl<'a> Automaton<'a> {
         self.space.bytes() + memo.bytes() + several_of.allocation_size() + several.len() * 48
     }
 
+    /// The bytes of states alone.
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.space.bytes()
+    }
+
     /// Tells the meter how much has been added. A new meter is told everything.
     fn charge(&mut self, meter: &mut Meter) -> Result<(), LimitKind> {
         let bytes = self.bytes();

@@ -19,10 +19,11 @@ pub(crate) enum Memory {
     Tree,
     /// All: a graph search.
     Graph,
-    /// What fits these bytes, the least recently used forgotten first.
-    Recent(u64),
-    /// What fits these bytes, the cheapest forgotten first.
-    Costly(u64),
+    /// What fits these bytes, the least recently used forgotten first; entered when met, as Horn & Kroening do, and not
+    /// when failed.
+    RecentlyMet(u64),
+    /// What fits these bytes, by recency and by the work it took.
+    RecentOrCostly(u64),
 }
 
 /// How to search.
@@ -53,8 +54,8 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     let seen = match options.memory {
         Memory::Tree => Seen::<M>::Nothing,
         Memory::Graph => Seen::all(),
-        Memory::Recent(bytes) => Seen::recent(bytes),
-        Memory::Costly(bytes) => Seen::costly(bytes),
+        Memory::RecentlyMet(bytes) => Seen::recent(bytes),
+        Memory::RecentOrCostly(bytes) => Seen::costly(bytes),
     };
     let mut search = Search {
         problem,
@@ -72,7 +73,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         random: options.seed.map_or(0, |seed| hash::word(seed) | 1),
         other_bytes: 0,
         collect_at: match options.memory {
-            Memory::Recent(bytes) | Memory::Costly(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            Memory::RecentlyMet(bytes) | Memory::RecentOrCostly(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
             Memory::Tree | Memory::Graph => usize::MAX,
         },
     };
@@ -273,8 +274,10 @@ impl<M: Mask> Search<'_, '_, M> {
             let frame = self.frames.pop().expect("there was one");
             self.candidates.truncate(frame.first as usize);
             self.furthest.dead_end(frame.key.level, &self.trail[..frame.trail as usize]);
-            let work = self.meter.configurations - frame.entered;
-            self.seen.insert(frame.key, work, self.meter)?;
+            if !matches!(self.options.memory, Memory::RecentlyMet(_)) {
+                let work = self.meter.configurations - frame.entered;
+                self.seen.insert(frame.key, work, self.meter)?;
+            }
         }
         Ok(None)
     }
@@ -328,6 +331,9 @@ impl<M: Mask> Search<'_, '_, M> {
         if self.seen.contains(&key) {
             self.cut_trail(trail);
             return Ok(false);
+        }
+        if matches!(self.options.memory, Memory::RecentlyMet(_)) {
+            self.seen.insert(key.clone(), 1, self.meter)?;
         }
         self.window.seek(self.problem, key.level);
         let first = self.candidates.len();
@@ -430,7 +436,7 @@ impl<M: Mask> Search<'_, '_, M> {
             self.meter.allocate(bytes - self.other_bytes)?;
             self.other_bytes = bytes;
         }
-        if self.collect_at != usize::MAX && self.automaton.bytes() > self.collect_at {
+        if self.collect_at != usize::MAX && self.automaton.state_bytes() > self.collect_at {
             self.collect()?;
         }
         Ok(())

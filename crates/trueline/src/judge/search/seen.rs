@@ -38,7 +38,7 @@ pub(crate) enum Seen<M> {
     All(Box<All<M>>),
     /// Forgets the least recently used.
     Recent(Box<Recent<M>>),
-    /// Forgets what took the least work to fail.
+    /// Forgets what is neither recent nor took much work to fail.
     Costly(Box<Costly<M>>),
 }
 
@@ -56,6 +56,7 @@ impl<M: Mask> Seen<M> {
             table: HashTable::new(),
             newest: NONE,
             oldest: NONE,
+            charged: 0,
         }))
     }
 
@@ -158,6 +159,8 @@ pub(crate) struct Recent<M> {
     table: HashTable<u32>,
     newest: u32,
     oldest: u32,
+    /// The most entries that there were, which the meter was told of.
+    charged: usize,
 }
 
 #[derive(Debug)]
@@ -180,7 +183,10 @@ impl<M: Mask> Recent<M> {
     fn insert(&mut self, key: Key<M>, meter: &mut Meter) -> Result<(), LimitKind> {
         let hash = key.hash();
         let index = if self.entries.len() < self.most as usize {
-            meter.allocate(size_of::<RecentEntry<M>>() + 8 + key.mask.heap_size())?;
+            if self.entries.len() == self.charged {
+                meter.allocate(size_of::<RecentEntry<M>>() + 8 + key.mask.heap_size())?;
+                self.charged += 1;
+            }
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });
             u32::try_from(self.entries.len() - 1).expect("at most `most`")
         } else {
@@ -252,13 +258,16 @@ impl<M: Mask> Recent<M> {
 
 /// The ways of a bucket.
 const WAYS: usize = 8;
+/// Those of them that hold the most recent entries, newest first; the others hold the costliest.
+const RECENT_WAYS: usize = 4;
 
-/// The ones that took most work to find.
+/// The most recent ones, and those that took most work to find.
 ///
-/// A depth-first search meets the roots of large failed subtrees rarely and leaves all the time, so that recency
-/// keeps the leaves: each spared leaf saves a step, each forgotten root costs its whole subtree again, and the times
-/// multiply along the depth. Here a full bucket forgets the entry that took least work, and the others age a little:
-/// a costly entry that is not met again goes in the end.
+/// Either alone has its bad days. Most of what is met again was met lately, a few levels away; but a search that goes
+/// back and forth below a failed subtree larger than the memory forgets its root by recency, and pays for the whole
+/// subtree again. So half of each bucket goes by recency, and what falls out of it competes for the other half by the
+/// work it took. (Entering configurations when they fail helps both: children come before their parents, so the
+/// parents are more recent.)
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
     /// The most buckets there may be: a power of two.
@@ -284,7 +293,12 @@ impl<M: Mask> Costly<M> {
     }
 
     fn contains(&mut self, key: &Key<M>) -> bool {
-        self.bucket(key).is_some_and(|bucket| bucket.iter().flatten().any(|entry| entry.key == *key))
+        let Some(bucket) = self.bucket(key) else { return false };
+        let found = bucket.iter().position(|way| way.as_ref().is_some_and(|entry| entry.key == *key));
+        if let Some(way) = found.filter(|way| *way < RECENT_WAYS) {
+            bucket[..=way].rotate_right(1);
+        }
+        found.is_some()
     }
 
     fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
@@ -292,22 +306,30 @@ impl<M: Mask> Costly<M> {
             self.grow(key.mask.heap_size(), meter)?;
         }
         let bucket = self.bucket(&key).expect("there are buckets now");
-        let cheapest = bucket
-            .iter_mut()
-            .min_by_key(|entry| entry.as_ref().map_or(0, |entry| entry.work))
-            .expect("a bucket has ways");
-        let mut added = 0;
-        match cheapest {
-            Some(entry) if entry.work > work => {}
-            entry => {
-                added = usize::from(entry.is_none());
-                *entry = Some(CostlyEntry { key, work });
-            }
-        }
-        for entry in bucket.iter_mut().flatten() {
+        bucket[..RECENT_WAYS].rotate_right(1);
+        let oldest = bucket[0].replace(CostlyEntry { key, work });
+        let Some(oldest) = oldest else {
+            self.entries += 1;
+            return Ok(());
+        };
+        // The oldest stays if it took more work than another that was kept for its work. Those age a little each time:
+        // a costly entry that is of no use any more goes in the end.
+        let costly = &mut bucket[RECENT_WAYS..];
+        for entry in costly.iter_mut().flatten() {
             entry.work -= entry.work >> 6;
         }
-        self.entries += added;
+        let cheapest = costly
+            .iter_mut()
+            .min_by_key(|way| way.as_ref().map_or(0, |entry| entry.work))
+            .expect("some ways are for the costly");
+        match cheapest {
+            Some(entry) if entry.work > oldest.work => {}
+            way => {
+                let added = way.is_none();
+                *way = Some(oldest);
+                self.entries += usize::from(added);
+            }
+        }
         Ok(())
     }
 

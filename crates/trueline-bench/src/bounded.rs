@@ -1,0 +1,56 @@
+//! Graph search in bounded memory: what forgetting costs, by what is forgotten.
+//!
+//! Horn and Kroening's least-recently-used cache (paper 004, section 5.1) beside keeping half by recency and half by work. The numbers are configurations visited.
+
+use trueline::history::History;
+use trueline::judge::{Algorithm, Budget, Config, Rules, check};
+use trueline::spec::{Queue, Register, Set, Spec};
+use trueline::verdict::Verdict;
+
+use crate::histories;
+
+/// The bytes of an entry, about, in either set.
+const ENTRY: u64 = 32;
+/// When a search is given up.
+const MOST: u64 = 100_000_000;
+
+/// Prints the table.
+pub(crate) fn table() {
+    println!("| history | remembered | least recently used | recent or costly |");
+    println!("|---|---|---|---|");
+    for seed in 1..=3 {
+        let history = histories::bad_register(300, 8, 0, seed);
+        rows(&format!("register, 8 clients, bad, seed {seed}"), &Register::new(0), &history);
+    }
+    for seed in 1..=2 {
+        let history = histories::bad_set(3000, 4, seed);
+        rows(&format!("set, 4 clients, bad, seed {seed}"), &Set::new(), &history);
+    }
+    for seed in [2, 7] {
+        let history = histories::queue(80, 4, seed);
+        rows(&format!("queue, 4 clients, good, seed {seed}"), &Queue::new(), &history);
+    }
+}
+
+fn rows<S: Spec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>) {
+    let count = |algorithm: Algorithm, memory: Option<u64>| {
+        let budget = Budget::unlimited().configurations(MOST);
+        let budget = memory.into_iter().fold(budget, Budget::memory);
+        let config = Config::new().algorithm(algorithm).partition(false).rules(Rules::JUST_IN_TIME).budget(budget);
+        let judgement = check(spec, history, &config);
+        match judgement.verdict {
+            Verdict::Unknown(limit) => format!("gave up ({})", limit.kind),
+            _ => judgement.stats.configurations.to_string(),
+        }
+    };
+    let all = count(Algorithm::JustInTimeGraph, None);
+    println!("| {name} | all | {all} | {all} |");
+    let Ok(all) = all.parse::<u64>() else { return };
+    for entries in [65_536, 32_768, 16_384, 8_192].into_iter().filter(|entries| *entries < all) {
+        // A quarter of the memory is for the set.
+        let memory = Some(entries * ENTRY * 4);
+        let recent = count(Algorithm::BoundedGraphLru, memory);
+        let costly = count(Algorithm::BoundedGraph, memory);
+        println!("| | {entries} | {recent} | {costly} |");
+    }
+}
