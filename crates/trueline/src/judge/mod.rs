@@ -22,6 +22,7 @@ pub mod brute;
 pub mod compete;
 pub mod just_in_time;
 pub mod linear;
+mod monitor;
 mod part;
 mod partition;
 mod replay;

@@ -17,6 +17,7 @@ mod queue;
 mod register;
 mod set;
 mod stack;
+mod standard;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -32,6 +33,7 @@ pub use queue::{Queue, QueueOp, QueueRet};
 pub use register::{Register, RegisterOp, RegisterRet};
 pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
+pub use standard::{Standard, Taken};
 
 /// What an operation may do in a state: each possible result with the state it leads to.
 ///

@@ -1,0 +1,99 @@
+//! Operations that every checker knows.
+
+/// What an operation is, whatever a user's own type calls it: how histories reach the near-linear monitors.
+///
+/// The operations of one history, or of one key of it, must all be of one family; what is of none is judged by search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Standard<V> {
+    /// Of a register: a read that saw this value.
+    Read(V),
+    /// Of a register: a blind write of this value.
+    Write(V),
+    /// Of a register: a read-modify-write (swap, successful compare-and-swap) that saw `old` and left `new`.
+    /// `old` is `None` if it never returned.
+    Exchange {
+        /// What it saw.
+        old: Option<V>,
+        /// What it left.
+        new: V,
+    },
+    /// Of a counter from 0: adds one, and returned what was there; `None` if it never returned.
+    FetchIncrement(Option<i64>),
+    /// Of a counter from 0: adds one, and says nothing.
+    Increment,
+    /// Of a counter from 0: a read that saw this number.
+    Count(i64),
+    /// Of one key of a set: it made the key present (`true`) or absent, which it was not before.
+    Flip(bool),
+    /// Of one key of a set: it saw the key present (`true`) or absent.
+    Sees(bool),
+    /// Of one key of a map: left `new` (`None`: nothing) and found `old` there; the outer `None` if it never returned.
+    Replace {
+        /// What it found.
+        old: Option<Option<V>>,
+        /// What it left.
+        new: Option<V>,
+    },
+    /// Of one key of a map: found this value, or nothing.
+    Get(Option<V>),
+    /// Of a queue: puts a value at the end.
+    Enqueue(V),
+    /// Of a queue: takes the first.
+    Dequeue(Taken<V>),
+    /// Of a queue: looks at the first.
+    Front(Taken<V>),
+    /// Of a stack: puts a value on top.
+    Push(V),
+    /// Of a stack: takes the top.
+    Pop(Taken<V>),
+    /// Of a stack: looks at the top.
+    Top(Taken<V>),
+    /// Of a priority queue: puts a value in.
+    Insert(V),
+    /// Of a priority queue: takes the least.
+    DeleteMin(Taken<V>),
+    /// Of a priority queue: looks at the least.
+    Min(Taken<V>),
+    /// Of a bag: puts a value in.
+    Put(V),
+    /// Of a bag: takes any.
+    Take(Taken<V>),
+    /// Of a lock: acquired, for writing where there is a difference.
+    Lock {
+        /// By whom, if owners count.
+        by: Option<u32>,
+    },
+    /// Of a lock: released, from writing where there is a difference.
+    Unlock {
+        /// By whom, if owners count.
+        by: Option<u32>,
+    },
+    /// Of a lock: a try that found it held.
+    LockFailed,
+    /// Of a read-write lock: acquired for reading.
+    LockShared {
+        /// By whom, if owners count.
+        by: Option<u32>,
+    },
+    /// Of a read-write lock: released from reading.
+    UnlockShared {
+        /// By whom, if owners count.
+        by: Option<u32>,
+    },
+    /// Of a semaphore: took a permit.
+    Acquire,
+    /// Of a semaphore: gave a permit back.
+    Release,
+}
+
+/// What an operation that takes or looks found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Taken<V> {
+    /// This value.
+    Value(V),
+    /// Nothing: the container was empty.
+    Nothing,
+    /// Nobody knows: it never returned.
+    Unknown,
+}
