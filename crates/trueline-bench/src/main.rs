@@ -33,7 +33,7 @@ fn usage() -> ExitCode {
 
 fn table(rows: &[core::Row], filter: &[&str]) {
     println!(
-        "| case | operations | never return | verdict | best time | ns per operation | configurations | memory above the history | of the process | bar |"
+        "| case | operations | never return | verdict | best CPU time | ns per operation | configurations | memory above the history | of the process | bar |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for core::Row { case, bar } in rows {

@@ -5,6 +5,7 @@ use hashbrown::HashTable;
 
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
+use super::candidates::Candidates;
 use super::mask::Mask;
 use super::problem::{ABSORBED, Problem, SecondBit};
 use super::rules::Rules;
@@ -48,6 +49,10 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         // Eager observers look at recorded results ahead of the return.
         rules.eager_observers = false;
     }
+    let lister = match Candidates::new(rules, automaton, meter) {
+        Ok(lister) => lister,
+        Err(kind) => return Found::Unknown { kind, level: 0 },
+    };
     let mut search = Search {
         problem,
         automaton,
@@ -60,8 +65,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         next: Store::<M>::new(problem),
         queue: Vec::new(),
         steps: Steps::default(),
-        stamps: Vec::new(),
-        stamp: 0,
+        lister,
         candidates: Vec::new(),
         others: Vec::new(),
         gained: Vec::new(),
@@ -96,8 +100,7 @@ struct Search<'s, 'a, M> {
     /// dominate what uses more, so it comes first.
     queue: Vec<Vec<u32>>,
     steps: Steps,
-    stamps: Vec<u32>,
-    stamp: u32,
+    lister: Candidates,
     candidates: Vec<u32>,
     others: Vec<StateId>,
     /// The operations linearized by the step that is being taken.
@@ -107,8 +110,7 @@ struct Search<'s, 'a, M> {
 impl<M: Mask> Search<'_, '_, M> {
     fn run(&mut self) -> Result<Found, LimitKind> {
         let problem = self.problem;
-        self.stamps = vec![0; self.automaton.class_count()];
-        self.meter.allocate(self.stamps.len() * 4 + problem.bytes())?;
+        self.meter.allocate(problem.bytes())?;
         let mask = M::zero(problem.words);
         let mut frontier = vec![Configuration { state: StateId::INITIAL, mask, step: Steps::START, used: 0 }];
         // Set when no configuration with only right results is left: from then on the history is known to be bad.
@@ -177,8 +179,10 @@ impl<M: Mask> Search<'_, '_, M> {
 
     fn expand_one(&mut self, index: u32) -> Result<(), LimitKind> {
         let configuration = self.here.configurations[index as usize].clone();
-        self.list_candidates(&configuration.mask);
-        let candidates = std::mem::take(&mut self.candidates);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let mask = &configuration.mask;
+        self.lister.append(self.problem, self.automaton, &self.window, mask, &mut candidates, self.meter)?;
         let mut others = std::mem::take(&mut self.others);
         for &op in &candidates {
             let class = self.problem.class(op);
@@ -269,37 +273,6 @@ impl<M: Mask> Search<'_, '_, M> {
             self.meter.push(&mut self.queue[used], index)?;
         }
         Ok(())
-    }
-
-    fn list_candidates(&mut self, mask: &M) {
-        let problem = self.problem;
-        self.candidates.clear();
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.stamps.fill(0);
-            self.stamp = 1;
-        }
-        // By return, so that of identical operations the first to return is met first.
-        for &op in self.window.open().iter().rev() {
-            let class = problem.class(op);
-            if mask.has(problem.slot(op))
-                // An observer that is still open here is not possible here.
-                || self.rules.eager_observers && self.automaton.observes(class)
-                || self.rules.identical
-                    && std::mem::replace(&mut self.stamps[class.index()], self.stamp) == self.stamp
-            {
-                continue;
-            }
-            self.candidates.push(op);
-        }
-        for (optional, &available) in problem.optional.iter().zip(self.window.available()) {
-            let used = mask.field(optional.field);
-            let stamp = &mut self.stamps[optional.class.index()];
-            if used == available || self.rules.identical && std::mem::replace(stamp, self.stamp) == self.stamp {
-                continue;
-            }
-            self.candidates.push(optional.members[used as usize]);
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
+use super::candidates::Candidates;
 use super::mask::Mask;
 use super::problem::{ABSORBED, Problem};
 use super::rules::Rules;
@@ -57,6 +58,10 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         Memory::RecentlyMet(bytes) => Seen::recent(bytes),
         Memory::RecentOrCostly(bytes) => Seen::costly(bytes),
     };
+    let lister = match Candidates::new(options.rules, automaton, meter) {
+        Ok(lister) => lister,
+        Err(kind) => return Found::Unknown { kind, level: 0 },
+    };
     let mut search = Search {
         problem,
         automaton,
@@ -67,8 +72,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         frames: Vec::new(),
         candidates: Vec::new(),
         trail: Vec::new(),
-        stamps: Vec::new(),
-        stamp: 0,
+        lister,
         furthest: Furthest::default(),
         random: options.seed.map_or(0, |seed| hash::word(seed) | 1),
         other_bytes: 0,
@@ -115,9 +119,7 @@ struct Search<'s, 'a, M> {
     candidates: Vec<u32>,
     /// The operations linearized on the path, in their order.
     trail: Vec<u32>,
-    /// By class: the last configuration at which an operation of it was made a candidate.
-    stamps: Vec<u32>,
-    stamp: u32,
+    lister: Candidates,
     furthest: Furthest,
     /// The state of the generator that shuffles; 0 for none.
     random: u64,
@@ -195,8 +197,7 @@ impl From<LimitKind> for Stop {
 impl<M: Mask> Search<'_, '_, M> {
     /// Whether there is a linearization.
     fn until_known(&mut self) -> Result<bool, LimitKind> {
-        self.stamps = vec![0; self.automaton.class_count()];
-        self.meter.allocate(self.stamps.len() * 4 + self.problem.bytes())?;
+        self.meter.allocate(self.problem.bytes())?;
         for run in 1.. {
             let until = match self.options.restart_after {
                 Some(unit) => self.meter.configurations + unit.saturating_mul(luby(run)),
@@ -377,45 +378,16 @@ impl<M: Mask> Search<'_, '_, M> {
     /// Lists the operations to try from a configuration at the window's level.
     fn list_candidates(&mut self, key: &Key<M>) -> Result<(), LimitKind> {
         let problem = self.problem;
-        let rules = self.options.rules;
         let first = self.candidates.len();
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            self.stamps.fill(0);
-            self.stamp = 1;
-        }
+        let candidates = &mut self.candidates;
+        self.lister.append(problem, self.automaton, &self.window, &key.mask, candidates, self.meter)?;
+        // That a settled operation is let pass comes last: mostly it did take effect near its return, and was seen.
         let returning = problem.returns[key.level as usize];
         if problem.is_settled(&key.mask, returning) {
             self.meter.push(&mut self.candidates, returning | ABSORBED)?;
         }
-        // By return, so that of identical operations the first to return is met first.
-        for &op in self.window.open().iter().rev() {
-            if key.mask.has(problem.slot(op)) {
-                continue;
-            }
-            let class = problem.class(op);
-            // An observer that is still open here is not possible here.
-            if rules.eager_observers && self.automaton.observes(class) {
-                continue;
-            }
-            if rules.identical && std::mem::replace(&mut self.stamps[class.index()], self.stamp) == self.stamp {
-                continue;
-            }
-            self.meter.push(&mut self.candidates, op)?;
-        }
-        for (optional, &available) in problem.optional.iter().zip(self.window.available()) {
-            let used = key.mask.field(optional.field);
-            if used == available {
-                continue;
-            }
-            let stamp = &mut self.stamps[optional.class.index()];
-            if rules.identical && std::mem::replace(stamp, self.stamp) == self.stamp {
-                continue;
-            }
-            self.meter.push(&mut self.candidates, optional.members[used as usize])?;
-        }
         let candidates = &mut self.candidates[first..];
-        if !rules.just_in_time {
+        if !self.options.rules.just_in_time {
             // Wing & Gong go through the list of events: by call. (Operations that are absorbed come last.)
             candidates.sort_unstable();
         }

@@ -20,6 +20,7 @@
 pub(crate) mod automaton;
 pub(crate) mod breadth_first;
 pub(crate) mod budget;
+mod candidates;
 pub(crate) mod depth_first;
 pub(crate) mod hash;
 pub(crate) mod mask;

@@ -1,0 +1,66 @@
+//! The operations that can be linearized next.
+
+use super::automaton::Automaton;
+use super::budget::Meter;
+use super::mask::Mask;
+use super::problem::Problem;
+use super::rules::Rules;
+use super::window::Window;
+use crate::verdict::LimitKind;
+
+/// Lists candidates, of identical operations one only.
+#[derive(Debug)]
+pub(crate) struct Candidates {
+    rules: Rules,
+    /// By class: the last list that an operation of it was put on.
+    listed: Vec<u32>,
+    /// The number of this list; numbers start at 1.
+    list: u32,
+}
+
+impl Candidates {
+    pub(crate) fn new(rules: Rules, automaton: &Automaton<'_>, meter: &mut Meter) -> Result<Self, LimitKind> {
+        let classes = automaton.class_count();
+        meter.allocate(classes * size_of::<u32>())?;
+        Ok(Self { rules, listed: vec![0; classes], list: 0 })
+    }
+
+    /// Appends to `candidates` the operations to try in a configuration with this mask at the window's level: by return,
+    /// the never-returning ones last.
+    pub(crate) fn append<M: Mask>(
+        &mut self,
+        problem: &Problem,
+        automaton: &Automaton<'_>,
+        window: &Window,
+        mask: &M,
+        candidates: &mut Vec<u32>,
+        meter: &mut Meter,
+    ) -> Result<(), LimitKind> {
+        self.list = self.list.wrapping_add(1);
+        if self.list == 0 {
+            self.listed.fill(0);
+            self.list = 1;
+        }
+        let Self { rules, listed, list } = self;
+        let mut is_repeated = |class: usize| rules.identical && std::mem::replace(&mut listed[class], *list) == *list;
+        // By return, so that of identical operations the first to return is met first.
+        for &op in window.open().iter().rev() {
+            let class = problem.class(op);
+            if mask.has(problem.slot(op))
+                // An observer that is still open here is not possible here.
+                || rules.eager_observers && automaton.observes(class)
+                || is_repeated(class.index())
+            {
+                continue;
+            }
+            meter.push(candidates, op)?;
+        }
+        for (optional, &available) in problem.optional.iter().zip(window.available()) {
+            let used = mask.field(optional.field);
+            if used < available && !is_repeated(optional.class.index()) {
+                meter.push(candidates, optional.members[used as usize])?;
+            }
+        }
+        Ok(())
+    }
+}
