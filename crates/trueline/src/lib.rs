@@ -64,8 +64,10 @@
 //!
 //! [`drive`] makes histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
 //! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it. [`named`] has the
-//! specifications by name, for histories that come from files.
+//! specifications by name, for histories that come from files. [`assert_linearizable!`] is all of it in one line of a
+//! test.
 
+pub mod assert;
 pub mod drive;
 pub mod history;
 pub mod judge;

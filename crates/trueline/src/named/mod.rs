@@ -27,7 +27,7 @@ use std::fmt::{self, Debug};
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::{self, Config};
 use crate::spec::Spec;
-use crate::verdict::{Evidence, Judgement, Verdict};
+use crate::verdict::Judgement;
 
 pub use table::{OperationInfo, SPECS, SpecInfo};
 
@@ -211,17 +211,9 @@ impl<F: Family> AnyFamily for F {
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         let typed = history.try_map(|operation| read(self, info, operation))?;
         drop(history);
-        let Judgement { verdict, stats } = judge::check(self.spec(), &typed, config);
-        let verdict = match verdict {
-            Verdict::Accepted(witness) => Verdict::Accepted(witness),
-            Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed }) => {
-                let allowed = allowed.iter().map(F::show_ret).collect();
-                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed })
-            }
-        };
+        let judgement = judge::check(self.spec(), &typed, config).map(F::show_ret);
         let history = Box::new(Typed::<F>(typed));
-        Ok(NamedJudgement { judgement: Judgement { verdict, stats }, history })
+        Ok(NamedJudgement { judgement, history })
     }
 }
 
@@ -307,6 +299,7 @@ impl<F: Family> Recorded for Typed<F> {
 mod tests {
     use super::*;
     use crate::history::codec::jsonl;
+    use crate::verdict::Verdict;
 
     fn judge(name: &str, text: &str) -> Result<NamedJudgement, NamedError> {
         let history = jsonl::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));

@@ -151,3 +151,18 @@ pub struct Judgement<Ret> {
     /// What it took.
     pub stats: Stats,
 }
+
+impl<Ret> Judgement<Ret> {
+    /// The same judgement with results as another type.
+    pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
+        let verdict = match self.verdict {
+            Verdict::Accepted(witness) => Verdict::Accepted(witness),
+            Verdict::Unknown(limit) => Verdict::Unknown(limit),
+            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed }) => {
+                let allowed = allowed.iter().map(read).collect();
+                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed })
+            }
+        };
+        Judgement { verdict, stats: self.stats }
+    }
+}

@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("drive", &["history"]),
     ("judge", &["history", "spec", "verdict"]),
     ("view", &["history", "verdict"]),
+    ("assert", &["history", "spec", "verdict", "judge", "view"]),
     ("named", &["history", "spec", "verdict", "judge"]),
 ];
 
@@ -30,7 +31,9 @@ fn named(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or_default();
     code.match_indices("crate::").filter_map(move |(at, text)| {
         let rest = &code[at + text.len()..];
-        rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+        // Macros live at the root, whoever defines them.
+        (!name.is_empty() && !rest[name.len()..].starts_with('!')).then_some(name)
     })
 }
 
