@@ -4,12 +4,22 @@
 //! specification reads those. Every fault of a file is a [`CodecError`] that names the line and says what to do: no
 //! input may panic, overflow the stack, or take memory that its size does not justify.
 
+mod events;
+mod field;
+mod json;
 pub mod jsonl;
+mod lines;
 
 use std::io;
 use std::sync::Arc;
 
 use super::HistoryError;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// How deep lists in values may be nested.
+pub const DEEPEST_NESTING: usize = 64;
 
 /// What is wrong with a file, and on which line.
 ///
