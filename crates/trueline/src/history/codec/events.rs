@@ -71,6 +71,11 @@ impl Events {
         Ok(())
     }
 
+    /// The operation that `process` has open.
+    pub(super) fn open(&self, process: u32) -> Option<&Record> {
+        self.builder.open(process)
+    }
+
     /// The end of the open operation of `process`, on this line; `f` and `object` must be those of the call, if given.
     pub(super) fn end(
         &mut self,

@@ -4,8 +4,11 @@
 //! specification reads those. Every fault of a file is a [`CodecError`] that names the line and says what to do: no
 //! input may panic, overflow the stack, or take memory that its size does not justify.
 
+mod edn;
 mod events;
 mod field;
+pub mod jepsen_edn;
+pub mod jepsen_log;
 mod json;
 pub mod jsonl;
 mod lines;
