@@ -12,6 +12,8 @@ pub mod jepsen_log;
 mod json;
 pub mod jsonl;
 mod lines;
+pub mod porcupine;
+pub mod start_finish;
 
 use std::io;
 use std::sync::Arc;
