@@ -13,7 +13,7 @@
 //! - `:info` says that nobody knows: it stays pending, and so does what is open at the end.
 //! - Events of processes that are no numbers (`:nemesis`) are skipped.
 //! - `:key` is the key that an operation concerns, where it is given apart from the value. For pairs of key and value
-//!   in `:value` see `Tuples`.
+//!   in `:value` see [`Tuples`](super::Tuples).
 //!
 //! Keywords and symbols are text without the colon, sets are lists in the order of values, maps are lists of pairs in
 //! the order of keys. Numbers that are no 64-bit integers are an error where they are an argument or a result.
