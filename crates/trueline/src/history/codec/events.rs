@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::super::{Builder, HistoryError, ObjectId, RawHistory, Record, Value};
 use super::CodecError;
+use super::field::quoted;
 
 /// Why a line was refused.
 #[derive(Debug)]
@@ -90,8 +91,8 @@ impl Events {
             if *f != *open.f {
                 return Err(format!(
                     "process {process} returns from `{}`, but its open call is `{}`; a process returns from what it called last",
-                    brief(f),
-                    brief(&open.f)
+                    quoted(f),
+                    quoted(&open.f)
                 )
                 .into());
             }
@@ -116,11 +117,6 @@ impl Events {
     pub(super) fn finish(self) -> RawHistory {
         self.builder.finish()
     }
-}
-
-/// Not more of a name than a message should repeat.
-fn brief(name: &str) -> String {
-    super::field::shorten(name.to_owned())
 }
 
 /// The history, unless nothing happened in it; `what` says what the file should hold.

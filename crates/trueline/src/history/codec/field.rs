@@ -93,6 +93,12 @@ pub(super) fn shorten(mut text: String) -> String {
     text
 }
 
+/// A name from a file, fit to be part of a message: short, and without what would break the line.
+pub(super) fn quoted(name: &str) -> String {
+    let brief: String = name.chars().take(41).collect();
+    shorten(brief.escape_debug().to_string())
+}
+
 pub(super) fn read_kind(kind: &Parsed) -> Result<Kind, String> {
     if let Ok(Value::Text(name)) = kind {
         match name.strip_prefix(':').unwrap_or(name) {

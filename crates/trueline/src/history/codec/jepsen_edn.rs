@@ -26,7 +26,7 @@ use super::super::{RawHistory, Record, Value};
 use super::CodecError;
 use super::edn::{Item, Reader, Shape, mismatch};
 use super::events::{End, Events, Fault, not_empty};
-use super::field::{Kind, Names, Parsed, read_key, read_kind, read_process, read_value, shorten, wrong};
+use super::field::{Kind, Names, Parsed, quoted, read_key, read_kind, read_process, read_value, shorten, wrong};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "Jepsen's EDN";
@@ -146,7 +146,7 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
         let value = match reader.form()? {
             Item::Value(value) => value,
             Item::Close(b'}') => {
-                let name = shorten(name.to_string());
+                let name = quoted(&name);
                 return Err(CodecError::at(line, format!("`:{name}` has no value; give it one, or remove it")));
             }
             Item::Close(closer) => return Err(mismatch(reader.token_line(), closer, Shape::Map, opened)),
@@ -154,7 +154,7 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
         };
         let known = fields.slot(&name).map(|slot| slot.replace(value).is_some());
         if known.unwrap_or_else(|| !others.insert(Arc::clone(&name))) {
-            let name = shorten(name.to_string());
+            let name = quoted(&name);
             return Err(CodecError::at(line, format!("`:{name}` is there twice; keep one of them")));
         }
     }

@@ -69,7 +69,8 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
                 logged = Some(false);
                 line
             }
-            (_, Some(false)) => line,
+            (_, Some(false)) if begins_with_process(line) => line,
+            (_, Some(false)) => return Err(CodecError::at(number, NO_EVENT)),
             (None, None | Some(true)) => {
                 passed_over = passed_over.or(Some(number));
                 continue;
@@ -94,19 +95,22 @@ pub(super) fn behind_logger(line: &str) -> Option<&str> {
     line.match_indices(LOGGER).find_map(|(at, _)| {
         let rest = &line[at + LOGGER.len()..];
         let rest = rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(": "))?.trim_ascii_start();
-        let mut words = rest.split_ascii_whitespace();
-        let process = words.next()?;
-        let is_process = process.parse::<i64>().is_ok() || process.starts_with(':');
         // A line that was cut off behind the process is no message of another kind.
-        (is_process && words.next().is_none_or(|word| word.starts_with(':'))).then_some(rest)
+        let kind = rest.split_ascii_whitespace().nth(1);
+        (begins_with_process(rest) && kind.is_none_or(|word| word.starts_with(':'))).then_some(rest)
     })
 }
 
 /// Whether a line tells of an operation without the name of a logger.
 pub(super) fn is_bare_event(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace();
-    let is_process = words.next().is_some_and(|word| word.parse::<i64>().is_ok() || word.starts_with(':'));
-    is_process && words.next().is_some_and(|word| matches!(word, ":invoke" | ":ok" | ":fail" | ":info"))
+    let kind = line.split_ascii_whitespace().nth(1);
+    begins_with_process(line) && kind.is_some_and(|word| matches!(word, ":invoke" | ":ok" | ":fail" | ":info"))
+}
+
+/// Whether the first word is a number, or a keyword such as `:nemesis`.
+fn begins_with_process(line: &str) -> bool {
+    let process = line.split_ascii_whitespace().next();
+    process.is_some_and(|word| word.parse::<i64>().is_ok() || word.starts_with(':'))
 }
 
 fn read_fields(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Fields, CodecError> {
@@ -226,7 +230,8 @@ mod tests {
                 assert!(error.contains(expected), "{error} of {line}");
             }
         }
-        assert!(error_of("0\t:invoke\t:read\tnil\nWell.\n").starts_with("line 2: "), "nothing else is in history.txt");
+        let error = error_of("0\t:invoke\t:read\tnil\nWell, it is :ok now\n");
+        assert!(error.starts_with("line 2: this is no event"), "{error}: nothing else is in history.txt");
         assert!(error_of("Well,\n0\t:invoke\t:read\tnil\n").starts_with("line 1: this is no event"));
         assert!(
             error_of("INFO jepsen.core - 5\n").starts_with("no operation in the file; give a file of Jepsen's log")

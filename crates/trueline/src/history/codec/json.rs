@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::super::Value;
 use super::DEEPEST_NESTING;
-use super::field::{Names, Parsed, Unfit, shorten};
+use super::field::{Names, Parsed, Unfit, quoted};
 
 /// What is wrong with a line that is no JSON object, and what to do about it.
 pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
@@ -41,7 +41,7 @@ pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) 
 pub(super) const LIST: &str = "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)";
 
 pub(super) fn twice<E: serde::de::Error>(name: &str) -> E {
-    E::custom(format!("the key {name:?} is there twice; keep one of them"))
+    E::custom(format!("the key \"{}\" is there twice; keep one of them", quoted(name)))
 }
 
 /// Reads a value, in lists no deeper than `depth`.
@@ -168,8 +168,7 @@ impl Object {
 
     /// The names of the fields, for messages.
     pub(super) fn names(&self) -> String {
-        let names: Vec<String> =
-            self.0.iter().take(8).map(|(name, _)| format!("`{}`", shorten(name.to_string()))).collect();
+        let names: Vec<String> = self.0.iter().take(8).map(|(name, _)| format!("`{}`", quoted(name))).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     }
 
@@ -180,6 +179,10 @@ impl Object {
 
 /// Whether a field is meant by a name, which is in lower case.
 fn is_same(field: &str, name: &str) -> bool {
+    // Names go into messages: they may not have any number of underscores.
+    if field.len() > 20 {
+        return false;
+    }
     let letters = field.bytes().filter(|&byte| byte != b'_' && byte != b'-').map(|byte| byte.to_ascii_lowercase());
     letters.eq(name.bytes())
 }
@@ -228,6 +231,11 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Object, A::Error> {
         Err(A::Error::custom(LIST))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Object, E> {
+        // The message of serde would repeat the string, however long it is.
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 

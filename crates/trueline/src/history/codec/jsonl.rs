@@ -25,7 +25,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::super::interval::from_named_intervals;
 use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
@@ -253,6 +253,11 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Fields, A::Error> {
         Err(A::Error::custom(LIST))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Fields, E> {
+        // The message of serde would repeat the string, however long it is.
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 

@@ -36,7 +36,7 @@ use super::super::{Interval, ObjectId, ProcessId, RawHistory, Record, Value, fro
 use super::CodecError;
 use super::edn::{Item, Reader, Shape};
 use super::events::{Events, not_empty};
-use super::field::{Names, Parsed, read_key, read_process, read_time, read_value, shorten, wrong};
+use super::field::{Names, Parsed, quoted, read_key, read_process, read_time, read_value, shorten, wrong};
 use super::jepsen_edn::{self, Failed, Fields, add};
 use super::json::{self, Node, Object, syntax_message};
 use super::lines::Lines;
@@ -294,7 +294,7 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
             (Some((name, _)), _) | (None, Some((name, _))) => {
                 return Err(format!(
                     "`{name}` is there, but the operation is `{}`; give `value`, or `old` and `new` of a cas",
-                    shorten(f.to_owned())
+                    quoted(f)
                 ));
             }
         }

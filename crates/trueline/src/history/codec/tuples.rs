@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::{ObjectId, Outcome, RawHistory, Value};
 use super::CodecError;
-use super::field::shorten;
+use super::field::{quoted, shorten};
 
 /// What a pair `[key value]` as the value of every operation means: Jepsen's `independent` writes values so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +56,7 @@ impl Tuples {
             let Some((key, value)) = pair(&record.value) else {
                 let message = format!(
                     "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not ask for pairs",
-                    shorten(record.f.to_string()),
+                    quoted(&record.f),
                     shorten(record.value.to_string())
                 );
                 return Err(at(operation.call_line(), message));
