@@ -2,4 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 mod families;
+mod mutate;
+mod mutations;
 mod oracle;
+mod others_data;
