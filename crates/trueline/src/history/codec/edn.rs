@@ -11,7 +11,7 @@
 use std::io::{self, BufRead};
 
 use super::super::Value;
-use super::field::{Names, Parsed, Unfit, shorten};
+use super::field::{Names, Parsed, Unfit, quoted, shorten};
 use super::lines::not_text;
 use super::{CodecError, DEEPEST_NESTING, LONGEST_LINE};
 
@@ -314,7 +314,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         if name.starts_with(|c: char| c.is_alphabetic() || c == ':') {
             return Ok(Token::Tag);
         }
-        let name = shorten(name.escape_debug().to_string());
+        let name = quoted(name);
         Err(self.fault(&format!("`#{name}` is no EDN; quote it as a string, or remove it")))
     }
 
@@ -325,7 +325,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
             || (matches!(first, b'+' | b'-') && text.as_bytes().get(1).is_some_and(u8::is_ascii_digit));
         if number {
             return number_of(text).ok_or_else(|| {
-                let text = shorten(text.to_owned());
+                let text = quoted(text);
                 self.fault(&format!("`{text}` is no number; correct it, or quote it as a string"))
             });
         }
@@ -486,7 +486,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         match c {
             Some(c) if c != '\0' => Ok(Value::Text(self.names.get(c.encode_utf8(&mut [0; 4])))),
             _ => {
-                let text = shorten(text.escape_debug().to_string());
+                let text = quoted(text);
                 Err(self.fault(&format!("`\\{text}` is no character; quote it as a string")))
             }
         }
@@ -807,6 +807,7 @@ mod tests {
             ("##Infinity", "line 1: `##` must be followed by"),
             ("1abc", "line 1: `1abc` is no number; correct it, or quote it as a string"),
             ("010", "line 1: `010` is no number"),
+            ("1\u{1b}", "line 1: `1\\u{1b}` is no number"),
             ("1/ 1.2.3", "line 1: `1/` is no number"),
             ("1.2.3", "line 1: `1.2.3` is no number"),
             ("0x 0xg", "line 1: `0x` is no number"),
