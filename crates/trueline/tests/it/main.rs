@@ -2,7 +2,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 mod families;
+#[cfg(feature = "json")]
 mod mutate;
+#[cfg(feature = "json")]
 mod mutations;
 mod oracle;
+#[cfg(feature = "json")]
 mod others_data;
