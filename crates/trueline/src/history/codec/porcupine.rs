@@ -1,6 +1,6 @@
 //! Porcupine's files: its key-value histories, and its operations as JSON lines.
 //!
-//! **Key-value histories** ([`read_kv`]) hold one EDN map on each line, the events of [`jepsen_edn`](super::jepsen_edn)
+//! **Key-value histories** ([`read_kv`]) hold one EDN map on each line, the events of [`jepsen_edn`]
 //! with the key in `:key`:
 //! ```edn
 //! {:process 0, :type :invoke, :f :append, :key "7", :value "x"}
