@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use trueline::history::codec;
 use trueline::judge::{Algorithm, Rules};
 
 /// The help of a command: what it does, examples, then everything that can be said.
@@ -23,14 +24,18 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl             one file
-  trueline check --spec register:0 --json recorded/     every *.jsonl and *.json below a directory
+  trueline check --spec register:0 --json recorded/     every history below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
+  trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
+  trueline check --spec cas-register --independent --format jepsen-log jepsen.log
 
 A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
-  {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}";
+  {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
+or a history in one of the other formats that --format names. Of a directory, files that end
+in .jsonl, .json and .edn are read, and those in .log and .txt that look like histories.";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
@@ -106,8 +111,16 @@ pub(crate) struct CheckArgs {
     pub(crate) nil_wildcard: bool,
 
     /// The format of the files; without it, it is detected.
-    #[arg(long)]
-    pub(crate) format: Option<Format>,
+    #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
+    pub(crate) format: Format,
+
+    /// Values are pairs [key value] (Jepsen's independent keys): each key is an object of its own, or a key of the spec.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) tuples: Option<Tuples>,
+
+    /// The same as `--tuples objects`.
+    #[arg(long, conflicts_with = "tuples")]
+    pub(crate) independent: bool,
 
     /// Print one JSON object for each file.
     #[arg(long)]
@@ -126,10 +139,56 @@ pub(crate) struct ListArgs {
 }
 
 /// The formats of files.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    /// Whichever of these the file looks like.
+    Auto,
     /// JSON lines of events or of whole operations.
     Jsonl,
+    /// Jepsen's history.edn: a vector, a list, or maps one after another.
+    Jepsen,
+    /// Jepsen's log lines, or history.txt.
+    JepsenLog,
+    /// Porcupine's key-value histories: an EDN map with :key on each line.
+    PorcupineKv,
+    /// Porcupine's operations as JSON lines: ClientId, Input, Call, Output, Return.
+    PorcupineJson,
+    /// Start and finish events as JSON lines.
+    Events,
+}
+
+impl From<Format> for codec::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Auto => Self::Auto,
+            Format::Jsonl => Self::Jsonl,
+            Format::Jepsen => Self::Jepsen,
+            Format::JepsenLog => Self::JepsenLog,
+            Format::PorcupineKv => Self::PorcupineKv,
+            Format::PorcupineJson => Self::PorcupineJson,
+            Format::Events => Self::Events,
+        }
+    }
+}
+
+/// What the key of a pair is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tuples {
+    /// Each key is an object of its own, such as a register.
+    Objects,
+    /// The key of an operation on a map.
+    Keys,
+}
+
+impl CheckArgs {
+    /// What pairs mean, if values are pairs.
+    pub(crate) fn tuples(&self) -> Option<codec::Tuples> {
+        match self.tuples {
+            Some(Tuples::Objects) => Some(codec::Tuples::Objects),
+            Some(Tuples::Keys) => Some(codec::Tuples::Keys),
+            None => self.independent.then_some(codec::Tuples::Objects),
+        }
+    }
 }
 
 /// A number and its unit.

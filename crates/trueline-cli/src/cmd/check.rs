@@ -1,19 +1,19 @@
 //! `trueline check`: reads histories and judges them, one after another.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, IsTerminal};
+use std::io::{self, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trueline::history::RawHistory;
-use trueline::history::codec::{CodecError, jsonl};
+use trueline::history::codec::{self, CodecError};
 use trueline::judge::{Budget, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, json, text};
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::output::{self, Written};
 
 /// How much is read from a file at once.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     let mut tally = Tally::default();
     for input in inputs {
         progress.set_message(input.name());
-        let judged = judge(input, &spec, &config, args.format);
+        let judged = judge(input, &spec, &config, args);
         tally.count(&judged);
         if progress.suspend(|| print(&judged, args)) != Written::All {
             break;
@@ -97,7 +97,7 @@ fn find_inputs(paths: &[PathBuf]) -> Vec<Input> {
                     inputs.push(Input::Fault(place, message));
                 }
                 Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl or *.json file in this directory; name the files, or another directory";
+                    let message = "no *.jsonl, *.json or *.edn file, and no log, in this directory; name the files, or another directory";
                     inputs.push(Input::Fault(path.clone(), message.to_owned()));
                 }
                 Ok(()) => {
@@ -121,13 +121,26 @@ fn find_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf
         let path = entry.path();
         if entry.file_type().map_err(fault)?.is_dir() {
             directories.push(path);
-        } else if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json")
-            && path.is_file()
-        {
+        } else if path.is_file() && is_history(&path) {
             files.push(path);
         }
     }
     directories.iter().try_for_each(|directory| find_files(directory, files))
+}
+
+/// Whether a file is to be read because its directory was named. Those whose names say nothing must look like it:
+/// logs and texts of all kinds lie beside histories.
+fn is_history(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("jsonl" | "json" | "edn") => true,
+        Some("log" | "txt") => {
+            let mut start = Vec::new();
+            let looked = File::open(path).and_then(|file| file.take(CHUNK as u64).read_to_end(&mut start));
+            // What cannot be read is to be complained about.
+            looked.is_err() || codec::detect(&start).is_some()
+        }
+        _ => false,
+    }
 }
 
 /// What became of an input.
@@ -136,14 +149,14 @@ enum Judged {
     Unreadable { file: String, line: Option<usize>, message: String },
 }
 
-fn judge(input: Input, spec: &NamedSpec, config: &Config, format: Option<Format>) -> Judged {
+fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> Judged {
     let file = input.name();
     let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
     let history = match input {
         Input::Fault(_, message) => return unreadable(None, message),
-        Input::Stdin => read(io::stdin().lock(), format),
+        Input::Stdin => read(io::stdin().lock(), args),
         Input::File(path) => match File::open(path) {
-            Ok(content) => read(BufReader::with_capacity(CHUNK, content), format),
+            Ok(content) => read(BufReader::with_capacity(CHUNK, content), args),
             Err(fault) => return unreadable(None, format!("cannot open: {fault}; check the path")),
         },
     };
@@ -161,9 +174,11 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, format: Option<Format>
     }
 }
 
-fn read(input: impl io::BufRead, format: Option<Format>) -> Result<RawHistory, CodecError> {
-    match format {
-        Some(Format::Jsonl) | None => jsonl::read(input),
+fn read(input: impl io::BufRead, args: &CheckArgs) -> Result<RawHistory, CodecError> {
+    let history = codec::read(input, args.format.into())?;
+    match args.tuples() {
+        Some(tuples) => tuples.take_apart(history),
+        None => Ok(history),
     }
 }
 

@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 use super::{Scratch, json, run, trueline};
 
 /// A file that is wrong.
+#[derive(Clone)]
 struct Case {
     name: &'static str,
     spec: &'static str,
+    /// More arguments.
+    args: &'static [&'static str],
     content: Vec<u8>,
     /// The line that the message must name.
     line: Option<usize>,
@@ -24,7 +27,13 @@ fn case(
     line: impl Into<Option<usize>>,
     expected: &'static [&'static str],
 ) -> Case {
-    Case { name, spec, content: content.into(), line: line.into(), expected }
+    Case { name, spec, args: &[], content: content.into(), line: line.into(), expected }
+}
+
+impl Case {
+    fn with(self, args: &'static [&'static str]) -> Self {
+        Self { args, ..self }
+    }
 }
 
 const INVOKE: &str = r#"{"process":0,"type":"invoke","f":"enqueue","value":1}"#;
@@ -57,7 +66,14 @@ fn cases() -> Vec<Case> {
         case("utf-16", "queue", b"\xff\xfe{\0}\0".to_vec(), 1, &["UTF-8"]),
         case("invalid-utf-8", "queue", [INVOKE.as_bytes(), b"\n{\"f\":\"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
         case("prose", "queue", "Dear reader,\n", 1, &["not JSON", "one JSON object on each line"]),
-        case("edn", "queue", "{:process 0, :type :invoke, :f :enqueue, :value 1}\n", 1, &["looks like EDN", "convert"]),
+        case(
+            "edn",
+            "queue",
+            "{:process 0, :type :invoke, :f :enqueue, :value 1}\n",
+            1,
+            &["looks like EDN", "`jepsen`"],
+        )
+        .with(&["--format", "jsonl"]),
         case("json-list", "queue", format!("[{INVOKE}]"), 1, &["JSON list", "jq -c"]),
         case("json-number", "queue", second("17"), 2, &["a JSON object such as"]),
         case("json-string", "queue", second("\"invoke\""), 2, &["a JSON object such as"]),
@@ -133,7 +149,7 @@ fn cases() -> Vec<Case> {
         case(
             "type-unknown",
             "queue",
-            r#"{"process":0,"type":"begin","f":"enqueue","value":1}"#,
+            r#"{"process":0,"type":"launch","f":"enqueue","value":1}"#,
             1,
             &["`type` must be invoke, ok, fail or info"],
         ),
@@ -364,24 +380,234 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// A good event behind which others come.
+const EDN: &str = "{:process 0, :type :invoke, :f :enqueue, :value 1}";
+
+fn edn(name: &'static str, event: &str, line: impl Into<Option<usize>>, expected: &'static [&'static str]) -> Case {
+    case(name, "queue", format!("[{EDN}\n{event}\n"), line, expected)
+}
+
+fn jepsen_cases() -> Vec<Case> {
+    const FORCED: &[&str] = &["--format", "jepsen"];
+    let deep =
+        |depth| format!("{{:process 1 :type :invoke :f :enqueue :value {}{}}}]", "[".repeat(depth), "]".repeat(depth));
+    vec![
+        case("edn-empty", "queue", "", None, &["no operation in the file", "give a file of Jepsen's EDN"]).with(FORCED),
+        case("edn-empty-vector", "queue", "[]", None, &["no operation in the file", "give a file of Jepsen's EDN"]),
+        case("edn-only-comments", "queue", "; nothing\n()", None, &["no operation in the file"]),
+        case(
+            "edn-only-nemesis",
+            "queue",
+            "[{:process :nemesis, :type :info, :f :kill}]",
+            None,
+            &["at least one operation"],
+        ),
+        case("edn-binary", "queue", b"\x7fELF\x02\0\0\xff".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
+        case("edn-invalid-utf-8", "queue", [EDN.as_bytes(), b"\n{:f \"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
+        case("edn-nul", "queue", [EDN.as_bytes(), b"\n\0\0"].concat(), 2, &["not text"]),
+        case("edn-prose", "queue", "Dear reader,\n", 1, &["stands where an event should", "write a map"]).with(FORCED),
+        case("edn-json", "queue", format!("{INVOKE}\n"), 1, &["if this is JSON", "`jsonl`"]).with(FORCED),
+        case("edn-cut-off", "queue", format!("[{EDN}\n{EDN}"), 2, &["different processes"]),
+        edn("edn-unclosed", "", 1, &["the file ends inside the vector", "record it again"]),
+        edn("edn-unclosed-map", "{:process 1 :type :ok", 2, &["the file ends inside the map", "close the map"]),
+        edn("edn-unclosed-string", "{:process 1 :type \"ok", 2, &["the file ends inside the string"]),
+        edn("edn-mismatch", "{:process 1 :type :ok]", 2, &["`]` cannot close the map", "close that with `}` first"]),
+        edn("edn-mismatch-of-the-vector", ")", 2, &["`)` cannot close the vector that begins on line 1"]),
+        case("edn-closed-twice", "queue", format!("[{EDN}]\n]"), 2, &["more behind the end", "keep one history"]),
+        case("edn-two-histories", "queue", format!("[{EDN}]\n[{EDN}]"), 2, &["put all events into one vector"]),
+        case("edn-closes-nothing", "queue", format!("{EDN}\n)"), 2, &["closes nothing", "remove it"]),
+        edn("edn-number", "17", 2, &["17 stands where an event should"]),
+        edn("edn-nested-vector", "[]", 2, &["a vector stands where an event should"]),
+        edn("edn-odd-map", "{:process 1 :type}", 2, &["`:type` has no value", "give it one, or remove it"]),
+        edn("edn-odd-inner-map", "{:process 1 :value {:a}}", 2, &["a key without a value", "give the value"]),
+        edn("edn-twice", "{:process 1 :process 1}", 2, &["`:process` is there twice", "keep one"]),
+        edn("edn-twice-unknown", "{:process 1 :x 1\n :x 2}", 3, &["`:x` is there twice"]),
+        edn("edn-twice-in-a-set", "{:process 1 :value #{1 1}}", 2, &["has 1 twice", "keep one"]),
+        edn("edn-field-number", "{5 6}", 2, &["`field` must be a keyword", "name the fields"]),
+        edn("edn-no-process", "{:type :invoke :f :enqueue}", 2, &["`:process` is missing", ":process 0"]),
+        edn("edn-process-float", "{:process 0.5 :type :invoke :f :enqueue}", 2, &["found 0.5", "number the processes"]),
+        edn("edn-process-negative", "{:process -1 :type :invoke}", 2, &["from 0 to 4294967295"]),
+        edn("edn-no-type", "{:process 1 :f :enqueue}", 2, &["`:type` is missing", "give :invoke, :ok, :fail or :info"]),
+        edn("edn-type-unknown", "{:process 1 :type :begin}", 2, &["must be invoke, ok, fail or info"]),
+        edn("edn-no-f", "{:process 1 :type :invoke}", 2, &["`:f` is missing", "such as :f :read"]),
+        edn("edn-f-number", "{:process 1 :type :invoke :f 1}", 2, &["the name of an operation", "such as :read"]),
+        edn("edn-float", "{:process 1 :type :invoke :f :enqueue :value 1.5}", 2, &["1.5", "write it as a string"]),
+        edn("edn-ratio", "{:process 1 :type :invoke :f :enqueue :value 1/2}", 2, &["0.5", "write it as a string"]),
+        edn("edn-big", "{:process 1 :type :invoke :f :enqueue :value 9223372036854775808N}", 2, &["as a string"]),
+        edn("edn-no-number", "{:process 1 :type :invoke :f :enqueue :value 1x}", 2, &["`1x` is no number", "quote it"]),
+        edn("edn-bad-escape", r#"{:process 1 :f "\x"}"#, 2, &["is no escape", "for a backslash"]),
+        edn("edn-bad-unicode", r#"{:process 1 :f "\ud800"}"#, 2, &["four hexadecimal digits", "correct it"]),
+        edn("edn-bad-character", r"{:process 1 :f \foo}", 2, &["is no character", "quote it"]),
+        edn("edn-unreadable", "{:process 1 :error #<Exception>}", 2, &["is no EDN", "quote it as a string"]),
+        edn("edn-odd-character", "{:process 1 :f @x}", 2, &["'@' is no part of EDN", "quote it"]),
+        edn("edn-empty-keyword", "{:process 1 : 2}", 2, &["`:` has no name behind it"]),
+        edn("edn-tag-alone", "{:process 1 :f #inst}", 2, &["a tag stands before nothing"]),
+        edn("edn-discards-nothing", "{:process 1 #_}", 2, &["`#_` stands before nothing"]),
+        edn("edn-deep", &deep(65), 2, &["nested deeper than 64", "flatten it"]),
+        edn("edn-very-deep", &deep(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
+        case("edn-deep-file", "queue", "[".repeat(1_000_000), 1, &["a vector stands where"]).with(FORCED),
+        edn("edn-deep-discards", &"#_[".repeat(1_000_000), 2, &["the file ends inside the form"]),
+        edn("edn-long", &"x".repeat((16 << 20) + 1), 2, &["longer than 16 MiB", "for each event"]),
+        edn("edn-return-without-call", "{:process 1 :type :ok :f :enqueue}", 2, &["log its call first"]),
+        edn("edn-return-from-another", "{:process 0 :type :ok :f :dequeue}", 2, &["its open call is `enqueue`"]),
+        case("edn-unknown-operation", "queue", EDN.replace(":enqueue", ":enqeue"), 1, &["did you mean `enqueue`?"]),
+        case("edn-no-pair", "queue", EDN, 1, &["not a pair of key and value", "log it as [key value]"])
+            .with(&["--independent"]),
+        case("kv-pair-and-key", "map", KV, 1, &["the key is given apart", "do not ask for pairs"])
+            .with(&["--tuples", "keys"]),
+        case(
+            "edn-pair-of-another-key",
+            "register",
+            "{:process 0 :type :invoke :f :read :value [1 nil]}\n{:process 0 :type :ok :f :read :value [2 5]}",
+            2,
+            &["not a pair with the key 1", "log it as [key value]"],
+        )
+        .with(&["--tuples", "objects"]),
+    ]
+}
+
+fn log_cases() -> Vec<Case> {
+    const FORCED: &[&str] = &["--format", "jepsen-log"];
+    let log = |name, event: &str, expected| {
+        let content =
+            format!("INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  other - 7\nINFO  jepsen.util - {event}\n");
+        case(name, "cas-register", content, 3, expected)
+    };
+    let text = |name, event: &str, expected| {
+        case(name, "cas-register", format!("0\t:invoke\t:read\tnil\n{event}\n"), 2, expected)
+    };
+    vec![
+        case("log-empty", "cas-register", "", None, &["no operation", "give a file of Jepsen's log lines"])
+            .with(FORCED),
+        case("log-without-events", "cas-register", "INFO  jepsen.core - up\n", None, &["no operation"]).with(FORCED),
+        case("log-binary", "cas-register", b"\x1f\x8b\x08\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
+        case("log-prose-first", "cas-register", "Well.\n0\t:invoke\t:read\tnil\n", 1, &["this is no event", "remove"])
+            .with(FORCED),
+        log("log-cut-off", "1\t:inv", &["the line ends too early", "delete the line"]),
+        log("log-process-alone", "1", &["the line ends too early", "delete the line"]),
+        log("log-no-value", "1\t:invoke\t:read", &["the line ends too early", "delete the line"]),
+        log("log-open-list", "1\t:invoke\t:cas\t[1 2", &["the line ends inside the vector", "close the vector"]),
+        log("log-closes-nothing", "1\t:invoke\t:cas\t]", &["`]` closes nothing", "remove it"]),
+        log("log-type-unknown", "1\t:begin\t:read\tnil", &["must be invoke, ok, fail or info"]),
+        log("log-f-number", "1\t:invoke\t5\tnil", &["the name of an operation"]),
+        log("log-float", "1\t:invoke\t:write\t1.5", &["write it as a string"]),
+        log("log-process-big", "4294967296\t:invoke\t:write\t1", &["number the processes"]),
+        log("log-return-without-call", "1\t:ok\t:write\t1", &["log its call first"]),
+        log("log-two-open-calls", "0\t:invoke\t:write\t1", &["different processes"]),
+        log("log-return-from-another", "0\t:ok\t:write\t1", &["its open call is `read`"]),
+        log("log-cas-argument", "1\t:invoke\t:cas\t1", &["a list of two"]),
+        log("log-unknown-operation", "1\t:invoke\t:reed\t1", &["did you mean `read`?"]),
+        text("txt-prose", "Well, it is :ok now.", &["this is no event", "with tabs between them"]),
+        text("txt-one-word", "5", &["the line ends too early"]),
+        text("txt-return-without-call", "1\t:ok\t:read\t5", &["log its call first"]),
+        text("txt-long", &"x".repeat((16 << 20) + 1), &["longer than 16 MiB"]),
+    ]
+}
+
+/// An event of a key-value history.
+const KV: &str = "{:process 0, :type :invoke, :f :get, :key \"a\", :value nil}";
+
+/// An operation of Porcupine's.
+const OPERATION: &str = r#"{"ClientId":0,"Input":{"op":"write","value":1},"Call":5,"Output":{},"Return":9}"#;
+
+fn porcupine_cases() -> Vec<Case> {
+    let kv = |name, line: &str, expected| case(name, "map", format!("{KV}\n{line}\n"), 2, expected);
+    let json = |name, line: &str, expected| case(name, "register", format!("{OPERATION}\n{line}\n"), 2, expected);
+    vec![
+        case("kv-empty", "map", "", None, &["no operation", "Porcupine's key-value events"])
+            .with(&["--format", "porcupine-kv"]),
+        case("kv-vector", "map", format!("[{KV}]"), 1, &["this is no EDN map", "one on each line"])
+            .with(&["--format", "porcupine-kv"]),
+        kv("kv-no-key", "{:process 1, :type :invoke, :f :get}", &["`:key` is missing", "`jepsen`"]),
+        kv("kv-another-key", "{:process 0, :type :ok, :f :get, :key \"b\"}", &["the key is \"b\"", "the same on both"]),
+        kv("kv-two-on-a-line", &format!("{} {KV}", KV.replace('0', "1")), &["one map on each line"]),
+        kv("kv-broken-line", "{:process 1, :type :invoke,\n :f :get, :key 1}", &["the line ends inside the map"]),
+        kv("kv-key-float", "{:process 1, :type :invoke, :f :get, :key 1.5}", &["`key` holds 1.5", "as a string"]),
+        kv("kv-prose", "Well.", &["this is no EDN map"]),
+        kv("kv-return-without-call", "{:process 1, :type :ok, :f :get, :key 1}", &["log its call first"]),
+        kv("kv-unknown-operation", "{:process 1, :type :invoke, :f :frob, :key 1}", &["no operation \"frob\""]),
+        case("porcupine-empty", "register", "\n", None, &["no operation", "Porcupine's operations"])
+            .with(&["--format", "porcupine-json"]),
+        case("porcupine-list", "register", format!("[{OPERATION}]"), 1, &["JSON list", "jq -c"])
+            .with(&["--format", "porcupine-json"]),
+        case("porcupine-jsonl", "register", INVOKE, 1, &["`Input` is missing"]).with(&["--format", "porcupine-json"]),
+        json("porcupine-cut-off", r#"{"ClientId":1,"Inp"#, &["cut off", "delete the line"]),
+        json(
+            "porcupine-no-client",
+            r#"{"Input":"read","Call":1}"#,
+            &["`ClientId` is on some lines only", "or on none"],
+        ),
+        json("porcupine-client", r#"{"ClientId":"c","Input":"read","Call":1}"#, &["number the processes"]),
+        json("porcupine-no-input", r#"{"ClientId":1,"Call":1}"#, &["`Input` is missing", "say what was called"]),
+        json("porcupine-input", r#"{"ClientId":1,"Input":5,"Call":1}"#, &["an object, a list or a name", "such as"]),
+        json("porcupine-no-op", r#"{"ClientId":1,"Input":{"value":5},"Call":1}"#, &["give it in `op`"]),
+        json("porcupine-op", r#"{"ClientId":1,"Input":{"op":9},"Call":1}"#, &["or 0, 1 or 2, found 9", "write a name"]),
+        json("porcupine-no-call", r#"{"ClientId":1,"Input":"read","Return":9}"#, &["`Call` is missing", "\"Call\":10"]),
+        json("porcupine-call", r#"{"ClientId":1,"Input":"read","Call":0.5}"#, &["`Call` must be an integer"]),
+        json("porcupine-backwards", r#"{"ClientId":1,"Input":"read","Call":5,"Return":1}"#, &["check the clock"]),
+        json("porcupine-overlap", r#"{"ClientId":0,"Input":"read","Call":6,"Return":7}"#, &["different processes"]),
+        json("porcupine-value", r#"{"ClientId":1,"Input":{"op":"write","value":{}},"Call":1}"#, &["as a list or a"]),
+        json("porcupine-output", r#"{"ClientId":1,"Input":"read","Call":1,"Output":{"x":1}}"#, &["result in `value`"]),
+        json("porcupine-twice", r#"{"ClientId":1,"ClientId":1}"#, &["is there twice", "keep one"]),
+        json("porcupine-aliases", r#"{"ClientId":1,"client":1}"#, &["mean the same", "keep one"]),
+    ]
+}
+
+fn event_cases() -> Vec<Case> {
+    let start = r#"{"client":0,"id":1,"event":"start","op":"read"}"#;
+    let event = |name, line: &str, expected| case(name, "register", format!("{start}\n{line}\n"), 2, expected);
+    vec![
+        case("events-empty", "register", "", None, &["no operation", "start and finish events"])
+            .with(&["--format", "events"]),
+        case("events-jsonl", "register", r#"{"process":0,"f":"read","call":1}"#, 1, &["`event` is missing", "start"])
+            .with(&["--format", "events"]),
+        case("events-nobody", "register", r#"{"event":"start","op":"read"}"#, 1, &["`client` is missing", "say who"]),
+        event("events-cut-off", r#"{"client":0,"event":"fin"#, &["cut off", "delete the line"]),
+        event("events-no-event", r#"{"client":1,"op":"read"}"#, &["`event` is missing", "give start or finish"]),
+        event("events-event", r#"{"client":1,"event":"pause"}"#, &["must be start or finish", "write one of these"]),
+        event("events-some-clients", r#"{"id":2,"event":"start","op":"read"}"#, &["on some lines only"]),
+        event("events-client", r#"{"client":-1,"event":"start","op":"read"}"#, &["number the processes"]),
+        event("events-no-op", r#"{"client":1,"event":"start"}"#, &["give it in `op`"]),
+        event("events-value", r#"{"client":1,"event":"start","op":"write","value":0.5}"#, &["write it as a string"]),
+        event("events-id", r#"{"client":1,"id":"x","event":"start","op":"read"}"#, &["`id` must be an integer"]),
+        event("events-same-id", r#"{"client":1,"id":1,"event":"start","op":"read"}"#, &["give each operation its own"]),
+        event("events-unknown-id", r#"{"client":0,"id":2,"event":"finish"}"#, &["log its start first"]),
+        event("events-id-of-another", r#"{"client":1,"id":1,"event":"finish"}"#, &["give the same on both lines"]),
+        event("events-finish-first", r#"{"client":1,"event":"finish"}"#, &["log its call first"]),
+        event("events-two-open", r#"{"client":0,"event":"start","op":"read"}"#, &["different processes"]),
+        event("events-another-op", r#"{"client":0,"event":"finish","op":"write"}"#, &["its open call is `read`"]),
+        event("events-result", r#"{"client":0,"event":"finish","result":{"x":{}}}"#, &["give the result in `value`"]),
+    ]
+}
+
 #[test]
 fn bad_files_get_exit_code_2_and_a_message_with_file_line_and_remedy() {
     let scratch = Scratch::new("bad_files");
-    for Case { name, spec, content, line, expected } in cases() {
-        let file = scratch.file(&format!("{name}.jsonl"), content);
-        let judged = run(&["check", "--spec", spec, "--json", &file]);
-        assert_eq!(judged.code, 2, "{name}: {judged:?}");
-        let place = line.map_or(format!("error: {file}: "), |line| format!("error: {file}:{line}: "));
-        assert!(judged.stderr.starts_with(&place), "{name}: {judged:?}");
-        assert_eq!(judged.stderr.lines().count(), 1, "{name}: {judged:?}");
-        assert!(judged.stderr.len() < 600 + file.len(), "{name}: {judged:?}");
-        for expected in expected {
-            assert!(judged.stderr.contains(expected), "{name} lacks {expected:?}: {judged:?}");
-        }
-        let object = json(judged.stdout.trim_end());
-        assert_eq!(object["file"], file.as_str(), "{name}");
-        assert!(object["error"].is_string(), "{name}: {object}");
+    let all = [cases(), jepsen_cases(), log_cases(), porcupine_cases(), event_cases()].concat();
+    assert!(all.len() > 150, "{}", all.len());
+    // All of them are tried, so that a change of words shows everything that it changes.
+    let wrong: Vec<String> = all.into_iter().filter_map(|case| fault_of(&scratch, case)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with what is said of a bad file.
+fn fault_of(scratch: &Scratch, case: Case) -> Option<String> {
+    let Case { name, spec, args, content, line, expected } = case;
+    let file = scratch.file(name, content);
+    let judged = run(&[&["check", "--spec", spec, "--json", &file], args].concat());
+    let place = line.map_or(format!("error: {file}: "), |line| format!("error: {file}:{line}: "));
+    let said = &judged.stderr;
+    let good = judged.code == 2
+        && said.starts_with(&place)
+        && said.lines().count() == 1
+        && said.len() < 600 + file.len()
+        && expected.iter().all(|expected| said.contains(expected));
+    if !good {
+        return Some(format!("{name} should have {line:?} and {expected:?}: {judged:?}"));
     }
+    let object = json(judged.stdout.trim_end());
+    let good = object["file"] == file.as_str() && object["error"].is_string();
+    (!good).then(|| format!("{name}: {object}"))
 }
 
 #[test]
@@ -438,7 +664,9 @@ fn bad_usage_gets_exit_code_2_and_a_remedy() {
         (&["check", "--spec", "queue", "--configurations=-1", file], &["--configurations"]),
         (&["check", "--spec", "queue", "--seed", "x", file], &["--seed"]),
         (&["check", "--spec", "queue", "--rules", "golden", file], &["golden", "just-in-time"]),
-        (&["check", "--spec", "queue", "--format", "xml", file], &["jsonl"]),
+        (&["check", "--spec", "queue", "--format", "xml", file], &["jsonl, jepsen, jepsen-log, porcupine-kv"]),
+        (&["check", "--spec", "queue", "--tuples", "nothing", file], &["objects, keys"]),
+        (&["check", "--spec", "queue", "--tuples", "keys", "--independent", file], &["cannot be used with"]),
         (&["check", "--spec", "queue", "--json", "--quiet", file], &["cannot be used with"]),
         (&["check", "--spec", "queue", missing], &["missing.jsonl: cannot open", "check the path"]),
     ];
@@ -458,6 +686,7 @@ fn a_directory_without_histories_is_an_error() {
     scratch.file("notes.txt", "nothing");
     let judged = run(&["check", "--spec", "queue", scratch.path()]);
     assert_eq!(judged.code, 2, "{judged:?}");
-    let expected = format!("error: {}: no *.jsonl or *.json file in this directory", scratch.path());
+    let expected =
+        format!("error: {}: no *.jsonl, *.json or *.edn file, and no log, in this directory", scratch.path());
     assert!(judged.stderr.starts_with(&expected), "{judged:?}");
 }

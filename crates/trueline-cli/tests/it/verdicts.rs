@@ -141,12 +141,84 @@ fn directories_are_searched() {
     scratch.file("b.jsonl", REJECTED);
     scratch.file("a/deep/c.json", ACCEPTED);
     scratch.file("notes.txt", "not a history");
+    scratch.file("server.log", "INFO listening");
+    scratch.file("a/history.md", ACCEPTED);
     let judged = run(&["check", "--spec", "queue", "--json", scratch.path()]);
     assert_eq!(judged.code, 1, "{judged:?}");
     let files: Vec<String> =
         judged.stdout.lines().map(|line| json(line)["file"].as_str().expect("a path").to_owned()).collect();
     assert_eq!(files.len(), 2);
     assert!(files[0].ends_with("c.json") && files[1].ends_with("b.jsonl"), "{files:?}");
+    for (name, content) in FORMATS {
+        scratch.file(&format!("formats/{name}"), content);
+    }
+    let judged = run(&["check", "--spec", "register", "--json", &format!("{}/formats", scratch.path())]);
+    assert_eq!(judged.code, 0, "{judged:?}");
+    assert_eq!(judged.stdout.lines().count(), FORMATS.len(), "{judged:?}");
+}
+
+/// A register that is read as 1 while 1 is written, in every format.
+const FORMATS: &[(&str, &str)] = &[
+    (
+        "jsonl.jsonl",
+        "{\"process\":0,\"f\":\"write\",\"value\":1,\"call\":1,\"return\":4}\n{\"process\":1,\"f\":\"read\",\"result\":1,\"call\":2,\"return\":3}\n",
+    ),
+    (
+        "jepsen.edn",
+        "[{:process 0 :type :invoke :f :write :value 1} {:process 1 :type :invoke :f :read :value nil}
+         {:process 1 :type :ok :f :read :value 1} {:process 0 :type :ok :f :write :value 1}]",
+    ),
+    (
+        "jepsen-log.log",
+        "INFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 1\t:ok\t:read\t1\n",
+    ),
+    ("jepsen-log.txt", "0\t:invoke\t:write\t1\n1\t:invoke\t:read\tnil\n1\t:ok\t:read\t1\n"),
+    (
+        "porcupine-json.json",
+        "{\"ClientId\":0,\"Input\":[\"write\",1],\"Call\":1,\"Output\":null,\"Return\":4}\n{\"ClientId\":1,\"Input\":\"read\",\"Call\":2,\"Output\":1,\"Return\":3}\n",
+    ),
+    (
+        "events.json",
+        "{\"client\":0,\"event\":\"start\",\"op\":\"write\",\"value\":1}\n{\"client\":1,\"event\":\"start\",\"op\":\"read\"}\n{\"client\":1,\"event\":\"finish\",\"result\":1}\n",
+    ),
+];
+
+#[test]
+fn formats_are_detected_and_can_be_forced() {
+    for (name, content) in FORMATS {
+        let format = name.split('.').next().expect("it has a name");
+        for format in ["auto", format] {
+            let check = ["check", "--spec", "register", "--format", format, "-"];
+            let judged = run_with_input(&check, content.as_bytes());
+            assert_eq!(judged.code, 0, "{name} as {format}: {judged:?}");
+            assert!(judged.stdout.contains(" 2 operations, "), "{name} as {format}: {judged:?}");
+            let judged =
+                run_with_input(&check, content.replace('1', "2").replace(":ok\t:read\t2", ":ok\t:read\t3").as_bytes());
+            assert!(judged.code < 2, "{name} as {format}: {judged:?}");
+        }
+    }
+    let kv = "{:process 0, :type :invoke, :f :put, :key \"a\", :value 1}\n{:process 1, :type :invoke, :f :get, :key \"a\"}\n{:process 1, :type :ok, :f :get, :key \"a\", :value 2}\n";
+    for format in ["auto", "porcupine-kv", "jepsen"] {
+        let judged = run_with_input(&["check", "--spec", "map", "--format", format, "-"], kv.as_bytes());
+        assert_eq!(judged.code, 1, "{format}: {judged:?}");
+        assert!(judged.stdout.contains("get(\"a\") of process 1 (lines 2-3) returned 2"), "{judged:?}");
+    }
+}
+
+#[test]
+fn pairs_are_keys_or_objects() {
+    let text = "{:process 0 :type :invoke :f :write :value [:x 1]} {:process 0 :type :ok :f :write :value [:x 1]}
+        {:process 0 :type :invoke :f :read :value [:y nil]} {:process 0 :type :ok :f :read :value [:y nil]}";
+    let check = |args: &[&str]| run_with_input(&[&["check", "-"], args].concat(), text.as_bytes());
+    assert_eq!(check(&["--spec", "register"]).code, 1, "a read of what was not written");
+    for tuples in [&["--independent"][..], &["--tuples", "objects"]] {
+        let judged = check(&[&["--spec", "register"], tuples].concat());
+        assert_eq!(judged.code, 0, "{judged:?}");
+        assert!(judged.stdout.contains("2 partitions"), "{judged:?}");
+    }
+    let judged = check(&["--spec", "map", "--tuples", "keys"]);
+    assert_eq!(judged.code, 0, "{judged:?}");
+    assert!(judged.stdout.contains("2 partitions"), "{judged:?}");
 }
 
 #[test]

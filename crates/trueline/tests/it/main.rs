@@ -4,7 +4,13 @@
 mod assertions;
 mod families;
 mod layers;
+#[cfg(feature = "json")]
+mod mutate;
+#[cfg(feature = "json")]
+mod mutations;
 mod oracle;
+#[cfg(feature = "json")]
+mod others_data;
 mod papers;
 #[cfg(feature = "json")]
 mod suite;

@@ -19,34 +19,27 @@
 //!
 //! In both, `key` is optional, and `object` (a string or an integer) separates objects: it is on every line or on none.
 //! Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
-//!
-//! The parser is serde_json's, read straight into our types: a tree of generic JSON in between would cost more than
-//! the reading, and would forget repeated keys and the difference of 1 and 1.0.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::super::interval::from_named_intervals;
-use super::super::{
-    Builder, EventKind, HistoryError, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value,
-};
+use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
+use super::events::{End, Events, Fault, not_empty};
+use super::field::{
+    Kind, Names, Parsed, Unfit, read_kind, read_name, read_object, read_process, read_record, read_time, read_value,
+    wrong,
+};
+use super::json::{LIST, ValueSeed, syntax_message, twice};
+use super::lines::Lines;
 
-/// The longest line that is read, in bytes.
-pub const LONGEST_LINE: usize = 16 << 20;
-
-/// How deep lists in values may be nested.
-pub const DEEPEST_NESTING: usize = 64;
-
-/// Strings up to this length are kept once each.
-const LONGEST_INTERNED: usize = 64;
-
-/// How many strings are kept once each; what comes later is kept as often as it comes.
-const MOST_INTERNED: usize = 1 << 16;
+/// What the file should hold, for messages.
+const WHAT: &str = "JSON lines";
 
 /// Reads a history from JSON lines of events or of whole operations.
 ///
@@ -65,81 +58,17 @@ const MOST_INTERNED: usize = 1 << 16;
 ///
 /// # Errors
 /// If a line is not what the [module](self) says, or the lines together are no history, or there is no operation.
-pub fn read(mut input: impl BufRead) -> Result<RawHistory, CodecError> {
-    let mut lines = Lines::default();
-    let mut text = Vec::new();
-    let mut number = 0u32;
-    loop {
-        text.clear();
-        let mut limited = (&mut input).take(LONGEST_LINE as u64 + 1);
-        let length = limited.read_until(b'\n', &mut text).map_err(|error| CodecError::io(number, error))?;
-        if length == 0 {
-            break;
-        }
-        number = number.checked_add(1).ok_or_else(|| CodecError::at(number, "too many lines; split the file"))?;
-        let mut line = text.as_slice();
-        if number == 1 {
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        }
-        let too_long = text.len() > LONGEST_LINE;
-        let line = text_of(line, too_long).map_err(|message| CodecError::at(number, message))?;
-        if too_long {
-            let message = format!(
-                "the line is longer than {} MiB; write one event or operation on each line",
-                LONGEST_LINE >> 20
-            );
-            return Err(CodecError::at(number, message));
-        }
-        let line = line.trim_ascii();
-        if line.is_empty() {
-            continue;
-        }
-        match parse(line, &mut lines.names) {
-            Ok(fields) => lines.push(number, fields)?,
-            Err(error) => {
-                let last = input.fill_buf().map_or(true, <[u8]>::is_empty);
-                return Err(CodecError::at(number, syntax_message(&error, line, last)));
-            }
+pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    let mut lines = Lines::new(input, WHAT);
+    let mut file = File::default();
+    let mut buffer = Vec::new();
+    while let Some((number, line)) = lines.next(&mut buffer)? {
+        match parse(line, &mut file.names) {
+            Ok(fields) => file.add(number, fields).map_err(|fault| fault.at(number))?,
+            Err(error) => return Err(CodecError::at(number, syntax_message(&error, line, lines.at_end()))),
         }
     }
-    lines.finish()
-}
-
-/// The line as text, or what is wrong with it.
-fn text_of(line: &[u8], cut_off: bool) -> Result<&str, &'static str> {
-    const BINARY: &str = "this is not text; give a file of JSON lines in UTF-8, not compressed";
-    if line.contains(&0) {
-        return Err(BINARY);
-    }
-    match std::str::from_utf8(line) {
-        Ok(text) => Ok(text),
-        // A line that was not read to its end may end inside a character.
-        Err(error) if cut_off && error.error_len().is_none() => Ok(""),
-        Err(_) => Err(BINARY),
-    }
-}
-
-fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
-    let message = error.to_string();
-    // serde_json counts lines within what it was given, which is always one line.
-    let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
-    let column = error.column();
-    match error.classify() {
-        serde_json::error::Category::Eof if last => {
-            format!("the file ends inside this line ({message}); it was cut off: record it again, or delete the line")
-        }
-        serde_json::error::Category::Eof => {
-            format!("the line ends too early ({message}); write each JSON object on a single line")
-        }
-        serde_json::error::Category::Data => message.to_owned(),
-        _ if message == "trailing characters" => {
-            format!("there is more after the JSON object, at column {column}; write one object on each line")
-        }
-        _ if line.starts_with("{:") => {
-            format!("this looks like EDN, not JSON ({message} at column {column}); convert it to JSON lines first")
-        }
-        _ => format!("this is not JSON ({message} at column {column}); write one JSON object on each line"),
-    }
+    file.finish()
 }
 
 /// Writes the events of a history, a line each.
@@ -240,57 +169,6 @@ impl fmt::Display for Object<'_> {
     }
 }
 
-/// Short strings, each kept once: the names of functions and the values of a small domain come again and again.
-#[derive(Default)]
-struct Names(HashSet<Arc<str>>);
-
-impl Names {
-    fn get(&mut self, text: &str) -> Arc<str> {
-        if text.len() > LONGEST_INTERNED {
-            return text.into();
-        }
-        if let Some(name) = self.0.get(text) {
-            return Arc::clone(name);
-        }
-        let name: Arc<str> = text.into();
-        if self.0.len() < MOST_INTERNED {
-            self.0.insert(Arc::clone(&name));
-        }
-        name
-    }
-}
-
-/// JSON that is no [`Value`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Unfit {
-    Fraction(f64),
-    Big(f64),
-    Object,
-    Deep,
-}
-
-impl Unfit {
-    /// What is wrong with `field` and what to do about it.
-    fn message(self, field: &str) -> String {
-        match self {
-            Self::Fraction(number) => format!(
-                "`{field}` holds {number:?}, but numbers must be integers, so that results compare exactly; write it as a string"
-            ),
-            Self::Big(number) => {
-                format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
-            }
-            Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
-            Self::Deep => {
-                format!("`{field}` is nested deeper than {DEEPEST_NESTING} lists; flatten it, or write it as a string")
-            }
-        }
-    }
-}
-
-/// A value, or why it is none. Whether that matters is decided when the whole line is known: the value of an `info` or
-/// of a nemesis may be anything.
-type Parsed = Result<Value, Unfit>;
-
 /// The fields of a line.
 #[derive(Default)]
 struct Fields {
@@ -351,7 +229,6 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-        let twice = |name: &str| A::Error::custom(format!("the key {name:?} is there twice; keep one of them"));
         let mut fields = Fields::default();
         // Names of fields that we do not read; rarely any.
         let mut others: HashSet<Box<str>> = HashSet::new();
@@ -361,7 +238,7 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
                     if slot.is_some() {
                         return Err(twice(&other));
                     }
-                    *slot = Some(map.next_value_seed(ValueSeed { names: &mut *self.0, depth: DEEPEST_NESTING })?);
+                    *slot = Some(map.next_value_seed(ValueSeed::new(self.0))?);
                 }
                 None => {
                     if let Some(name) = others.replace(other) {
@@ -375,9 +252,12 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Fields, A::Error> {
-        Err(A::Error::custom(
-            "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)",
-        ))
+        Err(A::Error::custom(LIST))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Fields, E> {
+        // The message of serde would repeat the string, however long it is.
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 
@@ -411,85 +291,9 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
     }
 }
 
-struct ValueSeed<'n> {
-    names: &'n mut Names,
-    depth: usize,
-}
-
-impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
-    type Value = Parsed;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parsed, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ValueSeed<'_> {
-    type Value = Parsed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Parsed, E> {
-        Ok(Ok(Value::Null))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
-        Ok(Ok(Value::Bool(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
-        Ok(Ok(Value::Int(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
-        Ok(i64::try_from(value).map(Value::Int).map_err(|_| Unfit::Big(value as f64)))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
-        // serde_json gives integers beyond 64 bits as floats.
-        let big = value.abs() >= 9_223_372_036_854_775_808.0;
-        Ok(Err(if big { Unfit::Big(value) } else { Unfit::Fraction(value) }))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
-        Ok(Ok(Value::Text(self.names.get(value))))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Parsed, A::Error> {
-        let mut values = Vec::new();
-        let mut unfit = if self.depth == 0 { Some(Unfit::Deep) } else { None };
-        while unfit.is_none() {
-            match list.next_element_seed(ValueSeed { names: &mut *self.names, depth: self.depth - 1 })? {
-                Some(Ok(value)) => values.push(value),
-                Some(Err(why)) => unfit = Some(why),
-                None => return Ok(Ok(Value::List(values.into()))),
-            }
-        }
-        // serde_json passes over what is ignored without recursion, however deep it is.
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Err(unfit.expect("the loop ends with it")))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Err(Unfit::Object))
-    }
-}
-
-/// What a line of events says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Invoke,
-    Ok,
-    Fail,
-    Info,
-}
-
 /// The lines read so far.
 #[derive(Default)]
-struct Lines {
+struct File {
     names: Names,
     content: Content,
     /// Whether lines name an object: the first line decides.
@@ -505,13 +309,6 @@ enum Content {
 }
 
 #[derive(Default)]
-struct Events {
-    builder: Builder<Record, Value>,
-    /// The object of each open operation, where objects are named.
-    objects: HashMap<u32, ObjectId>,
-}
-
-#[derive(Default)]
 struct Operations {
     intervals: Vec<Interval<Record, Value>>,
     objects: Vec<Arc<str>>,
@@ -520,41 +317,16 @@ struct Operations {
     ids: HashMap<i64, u32>,
 }
 
-/// Why a line was refused.
-enum Fault {
-    Message(String),
-    History(HistoryError),
-}
-
-impl From<String> for Fault {
-    fn from(message: String) -> Self {
-        Self::Message(message)
-    }
-}
-
-impl From<HistoryError> for Fault {
-    fn from(error: HistoryError) -> Self {
-        Self::History(error)
-    }
-}
-
-impl Lines {
-    fn push(&mut self, number: u32, fields: Fields) -> Result<(), CodecError> {
-        self.add(number, fields).map_err(|fault| match fault {
-            Fault::Message(message) => CodecError::at(number, message),
-            Fault::History(error) => error.into(),
-        })
-    }
-
+impl File {
     fn add(&mut self, number: u32, mut fields: Fields) -> Result<(), Fault> {
         let is_event = match (&fields.kind, &fields.call) {
             (Some(_), None) => true,
             (None, Some(_)) => false,
             (Some(_), Some(_)) => {
-                return Err("the line has both `type` and `call`; give `type` for an event, or `call` and `return` for a whole operation".to_owned().into());
+                return Err("the line has both `type` and `call`; give `type` for an event, or `call` and `return` for a whole operation".into());
             }
             (None, None) => {
-                return Err("the line has neither `type` nor `call`; give `type` (invoke, ok, fail, info) for an event, or `call` and `return` for a whole operation".to_owned().into());
+                return Err("the line has neither `type` nor `call`; give `type` (invoke, ok, fail, info) for an event, or `call` and `return` for a whole operation".into());
             }
         };
         match &fields.time {
@@ -562,7 +334,11 @@ impl Lines {
             Some(time) => return Err(wrong("time", time, "a number or null", "leave it out if there is none").into()),
         }
         let kind = fields.kind.take().map(|kind| read_kind(&kind)).transpose()?;
-        let process = match (read_process(fields.process.as_ref()), kind) {
+        let process = fields.process.as_ref().map_or_else(
+            || Err("`process` is missing; say who called, such as \"process\":0".to_owned()),
+            |process| read_process("process", process),
+        );
+        let process = match (process, kind) {
             (Ok(process), _) => process,
             // Jepsen logs what its nemesis does among the operations; it is none of them.
             (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => return Ok(()),
@@ -571,14 +347,14 @@ impl Lines {
         let object = read_object(fields.object.as_ref())?;
         match (object.is_some(), self.named.get_or_insert(object.is_some())) {
             (true, false) => {
-                return Err("this line names an `object`, but earlier lines do not; name it on every line or on none"
-                    .to_owned()
-                    .into());
+                return Err(
+                    "this line names an `object`, but earlier lines do not; name it on every line or on none".into()
+                );
             }
             (false, true) => {
-                return Err("this line names no `object`, but earlier lines do; name it on every line or on none"
-                    .to_owned()
-                    .into());
+                return Err(
+                    "this line names no `object`, but earlier lines do; name it on every line or on none".into()
+                );
             }
             _ => {}
         }
@@ -588,10 +364,10 @@ impl Lines {
                 if is_event { Content::Events(Events::default()) } else { Content::Operations(Operations::default()) };
         }
         match (&mut self.content, kind) {
-            (Content::Events(events), Some(kind)) => events.add(number, kind, process, object, fields),
+            (Content::Events(events), Some(kind)) => add_event(events, number, kind, process, object, fields),
             (Content::Operations(operations), None) => operations.add(number, process, object, fields),
-            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one shape in a file".to_owned().into()),
-            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one shape in a file".to_owned().into()),
+            (Content::Events(_), None) => Err("this line is a whole operation (it has `call`), but earlier lines are events (they have `type`); use one shape in a file".into()),
+            _ => Err("this line is an event (it has `type`), but earlier lines are whole operations (they have `call`); use one shape in a file".into()),
         }
     }
 
@@ -599,67 +375,40 @@ impl Lines {
         // The strings that came again and again are in the history now; the table is not needed for what follows.
         drop(self.names);
         let history = match self.content {
-            Content::Nothing => None,
-            Content::Events(events) => Some(events.builder.finish()),
-            Content::Operations(operations) => Some(from_named_intervals(operations.intervals, operations.objects)?),
+            Content::Nothing => History::builder().finish(),
+            Content::Events(events) => events.finish(),
+            Content::Operations(operations) => from_named_intervals(operations.intervals, operations.objects)?,
         };
-        history.filter(|history| !history.is_empty()).ok_or_else(|| {
-            CodecError::whole_file(
-                "no operation in the file; give a file of JSON lines with at least one operation that did not fail",
-            )
-        })
+        not_empty(history, WHAT)
     }
 }
 
-impl Events {
-    fn add(
-        &mut self,
-        number: u32,
-        kind: Kind,
-        process: u32,
-        object: Option<&str>,
-        fields: Fields,
-    ) -> Result<(), Fault> {
-        self.builder.line(number);
-        let object = object.map(|name| self.builder.object(name));
-        if kind == Kind::Invoke {
+/// Adds a line of events.
+fn add_event(
+    events: &mut Events,
+    number: u32,
+    kind: Kind,
+    process: u32,
+    object: Option<&str>,
+    fields: Fields,
+) -> Result<(), Fault> {
+    let end = match kind {
+        Kind::Invoke => {
             let record = read_record(fields.f, fields.key, fields.value)?;
-            self.builder.call_on(object.unwrap_or_default(), process, record)?;
-            if let Some(object) = object {
-                self.objects.insert(process, object);
-            }
-            return Ok(());
+            return events.call(number, process, object, record);
         }
-        if let (Some(f), Some(open)) = (fields.f, self.builder.open(process)) {
-            let f = read_name(Some(f))?;
-            if f != open.f {
-                return Err(format!(
-                    "process {process} returns from `{f}`, but its open call is `{}`; a process returns from what it called last",
-                    open.f
-                )
-                .into());
-            }
+        Kind::Ok => {
+            let (field, result) = match fields.result {
+                Some(result) => ("result", Some(result)),
+                None => ("value", fields.value),
+            };
+            End::Ok(read_value(field, result))
         }
-        if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
-            return Err(format!(
-                "process {process} returns from another `object` than it called; name the same on both lines"
-            )
-            .into());
-        }
-        match kind {
-            Kind::Ok => {
-                let (field, result) = match fields.result {
-                    Some(result) => ("result", Some(result)),
-                    None => ("value", fields.value),
-                };
-                self.builder.ret(process, read_value(field, result)?)?;
-            }
-            Kind::Fail => self.builder.fail(process)?,
-            Kind::Info => self.builder.info(process)?,
-            Kind::Invoke => unreachable!("handled above"),
-        }
-        Ok(())
-    }
+        Kind::Fail => End::Fail,
+        Kind::Info => End::Info,
+    };
+    let f = fields.f.map(|f| read_name(Some(f))).transpose()?;
+    events.end(number, process, object, f.as_deref(), end)
 }
 
 impl Operations {
@@ -682,7 +431,7 @@ impl Operations {
             Some(ret) => Some((ret, result)),
             None if result.is_null() => None,
             None => {
-                return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".to_owned().into());
+                return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".into());
             }
         };
         let op = read_record(fields.f, fields.key, fields.value)?;
@@ -703,95 +452,13 @@ impl Operations {
     }
 }
 
-/// "`field` must be ..., found ...; do this".
-fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -> String {
-    let found = match found {
-        Ok(value) => shorten(value.to_string()),
-        Err(Unfit::Fraction(number)) => format!("{number:?}"),
-        Err(Unfit::Big(number)) => number.to_string(),
-        Err(Unfit::Object) => "a JSON object".to_owned(),
-        Err(Unfit::Deep) => "deeply nested lists".to_owned(),
-    };
-    format!("`{field}` must be {expected}, found {found}; {remedy}")
-}
-
-/// Not more than fits a line of a terminal.
-fn shorten(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(40) {
-        text.truncate(end);
-        text.push_str("...");
-    }
-    text
-}
-
-fn read_kind(kind: &Parsed) -> Result<Kind, String> {
-    if let Ok(Value::Text(name)) = kind {
-        match name.strip_prefix(':').unwrap_or(name) {
-            "invoke" => return Ok(Kind::Invoke),
-            "ok" => return Ok(Kind::Ok),
-            "fail" => return Ok(Kind::Fail),
-            "info" => return Ok(Kind::Info),
-            _ => {}
-        }
-    }
-    Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
-}
-
-fn read_process(process: Option<&Parsed>) -> Result<u32, String> {
-    match process {
-        None => Err("`process` is missing; say who called, such as \"process\":0".to_owned()),
-        Some(Ok(Value::Int(process))) if u32::try_from(*process).is_ok() => {
-            Ok(u32::try_from(*process).expect("just tried"))
-        }
-        Some(found) => {
-            Err(wrong("process", found, &format!("an integer from 0 to {}", u32::MAX), "number the processes"))
-        }
-    }
-}
-
-fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, String> {
-    match object {
-        None => Ok(None),
-        Some(Ok(Value::Text(name))) => Ok(Some(Arc::clone(name))),
-        Some(Ok(Value::Int(number))) => Ok(Some(number.to_string().into())),
-        Some(found) => Err(wrong("object", found, "a string or an integer", "name the object, or leave it out")),
-    }
-}
-
-fn read_name(f: Option<Parsed>) -> Result<Arc<str>, String> {
-    match f {
-        Some(Ok(Value::Text(name))) => Ok(name),
-        Some(found) => Err(wrong("f", &found, "the name of an operation", "write it as a string, such as \"read\"")),
-        None => Err("`f` is missing; say what was called, such as \"f\":\"read\"".to_owned()),
-    }
-}
-
-fn read_value(field: &str, value: Option<Parsed>) -> Result<Value, String> {
-    value.unwrap_or(Ok(Value::Null)).map_err(|unfit| unfit.message(field))
-}
-
-fn read_record(f: Option<Parsed>, key: Option<Parsed>, value: Option<Parsed>) -> Result<Record, String> {
-    let key = key.map(|key| read_value("key", Some(key))).transpose()?.filter(|key| !key.is_null());
-    Ok(Record { f: read_name(f)?, key, value: read_value("value", value)? })
-}
-
-fn read_time(field: &str, time: Option<Parsed>) -> Result<Option<i64>, String> {
-    match time {
-        None | Some(Ok(Value::Null)) => Ok(None),
-        Some(Ok(Value::Int(time))) => Ok(Some(time)),
-        Some(found) => Err(wrong(
-            field,
-            &found,
-            "an integer that fits 64 bits",
-            "write the time in whole units, such as nanoseconds",
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
     use crate::history::OpId;
+    use crate::history::codec::{DEEPEST_NESTING, LONGEST_LINE};
 
     fn error_of(text: &str) -> String {
         read(text.as_bytes()).expect_err(text).to_string()

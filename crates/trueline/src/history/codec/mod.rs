@@ -1,15 +1,102 @@
 //! Histories as files.
 //!
-//! A codec reads a file into a [`RawHistory`](super::RawHistory), whose operations are names and values; a
-//! specification reads those. Every fault of a file is a [`CodecError`] that names the line and says what to do: no
-//! input may panic, overflow the stack, or take memory that its size does not justify.
+//! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification reads those.
+//! [`read`] finds out which codec, or is told. Every fault of a file is a [`CodecError`] that names the line and says
+//! what to do: no input may panic, overflow the stack, or take memory that its size does not justify.
+//!
+//! | format | codec | looks like |
+//! |---|---|---|
+//! | [`Jsonl`](Format::Jsonl) | [`jsonl`] | `{"process":0,"type":"invoke","f":"read"}` |
+//! | [`Jepsen`](Format::Jepsen) | [`jepsen_edn`] | `[{:process 0, :type :invoke, :f :read} ..]` |
+//! | [`JepsenLog`](Format::JepsenLog) | [`jepsen_log`] | `INFO jepsen.util - 0 :invoke :read nil` |
+//! | [`PorcupineKv`](Format::PorcupineKv) | [`porcupine`] | `{:process 0, :type :invoke, :f :get, :key "k"}` |
+//! | [`PorcupineJson`](Format::PorcupineJson) | [`porcupine`] | `{"ClientId":0,"Input":..,"Call":1,"Output":..,"Return":2}` |
+//! | [`Events`](Format::Events) | [`start_finish`] | `{"client":0,"event":"start","op":"read"}` |
 
+mod detect;
+mod edn;
+mod events;
+mod field;
+pub mod jepsen_edn;
+pub mod jepsen_log;
+mod json;
 pub mod jsonl;
+mod lines;
+pub mod porcupine;
+pub mod start_finish;
+mod tuples;
 
-use std::io;
+use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-use super::HistoryError;
+use super::{HistoryError, RawHistory};
+
+pub use detect::detect;
+pub use tuples::Tuples;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// How deep lists in values may be nested.
+pub const DEEPEST_NESTING: usize = 64;
+
+/// How much of a file [`read`] looks at to find out its format, in bytes.
+const LOOKED_AT: u64 = 1 << 16;
+
+/// The formats of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// The one that [`detect`] sees in the beginning of the file; JSON lines, if it sees none.
+    #[default]
+    Auto,
+    /// JSON lines of events or of whole operations: [`jsonl`].
+    Jsonl,
+    /// Jepsen's histories in EDN: [`jepsen_edn`].
+    Jepsen,
+    /// Jepsen's log lines and `history.txt`: [`jepsen_log`].
+    JepsenLog,
+    /// Porcupine's key-value histories: [`porcupine::read_kv`].
+    PorcupineKv,
+    /// Porcupine's operations as JSON lines: [`porcupine::read_json`].
+    PorcupineJson,
+    /// Start and finish events as JSON lines: [`start_finish`].
+    Events,
+}
+
+/// Reads a history in this format.
+///
+/// ```
+/// use trueline::history::codec::{self, Format};
+///
+/// let text = b"({:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 5})";
+/// let history = codec::read(&text[..], Format::Auto)?;
+/// assert_eq!(history.len(), 1);
+/// # Ok::<(), codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If the file is not of the format, or is no history, or there is no operation.
+pub fn read(mut input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
+    if format != Format::Auto {
+        return read_as(input, format);
+    }
+    let mut start = Vec::new();
+    (&mut input).take(LOOKED_AT).read_to_end(&mut start).map_err(|error| CodecError::io(0, error))?;
+    let format = detect(&start).unwrap_or(Format::Jsonl);
+    read_as(start.as_slice().chain(input), format)
+}
+
+fn read_as(input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
+    match format {
+        Format::Jsonl | Format::Auto => jsonl::read(input),
+        Format::Jepsen => jepsen_edn::read(input),
+        Format::JepsenLog => jepsen_log::read(input),
+        Format::PorcupineKv => porcupine::read_kv(input),
+        Format::PorcupineJson => porcupine::read_json(input),
+        Format::Events => start_finish::read(input),
+    }
+}
 
 /// What is wrong with a file, and on which line.
 ///

@@ -1,0 +1,120 @@
+//! Feeds mutated files to a reader for some seconds: `fuzz_readers <reader> <seconds> [seed] [files or directories..]`.
+//!
+//! There is no instrumentation: an input is kept for further mutation if the error that it gets has words that no
+//! error had before, or if it is a history of a new size. A panic, an answer after more than a second, or an error that
+//! breaks the rules of errors is a finding: the input is written to the directory for temporary files, and the exit
+//! code is 1.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
+
+#[path = "../tests/it/mutate.rs"]
+mod mutate;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use std::{env, fs, panic, process};
+
+use mutate::{Dice, SUBJECTS, Subject, mutate, read};
+use trueline::history::codec::Format;
+
+/// Inputs that are mutated further.
+const POOL: usize = 4096;
+
+/// Longer files are cut into pieces of this size.
+const PIECE: usize = 4096;
+
+/// What takes longer is a finding.
+const SLOW: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let seconds = args.get(1).and_then(|seconds| seconds.parse().ok());
+    let (Some(name), Some(seconds)) = (args.first(), seconds) else {
+        let names: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
+        eprintln!("usage: fuzz_readers <reader> <seconds> [seed] [files or directories..]");
+        eprintln!("readers: {}, auto", names.join(", "));
+        return ExitCode::from(2);
+    };
+    let subjects: Vec<&Subject> = SUBJECTS.iter().filter(|subject| name == "auto" || subject.name == name).collect();
+    if subjects.is_empty() {
+        eprintln!("no reader is called {name}");
+        return ExitCode::from(2);
+    }
+    let format = if name == "auto" { Format::Auto } else { subjects[0].format };
+    let seed = args.get(2).and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let mut pool: Vec<Vec<u8>> =
+        subjects.iter().flat_map(|subject| subject.samples).map(|sample| sample.as_bytes().to_vec()).collect();
+    for path in args.iter().skip(3) {
+        add_files(Path::new(path), &mut pool);
+    }
+    let words: Vec<&str> = subjects.iter().flat_map(|subject| subject.words).copied().collect();
+    fuzz(name, format, Duration::from_secs(seconds), seed, pool, &words)
+}
+
+/// Adds files, and the files of directories, in pieces.
+fn add_files(path: &Path, pool: &mut Vec<Vec<u8>>) {
+    if let Ok(entries) = fs::read_dir(path) {
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.iter().for_each(|path| add_files(path, pool));
+    } else if let Ok(bytes) = fs::read(path) {
+        pool.extend(bytes.chunks(PIECE).take(4).map(<[u8]>::to_vec));
+    }
+}
+
+fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec<u8>>, words: &[&str]) -> ExitCode {
+    let seeds = pool.len();
+    let mut dice = Dice::new(seed);
+    let mut kinds: HashSet<String> = HashSet::new();
+    let (mut runs, mut histories, mut findings) = (0u64, 0u64, 0u64);
+    let mut slowest = Duration::ZERO;
+    let started = Instant::now();
+    while started.elapsed() < time && findings < 20 {
+        let mut bytes = pool[dice.below(pool.len())].clone();
+        let other = dice.below(pool.len());
+        mutate(&mut dice, &mut bytes, &pool[other], words);
+        let begun = Instant::now();
+        let outcome = panic::catch_unwind(|| read(format, &bytes));
+        let elapsed = begun.elapsed();
+        slowest = slowest.max(elapsed);
+        runs += 1;
+        let new = match &outcome {
+            Ok(Ok(history)) => {
+                histories += 1;
+                kinds.insert(format!("{} {} {}", history.len().min(12), history.pending().min(4), bytes.len() / 512))
+            }
+            Ok(Err(error)) => {
+                kinds.insert(error.message().split_ascii_whitespace().filter(|word| is_plain(word)).collect())
+            }
+            Err(_) => false,
+        };
+        if outcome.is_err() || elapsed > SLOW {
+            findings += 1;
+            let file = env::temp_dir().join(format!("fuzz-{name}-{}-{findings}", process::id()));
+            match fs::write(&file, &bytes) {
+                Ok(()) => eprintln!("finding after {elapsed:?}: {}", file.display()),
+                Err(error) => eprintln!("finding after {elapsed:?}, but it cannot be written: {error}"),
+            }
+        }
+        if new && bytes.len() <= 2 * PIECE {
+            if pool.len() < POOL {
+                pool.push(bytes);
+            } else {
+                let place = dice.below(pool.len());
+                pool[place] = bytes;
+            }
+        }
+    }
+    println!(
+        "{name}: {runs} inputs from {seeds} seeds in {:?}, {histories} of them histories, {} kinds of answers, slowest {slowest:?}, {findings} findings",
+        started.elapsed(),
+        kinds.len()
+    );
+    ExitCode::from(u8::from(findings > 0))
+}
+
+/// Whether a word of a message is one of ours, and not from the file.
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'))
+}

@@ -1,0 +1,163 @@
+//! Which format a file has.
+
+use super::field::Names;
+use super::lines::without_byte_order_mark;
+use super::{Format, jepsen_log, json, porcupine, start_finish};
+
+/// The format of a file, from its first bytes; `None` if it looks like none.
+///
+/// It is a guess, made from the first lines: what is wrong with a file is for its reader to find. Some tens of
+/// kilobytes are enough, and logs may need as many.
+///
+/// ```
+/// use trueline::history::codec::{Format, detect};
+///
+/// assert_eq!(detect(b"; a comment\n[{:process 0"), Some(Format::Jepsen));
+/// assert_eq!(detect(b"0\t:invoke\t:read\tnil\n"), Some(Format::JepsenLog));
+/// assert_eq!(detect(b"Dear reader,"), None);
+/// ```
+pub fn detect(start: &[u8]) -> Option<Format> {
+    let start = without_byte_order_mark(start);
+    // The end may be inside a character; what is before it is enough.
+    let text = match std::str::from_utf8(start) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or(""),
+    };
+    let text = without_comments(text);
+    match text.as_bytes().first()? {
+        b'{' => of_maps(text),
+        b'(' => Some(Format::Jepsen),
+        b'#' if text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => Some(Format::Jepsen),
+        b'[' => match without_comments(&text[1..]).as_bytes().first() {
+            None | Some(b']' | b'#') => Some(Format::Jepsen),
+            Some(b'{') => of_maps(without_comments(&text[1..])).map(|format| match format {
+                Format::PorcupineKv => Format::Jepsen,
+                // The reader of JSON lines knows what to say of a list.
+                Format::PorcupineJson | Format::Events => Format::Jsonl,
+                format => format,
+            }),
+            Some(_) => of_log(text),
+        },
+        _ => of_log(text),
+    }
+}
+
+/// The text behind space, commas and EDN's comments.
+fn without_comments(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        if !text.starts_with(';') {
+            return text;
+        }
+        text = text.split_once('\n').map_or("", |(_, rest)| rest);
+    }
+}
+
+/// The format of a text that begins with a brace.
+fn of_maps(text: &str) -> Option<Format> {
+    match without_comments(&text[1..]).as_bytes().first()? {
+        b':' => {
+            let line = text.lines().next().unwrap_or("");
+            Some(if porcupine::is_kv_event(line) { Format::PorcupineKv } else { Format::Jepsen })
+        }
+        b'"' => {
+            let line = text.lines().next().unwrap_or("");
+            // The reader of JSON lines knows what to say of what is no JSON.
+            let Ok(mut object) = json::object(line.trim_ascii(), &mut Names::default()) else {
+                return Some(Format::Jsonl);
+            };
+            Some(if object.has("input") && object.has("call") {
+                Format::PorcupineJson
+            } else if object.has("call") && !object.has("event") {
+                Format::Jsonl
+            } else if start_finish::is_event(&mut object) {
+                Format::Events
+            } else {
+                Format::Jsonl
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a log.
+fn of_log(text: &str) -> Option<Format> {
+    let first = text.lines().find(|line| !line.trim_ascii().is_empty())?;
+    let log = jepsen_log::is_bare_event(first) || text.lines().any(|line| jepsen_log::behind_logger(line).is_some());
+    log.then_some(Format::JepsenLog)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_apart() {
+        for (format, texts) in [
+            (
+                Some(Format::Jsonl),
+                &[
+                    r#"{"process":0,"type":"invoke","f":"read"}"#,
+                    r#"{"process":0,"f":"read","call":1,"return":2}"#,
+                    r#"{ "process":0,"#,
+                    r#"[{"process":0,"type":"invoke","f":"read"}]"#,
+                    r#"[{"ClientId":0,"Input":1,"Call":2}]"#,
+                    "\u{feff}\n{\"a\":1}",
+                ][..],
+            ),
+            (
+                Some(Format::Jepsen),
+                &[
+                    "[{:process 0, :type :invoke, :f :read}]",
+                    "({:process 0",
+                    "; about\n\n {:process 0, :type :invoke, :f :read}",
+                    "{:process 0,\n :type :invoke, :key 1}",
+                    "[]",
+                    "[",
+                    "#jepsen.history.Op{:process 0",
+                    "[#jepsen.history.Op{:process 0",
+                    "[{:process 0, :type :invoke, :f :read, :key 1}]",
+                    "[ ; so\n{:process 0",
+                    "#_ {} [",
+                ],
+            ),
+            (
+                Some(Format::JepsenLog),
+                &[
+                    "INFO  jepsen.util - 0\t:invoke\t:read\tnil",
+                    "\nINFO  jepsen.core - starting\nINFO  jepsen.util - :nemesis\t:info\t:start\tnil",
+                    "[worker] jepsen.util: 0\t:invoke\t:read\tnil",
+                    "0\t:invoke\t:read\tnil",
+                    ":nemesis :info :start nil",
+                ],
+            ),
+            (Some(Format::PorcupineKv), &["{:process 0, :type :invoke, :f :get, :key \"1\", :value nil}\n"]),
+            (
+                Some(Format::PorcupineJson),
+                &[
+                    r#"{"ClientId":0,"Input":{"op":0},"Call":1,"Output":{},"Return":2}"#,
+                    r#"{"client_id":0,"input":"read","call":1,"output":null,"return":2}"#,
+                ],
+            ),
+            (
+                Some(Format::Events),
+                &[
+                    r#"{"client":0,"event":"start","op":"read"}"#,
+                    r#"{"process":0,"type":"call","op":"read"}"#,
+                    r#"{"ClientId":0,"Kind":false,"Value":{"op":1},"Id":0}"#,
+                    r#"{"thread":0,"event":"call","call":"read"}"#,
+                ],
+            ),
+            (
+                None,
+                &["", "\n", "Dear reader,", "INFO  jepsen.util - 3 nodes", "{", "{}", "{a", "17", "\"x\"", "# title"],
+            ),
+        ] {
+            for text in texts {
+                assert_eq!(detect(text.as_bytes()), format, "{text}");
+            }
+        }
+        assert_eq!(detect(b"\xff\xfe{"), None);
+        assert_eq!(detect(b"({:process \xc3"), Some(Format::Jepsen), "cut inside a character");
+    }
+}

@@ -1,0 +1,130 @@
+//! A history from events in their order, in whatever syntax they were.
+
+use std::collections::HashMap;
+
+use super::super::{Builder, HistoryError, ObjectId, RawHistory, Record, Value};
+use super::CodecError;
+use super::field::quoted;
+
+/// Why a line was refused.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Message(String),
+    History(HistoryError),
+}
+
+impl Fault {
+    /// The fault as an error on this line, unless it knows its own.
+    pub(super) fn at(self, line: u32) -> CodecError {
+        match self {
+            Self::Message(message) => CodecError::at(line, message),
+            Self::History(error) => error.into(),
+        }
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        Self::Message(message.to_owned())
+    }
+}
+
+impl From<HistoryError> for Fault {
+    fn from(error: HistoryError) -> Self {
+        Self::History(error)
+    }
+}
+
+/// How an operation ends.
+#[derive(Debug)]
+pub(super) enum End {
+    /// With this result, or with one that cannot be read.
+    Ok(Result<Value, String>),
+    /// It did not happen.
+    Fail,
+    /// Nobody knows.
+    Info,
+}
+
+/// The events read so far.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    builder: Builder<Record, Value>,
+    /// The object of each open operation, where objects are named.
+    objects: HashMap<u32, ObjectId>,
+}
+
+impl Events {
+    /// A call on this line.
+    pub(super) fn call(&mut self, line: u32, process: u32, object: Option<&str>, record: Record) -> Result<(), Fault> {
+        self.builder.line(line);
+        let object = object.map(|name| self.builder.object(name));
+        self.builder.call_on(object.unwrap_or_default(), process, record)?;
+        if let Some(object) = object {
+            self.objects.insert(process, object);
+        }
+        Ok(())
+    }
+
+    /// The operation that `process` has open.
+    pub(super) fn open(&self, process: u32) -> Option<&Record> {
+        self.builder.open(process)
+    }
+
+    /// The end of the open operation of `process`, on this line; `f` and `object` must be those of the call, if given.
+    pub(super) fn end(
+        &mut self,
+        line: u32,
+        process: u32,
+        object: Option<&str>,
+        f: Option<&str>,
+        end: End,
+    ) -> Result<(), Fault> {
+        self.builder.line(line);
+        if let (Some(f), Some(open)) = (f, self.builder.open(process)) {
+            if *f != *open.f {
+                return Err(format!(
+                    "process {process} returns from `{}`, but its open call is `{}`; a process returns from what it called last",
+                    quoted(f),
+                    quoted(&open.f)
+                )
+                .into());
+            }
+        }
+        let object = object.map(|name| self.builder.object(name));
+        if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
+            return Err(format!(
+                "process {process} returns from another `object` than it called; name the same on both lines"
+            )
+            .into());
+        }
+        match end {
+            End::Ok(result) => {
+                self.builder.ret(process, result?)?;
+            }
+            End::Fail => self.builder.fail(process)?,
+            End::Info => self.builder.info(process)?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> RawHistory {
+        self.builder.finish()
+    }
+}
+
+/// The history, unless nothing happened in it; `what` says what the file should hold.
+pub(super) fn not_empty(history: RawHistory, what: &str) -> Result<RawHistory, CodecError> {
+    if history.is_empty() {
+        return Err(CodecError::whole_file(format!(
+            "no operation in the file; give a file of {what} with at least one operation that did not fail"
+        )));
+    }
+    Ok(history)
+}

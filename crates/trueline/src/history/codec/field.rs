@@ -1,0 +1,164 @@
+//! What a field of a file holds, in whatever syntax, and how to say what is wrong with it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::super::{Record, Value};
+use super::DEEPEST_NESTING;
+
+/// Strings up to this length are kept once each.
+const LONGEST_INTERNED: usize = 64;
+
+/// How many strings are kept once each; what comes later is kept as often as it comes.
+const MOST_INTERNED: usize = 1 << 16;
+
+/// Short strings, each kept once: the names of functions and the values of a small domain come again and again.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashSet<Arc<str>>);
+
+impl Names {
+    pub(super) fn get(&mut self, text: &str) -> Arc<str> {
+        if text.len() > LONGEST_INTERNED {
+            return text.into();
+        }
+        if let Some(name) = self.0.get(text) {
+            return Arc::clone(name);
+        }
+        let name: Arc<str> = text.into();
+        if self.0.len() < MOST_INTERNED {
+            self.0.insert(Arc::clone(&name));
+        }
+        name
+    }
+}
+
+/// What a file may hold although it is no [`Value`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unfit {
+    Fraction(f64),
+    Big(f64),
+    Object,
+    Deep,
+}
+
+impl Unfit {
+    /// What is wrong with `field` and what to do about it.
+    pub(super) fn message(self, field: &str) -> String {
+        match self {
+            Self::Fraction(number) => format!(
+                "`{field}` holds {number:?}, but numbers must be integers, so that results compare exactly; write it as a string"
+            ),
+            Self::Big(number) => {
+                format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
+            }
+            Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
+            Self::Deep => {
+                format!("`{field}` is nested deeper than {DEEPEST_NESTING} lists; flatten it, or write it as a string")
+            }
+        }
+    }
+}
+
+/// A value, or why it is none. Whether that matters is decided when the whole line is known: the value of an `info` or
+/// of a nemesis may be anything.
+pub(super) type Parsed = Result<Value, Unfit>;
+
+/// What an event says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Invoke,
+    Ok,
+    Fail,
+    Info,
+}
+
+/// "`field` must be ..., found ...; do this".
+pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -> String {
+    let found = match found {
+        Ok(value) => shorten(value.to_string()),
+        Err(Unfit::Fraction(number)) => format!("{number:?}"),
+        Err(Unfit::Big(number)) => number.to_string(),
+        Err(Unfit::Object) => "a JSON object".to_owned(),
+        Err(Unfit::Deep) => "deeply nested lists".to_owned(),
+    };
+    format!("`{field}` must be {expected}, found {found}; {remedy}")
+}
+
+/// Not more than fits a line of a terminal.
+pub(super) fn shorten(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(40) {
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
+}
+
+/// A name from a file, fit to be part of a message: short, and without what would break the line.
+pub(super) fn quoted(name: &str) -> String {
+    let brief: String = name.chars().take(41).collect();
+    shorten(brief.escape_debug().to_string())
+}
+
+pub(super) fn read_kind(kind: &Parsed) -> Result<Kind, String> {
+    if let Ok(Value::Text(name)) = kind {
+        match name.strip_prefix(':').unwrap_or(name) {
+            "invoke" => return Ok(Kind::Invoke),
+            "ok" => return Ok(Kind::Ok),
+            "fail" => return Ok(Kind::Fail),
+            "info" => return Ok(Kind::Info),
+            _ => {}
+        }
+    }
+    Err(wrong("type", kind, "invoke, ok, fail or info", "write one of these"))
+}
+
+pub(super) fn read_process(field: &str, process: &Parsed) -> Result<u32, String> {
+    match process {
+        Ok(Value::Int(process)) if u32::try_from(*process).is_ok() => Ok(u32::try_from(*process).expect("just tried")),
+        found => Err(wrong(field, found, &format!("an integer from 0 to {}", u32::MAX), "number the processes")),
+    }
+}
+
+pub(super) fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, String> {
+    match object {
+        None => Ok(None),
+        Some(Ok(Value::Text(name))) => Ok(Some(Arc::clone(name))),
+        Some(Ok(Value::Int(number))) => Ok(Some(number.to_string().into())),
+        Some(found) => Err(wrong("object", found, "a string or an integer", "name the object, or leave it out")),
+    }
+}
+
+pub(super) fn read_name(f: Option<Parsed>) -> Result<Arc<str>, String> {
+    match f {
+        Some(Ok(Value::Text(name))) => Ok(name),
+        Some(found) => Err(wrong("f", &found, "the name of an operation", "write it as a string, such as \"read\"")),
+        None => Err("`f` is missing; say what was called, such as \"f\":\"read\"".to_owned()),
+    }
+}
+
+pub(super) fn read_value(field: &str, value: Option<Parsed>) -> Result<Value, String> {
+    value.unwrap_or(Ok(Value::Null)).map_err(|unfit| unfit.message(field))
+}
+
+/// The key, if there is one: null is none.
+pub(super) fn read_key(key: Option<Parsed>) -> Result<Option<Value>, String> {
+    Ok(key.map(|key| read_value("key", Some(key))).transpose()?.filter(|key| !key.is_null()))
+}
+
+pub(super) fn read_record(f: Option<Parsed>, key: Option<Parsed>, value: Option<Parsed>) -> Result<Record, String> {
+    let key = read_key(key)?;
+    Ok(Record { f: read_name(f)?, key, value: read_value("value", value)? })
+}
+
+pub(super) fn read_time(field: &str, time: Option<Parsed>) -> Result<Option<i64>, String> {
+    match time {
+        None | Some(Ok(Value::Null)) => Ok(None),
+        Some(Ok(Value::Int(time))) => Ok(Some(time)),
+        Some(found) => Err(wrong(
+            field,
+            &found,
+            "an integer that fits 64 bits",
+            "write the time in whole units, such as nanoseconds",
+        )),
+    }
+}

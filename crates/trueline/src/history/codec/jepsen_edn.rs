@@ -1,0 +1,323 @@
+//! Jepsen's histories in EDN: `history.edn`, and the files that people keep of Knossos.
+//!
+//! A file holds one map for each event, in their order: in a vector, in a list, or bare, one after another. Where lines
+//! break does not matter; comments, commas, tags and discarded forms are passed over.
+//! ```edn
+//! [{:process 0, :type :invoke, :f :write, :value 5, :time 123}   ; more fields are ignored
+//!  {:process 0, :type :ok,     :f :write, :value 5, :time 130}]
+//! ```
+//! - `:ok` ends an operation with the result in `:value`, of a read that is what was read. An `:ok` without a value is
+//!   true for `:cas`: it ended well.
+//! - `:fail` says that it did not happen: it is dropped. (Of a failed `:cas` this forgets that the value was another
+//!   one, as Knossos does; the logs that [`jepsen_log`](super::jepsen_log) reads are taken at their word.)
+//! - `:info` says that nobody knows: it stays pending, and so does what is open at the end.
+//! - Events of processes that are no numbers (`:nemesis`) are skipped.
+//! - `:key` is the key that an operation concerns, where it is given apart from the value. For pairs of key and value
+//!   in `:value` see [`Tuples`](super::Tuples).
+//!
+//! Keywords and symbols are text without the colon, sets are lists in the order of values, maps are lists of pairs in
+//! the order of keys. Numbers that are no 64-bit integers are an error where they are an argument or a result.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use super::super::{RawHistory, Record, Value};
+use super::CodecError;
+use super::edn::{Item, Reader, Shape, mismatch};
+use super::events::{End, Events, Fault, not_empty};
+use super::field::{Kind, Names, Parsed, quoted, read_key, read_kind, read_process, read_value, shorten, wrong};
+
+/// What the file should hold, for messages.
+const WHAT: &str = "Jepsen's EDN";
+
+/// Reads a history from Jepsen's EDN.
+///
+/// ```
+/// use trueline::history::codec::jepsen_edn;
+///
+/// let history = jepsen_edn::read(&b"
+///     [{:process 0, :type :invoke, :f :write, :value 1}
+///      {:process 1, :type :invoke, :f :read,  :value nil}
+///      {:process 0, :type :ok,     :f :write, :value 1}
+///      {:process :nemesis, :type :info, :f :kill}
+///      {:process 1, :type :ok,     :f :read,  :value 1}]
+/// "[..])?;
+/// assert_eq!(history.len(), 2);
+/// # Ok::<(), trueline::history::codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If the text is no EDN, or is not what the [module](self) says, or the events together are no history, or there is
+/// no operation.
+pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    let mut names = Names::default();
+    let mut reader = Reader::new(input, &mut names);
+    let mut events = Events::default();
+    // The vector or list around the events, and where it begins.
+    let mut around: Option<(Shape, u32)> = None;
+    let mut bare = false;
+    let mut closed = false;
+    loop {
+        reader.begin();
+        let item = reader.open()?;
+        let line = reader.token_line();
+        if closed && !matches!(item, Item::End) {
+            let message = "there is more behind the end of the history; keep one history in a file, or put all events into one vector";
+            return Err(CodecError::at(line, message));
+        }
+        match item {
+            Item::End => match around {
+                Some((shape, line)) => return Err(reader.cut_off(shape.name(), line)),
+                None => break,
+            },
+            Item::Close(closer) => match around.take() {
+                Some((shape, _)) if shape.closer() == closer => closed = true,
+                Some((shape, opened)) => return Err(mismatch(line, closer, shape, opened)),
+                None => {
+                    let message = format!("`{}` closes nothing; remove it", char::from(closer));
+                    return Err(CodecError::at(line, message));
+                }
+            },
+            Item::Open(Shape::Map) => {
+                bare |= around.is_none();
+                let fields = read_fields(&mut reader)?;
+                add(&mut events, line, fields, Failed::Dropped).map_err(|fault| fault.at(line))?;
+            }
+            Item::Open(shape @ (Shape::List | Shape::Vector)) if around.is_none() && !bare => {
+                around = Some((shape, line));
+            }
+            Item::Open(shape) => return Err(no_event(line, &format!("a {}", shape.name()))),
+            Item::Value(Ok(value)) => return Err(no_event(line, &shorten(value.to_string()))),
+            Item::Value(Err(_)) => return Err(no_event(line, "a number")),
+        }
+    }
+    not_empty(events.finish(), WHAT)
+}
+
+fn no_event(line: u32, found: &str) -> CodecError {
+    let message = format!(
+        "{found} stands where an event should; write a map such as {{:process 0, :type :invoke, :f :read, :value nil}}"
+    );
+    CodecError::at(line, message)
+}
+
+/// The fields of an event.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) process: Option<Parsed>,
+    pub(super) kind: Option<Parsed>,
+    pub(super) f: Option<Parsed>,
+    pub(super) key: Option<Parsed>,
+    pub(super) value: Option<Parsed>,
+}
+
+impl Fields {
+    fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
+        Some(match name {
+            "process" => &mut self.process,
+            "type" => &mut self.kind,
+            "f" => &mut self.f,
+            "key" => &mut self.key,
+            "value" => &mut self.value,
+            _ => return None,
+        })
+    }
+}
+
+/// The fields of the map whose opening bracket was read last.
+pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fields, CodecError> {
+    let opened = reader.token_line();
+    let mut fields = Fields::default();
+    // Names of fields that we do not read; rarely more than two.
+    let mut others: HashSet<Arc<str>> = HashSet::new();
+    loop {
+        let name = match reader.form()? {
+            Item::Value(Ok(Value::Text(name))) => name,
+            Item::Value(found) => {
+                let message = wrong("field", &found, "a keyword", "name the fields of an event, such as :process");
+                return Err(CodecError::at(reader.token_line(), message));
+            }
+            Item::Close(b'}') => return Ok(fields),
+            Item::Close(closer) => return Err(mismatch(reader.token_line(), closer, Shape::Map, opened)),
+            Item::Open(_) | Item::End => return Err(reader.cut_off("map", opened)),
+        };
+        let line = reader.token_line();
+        let value = match reader.form()? {
+            Item::Value(value) => value,
+            Item::Close(b'}') => {
+                let name = quoted(&name);
+                return Err(CodecError::at(line, format!("`:{name}` has no value; give it one, or remove it")));
+            }
+            Item::Close(closer) => return Err(mismatch(reader.token_line(), closer, Shape::Map, opened)),
+            Item::Open(_) | Item::End => return Err(reader.cut_off("map", opened)),
+        };
+        let known = fields.slot(&name).map(|slot| slot.replace(value).is_some());
+        if known.unwrap_or_else(|| !others.insert(Arc::clone(&name))) {
+            let name = quoted(&name);
+            return Err(CodecError::at(line, format!("`:{name}` is there twice; keep one of them")));
+        }
+    }
+}
+
+/// What becomes of operations that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// They did not happen.
+    Dropped,
+    /// They did not happen, but a compare-and-set is one that returned false.
+    CasReturnedFalse,
+}
+
+/// Whether this is the name of a compare-and-set, whose failure says something of the state.
+fn is_cas(name: &str) -> bool {
+    matches!(name, "cas" | "compare-and-set" | "compare-and-swap")
+}
+
+/// Adds an event of Jepsen's.
+pub(super) fn add(events: &mut Events, line: u32, fields: Fields, failed: Failed) -> Result<(), Fault> {
+    let Fields { process, kind, f, key, value } = fields;
+    let process = match process {
+        None => return Err("`:process` is missing; say who called, such as :process 0".into()),
+        // Jepsen logs what its nemesis does among the operations; it is none of them.
+        Some(Ok(Value::Text(_))) => return Ok(()),
+        Some(process) => read_process(":process", &process)?,
+    };
+    let kind = match kind {
+        None => return Err("`:type` is missing; give :invoke, :ok, :fail or :info".into()),
+        Some(kind) => read_kind(&kind)?,
+    };
+    let f = match f {
+        None => None,
+        Some(Ok(Value::Text(name))) => Some(name),
+        Some(found) => {
+            let remedy = "write it as a keyword, such as :read";
+            return Err(wrong(":f", &found, "the name of an operation", remedy).into());
+        }
+    };
+    let end = match kind {
+        Kind::Invoke => {
+            let f = f.ok_or("`:f` is missing; say what was called, such as :f :read")?;
+            let record = Record { f, key: read_key(key)?, value: read_value(":value", value)? };
+            return events.call(line, process, None, record);
+        }
+        Kind::Ok => End::Ok(match read_value(":value", value) {
+            Ok(Value::Null) if events.open(process).is_some_and(|open| is_cas(&open.f)) => Ok(Value::Bool(true)),
+            result => result,
+        }),
+        // What it says instead of its argument is why it failed: then it was not compared.
+        Kind::Fail
+            if failed == Failed::CasReturnedFalse
+                && matches!(value, None | Some(Ok(Value::List(_) | Value::Null)))
+                && events.open(process).is_some_and(|open| is_cas(&open.f)) =>
+        {
+            End::Ok(Ok(Value::Bool(false)))
+        }
+        Kind::Fail => End::Fail,
+        Kind::Info => End::Info,
+    };
+    events.end(line, process, None, f.as_deref(), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{OpId, Outcome};
+
+    fn history_of(text: &str) -> RawHistory {
+        read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    fn error_of(text: &str) -> String {
+        read(text.as_bytes()).expect_err(text).to_string()
+    }
+
+    const EVENTS: &str = r#"; a register
+ {:process 0, :type :invoke, :f :write, :value 1, :time 1.5}
+ {:type :invoke :value nil :f :read :process 1 :index 1}
+ {:process 2, :type :invoke, :f :cas, :value [1 2]}
+ {:process 3, :type :invoke, :f :cas, :value [5 6]}
+ {:process 4, :type :invoke, :f :cas,
+  :value [7 8]}
+ #jepsen.history.Op{:process 0, :type :ok, :f :write, :value 1}
+ {:process :nemesis, :type :info, :f :kill, :value {"n1" 0.5}}
+ #_{:process 9 :type :nonsense}
+ {:process 2, :type :info, :f :cas, :value :timed-out, :error ["x" {:code 5}]}
+ {:process 1, :type :ok, :f :read, :value 1}
+ {:process 3, :type :fail, :f :cas, :value [5 6]}
+ {:process 4, :type :ok, :f :cas, :value nil}
+ {:process 5, :type :invoke, :f :txn, :value [[:r :x nil] [:w "y" #{2 1}]]}
+"#;
+
+    #[test]
+    fn events() {
+        for text in [EVENTS.to_owned(), format!("[{EVENTS}]"), format!("({EVENTS})"), format!("#tag [{EVENTS}] ; end")]
+        {
+            let history = history_of(&text);
+            assert_eq!((history.len(), history.pending()), (5, 2), "{text}");
+            let write = &history[OpId(0)];
+            assert_eq!(write.op.to_string(), "write(1)");
+            assert_eq!((write.call_line(), write.return_line()), (Some(2), Some(8)));
+            assert_eq!(history[OpId(1)].op.to_string(), "read()");
+            assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Int(1)));
+            assert_eq!(history[OpId(2)].outcome, Outcome::Pending);
+            assert_eq!(history[OpId(3)].op.to_string(), "cas([7,8])");
+            assert_eq!(history[OpId(3)].outcome, Outcome::Returned(Value::Bool(true)));
+            assert_eq!(history[OpId(4)].op.to_string(), r#"txn([["r","x",null],["w","y",[1,2]]])"#);
+        }
+    }
+
+    #[test]
+    fn one_line_is_enough() {
+        let history = history_of(&format!("[{}]", EVENTS.replace("; a register", "").replace('\n', " ")));
+        assert_eq!(history.len(), 5);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_remedy() {
+        let ok = "{:process 0 :type :invoke :f :read}";
+        for (line, expected) in [
+            ("{:type :invoke :f :read}", "`:process` is missing; say who called, such as :process 0"),
+            ("{:process 1.5 :type :invoke :f :read}", "`:process` must be an integer from 0 to 4294967295, found 1.5"),
+            ("{:process -1 :type :invoke :f :read}", "number the processes"),
+            ("{:process nil :type :invoke :f :read}", "number the processes"),
+            ("{:process 1 :f :read}", "`:type` is missing; give :invoke, :ok, :fail or :info"),
+            ("{:process 1 :type :begin :f :read}", "`type` must be invoke, ok, fail or info, found \"begin\""),
+            ("{:process 1 :type :invoke}", "`:f` is missing; say what was called"),
+            ("{:process 1 :type :invoke :f 3}", "write it as a keyword, such as :read"),
+            ("{:process 1 :type :invoke :f :w :value 1.5}", "numbers must be integers"),
+            ("{:process 1 :type :invoke :f :w :value 99999999999999999999}", "write it as a string"),
+            ("{:process 1 :type :invoke :f :w :f :w}", "`:f` is there twice; keep one"),
+            ("{:process 1 :type :invoke :f :w :x 1 :x 1}", "`:x` is there twice; keep one"),
+            ("{:process 1 :type :invoke :f}", "`:f` has no value; give it one, or remove it"),
+            ("{:process 1 :type :invoke 5 6}", "`field` must be a keyword, found 5"),
+            ("{:process 1 :type]", "`]` cannot close the map that begins on line 3"),
+            ("{:process 1 :type", "the file ends inside the map that begins here"),
+            ("{:process 0 :type :ok :f :write}", "returns from `write`, but its open call is `read`"),
+            ("{:process 1 :type :ok :f :read}", "log its call first"),
+            (ok, "give concurrent operations different processes"),
+            ("5", "5 stands where an event should; write a map such as"),
+            ("0.5", "a number stands where"),
+            ("[]", "a vector stands where"),
+            ("#{}", "a set stands where"),
+            (")", "`)` closes nothing; remove it"),
+        ] {
+            let error = error_of(&format!("{ok}\n\n{line}"));
+            assert!(error.starts_with("line 3: "), "{error}");
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(
+            error_of("[{:process 0 :type :invoke :f :read}").starts_with("line 1: the file ends inside the vector")
+        );
+        assert!(error_of(&format!("[{ok})")).contains("`)` cannot close the vector"));
+        assert!(error_of(&format!("[{ok}]\n[{ok}]")).starts_with("line 2: there is more behind the end"));
+        assert!(error_of(&format!("[{ok} []]")).contains("a vector stands where"));
+        for nothing in ["", "[]", "; nothing\n()", "[{:process :nemesis :type :info}]"] {
+            assert!(
+                error_of(nothing).starts_with("no operation in the file; give a file of Jepsen's EDN"),
+                "{nothing}"
+            );
+        }
+        assert!(error_of("{\"process\":0,\"type\":\"invoke\"}").contains("if this is JSON"));
+    }
+}

@@ -1,0 +1,241 @@
+//! Jepsen's logs: the lines of `jepsen.log` that tell of operations, and `history.txt`.
+//!
+//! Process, type, function and value stand on a line, with tabs or other space between them; what comes behind is information. In a
+//! log a time, a level and the name of the logger go before, in one of the ways of Jepsen's versions, and all other
+//! lines are passed over:
+//! ```text
+//! INFO  jepsen.util - 0  :invoke  :write  5
+//! 2024-01-01 12:00:00,000{GMT}  INFO  [jepsen worker 0] jepsen.util: 0  :ok  :write  5
+//! ```
+//! In `history.txt` nothing goes before, and there are no other lines:
+//! ```text
+//! 0  :invoke  :cas  [1 2]
+//! 0  :fail  :cas  [1 2]
+//! ```
+//! Values are EDN. The events mean what they mean in [`jepsen_edn`](super::jepsen_edn), with one difference: a `:fail`
+//! of a `:cas` that says its argument again is an operation that returned false, because the client saw that the value
+//! was another one. One that says something else (`:timed-out`) did not happen. A read of `nil` is a read of null:
+//! what that means is for the specification to say.
+
+use std::io::BufRead;
+
+use super::super::{RawHistory, Value};
+use super::CodecError;
+use super::edn::{Item, Reader};
+use super::events::{Events, not_empty};
+use super::field::{Names, Parsed, shorten};
+use super::jepsen_edn::{Failed, Fields, add};
+use super::lines::Lines;
+
+/// What the file should hold, for messages.
+const WHAT: &str = "Jepsen's log lines";
+
+/// The logger whose lines tell of operations.
+const LOGGER: &str = "jepsen.util";
+
+/// Reads a history from the lines of a log, or from `history.txt`.
+///
+/// ```
+/// use trueline::history::codec::jepsen_log;
+///
+/// let history = jepsen_log::read(&b"
+///     INFO  jepsen.core - starting
+///     INFO  jepsen.util - 0\t:invoke\t:cas\t[0 1]
+///     INFO  jepsen.util - 1\t:invoke\t:read\tnil
+///     INFO  jepsen.util - 0\t:fail\t:cas\t[0 1]
+///     INFO  jepsen.util - 1\t:ok\t:read\tnil
+/// "[..])?;
+/// assert_eq!(history.len(), 2);
+/// # Ok::<(), trueline::history::codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If a line is not what the [module](self) says, or the events together are no history, or there is no operation.
+pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    let mut names = Names::default();
+    let mut lines = Lines::new(input, WHAT);
+    let mut buffer = Vec::new();
+    let mut events = Events::default();
+    // The first event decides: whether it has a logger before it.
+    let mut logged: Option<bool> = None;
+    let mut passed_over: Option<u32> = None;
+    while let Some((number, line)) = lines.next(&mut buffer)? {
+        let event = match (behind_logger(line), logged) {
+            (Some(event), None | Some(true)) => {
+                logged = Some(true);
+                event
+            }
+            (None, None) if is_bare_event(line) => {
+                logged = Some(false);
+                line
+            }
+            (_, Some(false)) if begins_with_process(line) => line,
+            (_, Some(false)) => return Err(CodecError::at(number, NO_EVENT)),
+            (None, None | Some(true)) => {
+                passed_over = passed_over.or(Some(number));
+                continue;
+            }
+        };
+        if logged == Some(false) {
+            if let Some(number) = passed_over {
+                return Err(CodecError::at(number, NO_EVENT));
+            }
+        }
+        let mut reader = Reader::of_line(event.as_bytes(), number, &mut names);
+        let fields = read_fields(&mut reader, number)?;
+        add(&mut events, number, fields, Failed::CasReturnedFalse).map_err(|fault| fault.at(number))?;
+    }
+    not_empty(events.finish(), WHAT)
+}
+
+const NO_EVENT: &str = "this is no event; write process, type, function and value, such as `0 :invoke :read nil`, with tabs between them, or remove the line";
+
+/// The part of a line behind the name of the logger, if it tells of an operation.
+pub(super) fn behind_logger(line: &str) -> Option<&str> {
+    line.match_indices(LOGGER).find_map(|(at, _)| {
+        let rest = &line[at + LOGGER.len()..];
+        let rest = rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(": "))?.trim_ascii_start();
+        // A line that was cut off behind the process is no message of another kind.
+        let kind = rest.split_ascii_whitespace().nth(1);
+        (begins_with_process(rest) && kind.is_none_or(|word| word.starts_with(':'))).then_some(rest)
+    })
+}
+
+/// Whether a line tells of an operation without the name of a logger.
+pub(super) fn is_bare_event(line: &str) -> bool {
+    let kind = line.split_ascii_whitespace().nth(1);
+    begins_with_process(line) && kind.is_some_and(|word| matches!(word, ":invoke" | ":ok" | ":fail" | ":info"))
+}
+
+/// Whether the first word is a number, or a keyword such as `:nemesis`.
+fn begins_with_process(line: &str) -> bool {
+    let process = line.split_ascii_whitespace().next();
+    process.is_some_and(|word| word.parse::<i64>().is_ok() || word.starts_with(':'))
+}
+
+fn read_fields(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Fields, CodecError> {
+    let process = word(reader, number)?;
+    let kind = word(reader, number)?;
+    let f = word(reader, number)?;
+    // What a nemesis says, and why nobody knows or something failed, may be anything, EDN or not.
+    let is_kind = |name: &str| matches!(&kind, Ok(Value::Text(kind)) if **kind == *name);
+    let value = if is_kind("info") || matches!(process, Ok(Value::Text(_))) {
+        None
+    } else if is_kind("fail") {
+        let reason = || Some(Ok(Value::Bool(false)));
+        match reader.form() {
+            Ok(Item::Value(value)) => Some(value),
+            Ok(_) | Err(_) => reason(),
+        }
+    } else {
+        Some(word(reader, number)?)
+    };
+    Ok(Fields { process: Some(process), kind: Some(kind), f: Some(f), key: None, value })
+}
+
+fn word(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Parsed, CodecError> {
+    match reader.form()? {
+        Item::Value(value) => Ok(value),
+        Item::End => Err(CodecError::at(
+            number,
+            "the line ends too early: process, type, function and value belong on it; if it was cut off, record it again, or delete the line",
+        )),
+        Item::Close(closer) => Err(unexpected(number, char::from(closer))),
+        Item::Open(shape) => Err(unexpected(number, shape.name())),
+    }
+}
+
+fn unexpected(number: u32, found: impl ToString) -> CodecError {
+    let found = shorten(found.to_string());
+    CodecError::at(number, format!("`{found}` closes nothing on this line; remove it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{OpId, Outcome};
+
+    fn history_of(text: &str) -> RawHistory {
+        read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    fn error_of(text: &str) -> String {
+        read(text.as_bytes()).expect_err(text).to_string()
+    }
+
+    const EVENTS: &str = "0\t:invoke\t:write\t1
+1\t:invoke\t:read\tnil
+2\t:invoke\t:cas\t[1 2]
+3\t:invoke\t:cas\t[5 6]
+:nemesis\t:info\t:start\t#<Unreadable {[>
+0\t:ok\t:write\t1
+2\t:info\t:cas\t:timed-out
+3\t:fail\t:cas\t[5 6]
+1\t:ok\t:read\tnil
+4\t:invoke\t:read\tnil
+4\t:fail\t:read\t:timed-out
+5\t:invoke\t:cas\t[3 4]
+5\t:fail\t:cas\t:connection-refused\tjava.net.ConnectException: {:refused
+6\t:invoke\t:cas\t[3 4]
+6\t:fail\t:cas\t#<Timeout>
+7\t:invoke\t:cas\t[3 4]
+7\t:ok\t:cas\t[3 4]
+";
+
+    fn as_log(prefix: &str) -> String {
+        let mut text = String::from("INFO  jepsen.core - Node up\n\n");
+        for line in EVENTS.lines() {
+            text += &format!("{prefix}{line}\nWARN  jepsen.util - 3 nodes are slow\n");
+        }
+        text
+    }
+
+    #[test]
+    fn events() {
+        let modern = "2024-01-01 12:00:00,000{GMT}\tINFO\t[jepsen worker 0] jepsen.util: ";
+        for text in [EVENTS.to_owned(), EVENTS.replace('\t', "  "), as_log("INFO  jepsen.util - "), as_log(modern)] {
+            let history = history_of(&text);
+            assert_eq!((history.len(), history.pending()), (5, 1), "{text}");
+            let shown: Vec<String> = history.operations().iter().map(|operation| operation.op.to_string()).collect();
+            assert_eq!(shown, ["write(1)", "read()", "cas([1,2])", "cas([5,6])", "cas([3,4])"]);
+            assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Null));
+            assert_eq!(history[OpId(2)].outcome, Outcome::Pending);
+            assert_eq!(history[OpId(3)].outcome, Outcome::Returned(Value::Bool(false)));
+            assert_eq!(history[OpId(4)].outcome, Outcome::Returned([3i64, 4].map(Value::Int).into_iter().collect()));
+        }
+        let history = history_of(&as_log("INFO  jepsen.util - "));
+        assert_eq!((history[OpId(0)].call_line(), history[OpId(0)].return_line()), (Some(3), Some(13)));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_remedy() {
+        for (line, expected) in [
+            ("1\t:invoke", "the line ends too early"),
+            ("1", "the line ends too early"),
+            ("1\t:invoke\t:read", "the line ends too early"),
+            ("1\t:ok\t:read", "if it was cut off, record it again, or delete the line"),
+            ("1\t:begin\t:read\tnil", "`type` must be invoke, ok, fail or info"),
+            ("1\t:invoke\t5\tnil", "`:f` must be the name of an operation, found 5"),
+            ("1\t:invoke\t:cas\t[1 2", "the line ends inside the vector"),
+            ("1\t:invoke\t:write\t]", "`]` closes nothing on this line"),
+            ("1\t:invoke\t:write\t1.5", "numbers must be integers"),
+            ("-1\t:invoke\t:write\t1", "number the processes"),
+            ("1\t:ok\t:write\t1", "log its call first"),
+            ("0\t:invoke\t:write\t1", "different processes"),
+            ("0\t:ok\t:write\t1", "its open call is `read`"),
+        ] {
+            for prefix in ["", "INFO  jepsen.util - "] {
+                let error = error_of(&format!("{prefix}0\t:invoke\t:read\tnil\n\n{prefix}{line}\n"));
+                assert!(error.starts_with("line 3: "), "{error} of {line}");
+                assert!(error.contains(expected), "{error} of {line}");
+            }
+        }
+        let error = error_of("0\t:invoke\t:read\tnil\nWell, it is :ok now\n");
+        assert!(error.starts_with("line 2: this is no event"), "{error}: nothing else is in history.txt");
+        assert!(error_of("Well,\n0\t:invoke\t:read\tnil\n").starts_with("line 1: this is no event"));
+        assert!(
+            error_of("INFO jepsen.core - 5\n").starts_with("no operation in the file; give a file of Jepsen's log")
+        );
+        assert!(error_of("").starts_with("no operation in the file"));
+    }
+}

@@ -1,0 +1,297 @@
+//! Lines of JSON, read into values of histories.
+//!
+//! The parser is serde_json's, read straight into our types: a tree of generic JSON in between would cost more than
+//! the reading, and would forget repeated keys and the difference of 1 and 1.0.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
+
+use super::super::Value;
+use super::DEEPEST_NESTING;
+use super::field::{Names, Parsed, Unfit, quoted};
+
+/// What is wrong with a line that is no JSON object, and what to do about it.
+pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
+    let message = error.to_string();
+    // serde_json counts lines within what it was given, which is always one line.
+    let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
+    let column = error.column();
+    match error.classify() {
+        serde_json::error::Category::Eof if last => {
+            format!("the file ends inside this line ({message}); it was cut off: record it again, or delete the line")
+        }
+        serde_json::error::Category::Eof => {
+            format!("the line ends too early ({message}); write each JSON object on a single line")
+        }
+        serde_json::error::Category::Data => message.to_owned(),
+        _ if message == "trailing characters" => {
+            format!("there is more after the JSON object, at column {column}; write one object on each line")
+        }
+        _ if line.starts_with("{:") => {
+            format!("this looks like EDN, not JSON ({message} at column {column}); read it as format `jepsen`")
+        }
+        _ => format!("this is not JSON ({message} at column {column}); write one JSON object on each line"),
+    }
+}
+
+/// What to say of a line that is a list.
+pub(super) const LIST: &str = "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)";
+
+pub(super) fn twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format!("the key \"{}\" is there twice; keep one of them", quoted(name)))
+}
+
+/// Reads a value, in lists no deeper than `depth`.
+pub(super) struct ValueSeed<'n> {
+    names: &'n mut Names,
+    depth: usize,
+}
+
+impl<'n> ValueSeed<'n> {
+    pub(super) fn new(names: &'n mut Names) -> Self {
+        Self { names, depth: DEEPEST_NESTING }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
+    type Value = Parsed;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Parsed, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_> {
+    type Value = Parsed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Parsed, E> {
+        Ok(Ok(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
+        Ok(Ok(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
+        Ok(Ok(Value::Int(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
+        Ok(i64::try_from(value).map(Value::Int).map_err(|_| Unfit::Big(value as f64)))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
+        // serde_json gives integers beyond 64 bits as floats.
+        let big = value.abs() >= 9_223_372_036_854_775_808.0;
+        Ok(Err(if big { Unfit::Big(value) } else { Unfit::Fraction(value) }))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
+        Ok(Ok(Value::Text(self.names.get(value))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Parsed, A::Error> {
+        let mut values = Vec::new();
+        let mut unfit = if self.depth == 0 { Some(Unfit::Deep) } else { None };
+        while unfit.is_none() {
+            match list.next_element_seed(ValueSeed { names: &mut *self.names, depth: self.depth - 1 })? {
+                Some(Ok(value)) => values.push(value),
+                Some(Err(why)) => unfit = Some(why),
+                None => return Ok(Ok(Value::List(values.into()))),
+            }
+        }
+        // serde_json passes over what is ignored without recursion, however deep it is.
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Err(unfit.expect("the loop ends with it")))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Err(Unfit::Object))
+    }
+}
+
+/// A value that may be an object.
+#[derive(Debug)]
+pub(super) enum Node {
+    Value(Parsed),
+    Object(Object),
+}
+
+impl Node {
+    /// The value; an object is none.
+    pub(super) fn into_value(self) -> Parsed {
+        match self {
+            Self::Value(value) => value,
+            Self::Object(_) => Err(Unfit::Object),
+        }
+    }
+}
+
+/// The fields of an object, in their order. No name is there twice.
+#[derive(Debug, Default)]
+pub(super) struct Object(Vec<(Arc<str>, Node)>);
+
+impl Object {
+    /// Takes out the field that has one of these names, and the name that it has.
+    ///
+    /// Names are compared without case, `_` and `-`: `client_id` and `clientId` are `clientid`.
+    pub(super) fn take(&mut self, names: &[&str]) -> Result<Option<(Arc<str>, Node)>, String> {
+        let mut found = None;
+        for (index, (name, _)) in self.0.iter().enumerate() {
+            if names.iter().any(|other| is_same(name, other)) {
+                if let Some(first) = found.replace(index) {
+                    let first: &str = &self.0[first].0;
+                    return Err(format!("`{first}` and `{name}` mean the same; keep one of them"));
+                }
+            }
+        }
+        Ok(found.map(|index| self.0.remove(index)))
+    }
+
+    /// Puts back a field that was taken out.
+    pub(super) fn put(&mut self, name: Arc<str>, node: Node) {
+        self.0.push((name, node));
+    }
+
+    /// Whether there is a field of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, _)| is_same(other, name))
+    }
+
+    /// The names of the fields, for messages.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<String> = self.0.iter().take(8).map(|(name, _)| format!("`{}`", quoted(name))).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Whether a field is meant by a name, which is in lower case.
+fn is_same(field: &str, name: &str) -> bool {
+    // Names go into messages: they may not have any number of underscores.
+    if field.len() > 20 {
+        return false;
+    }
+    let letters = field.bytes().filter(|&byte| byte != b'_' && byte != b'-').map(|byte| byte.to_ascii_lowercase());
+    letters.eq(name.bytes())
+}
+
+/// Reads a line that is an object.
+pub(super) fn object(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let object = ObjectSeed { names, depth: DEEPEST_NESTING }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(object)
+}
+
+struct ObjectSeed<'n> {
+    names: &'n mut Names,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
+    type Value = Object;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Object, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectSeed<'_> {
+    type Value = Object;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object; write one on each line")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        let mut fields: Vec<(Arc<str>, Node)> = Vec::new();
+        let mut seen: HashSet<Arc<str>> = HashSet::new();
+        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            let name = self.names.get(&name);
+            if !seen.insert(Arc::clone(&name)) {
+                return Err(twice(&name));
+            }
+            let node = map.next_value_seed(NodeSeed { names: &mut *self.names, depth: self.depth })?;
+            fields.push((name, node));
+        }
+        Ok(Object(fields))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Object, A::Error> {
+        Err(A::Error::custom(LIST))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Object, E> {
+        // The message of serde would repeat the string, however long it is.
+        Err(E::invalid_type(Unexpected::Other("string"), &self))
+    }
+}
+
+struct NodeSeed<'n> {
+    names: &'n mut Names,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
+    type Value = Node;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeSeed<'_> {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_unit().map(Node::Value)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_bool(value).map(Node::Value)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_i64(value).map(Node::Value)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_u64(value).map(Node::Value)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_f64(value).map(Node::Value)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Node, E> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_str(value).map(Node::Value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Node, A::Error> {
+        ValueSeed { names: self.names, depth: self.depth }.visit_seq(list).map(Node::Value)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
+        if self.depth == 0 {
+            // serde_json passes over what is ignored without recursion, however deep it is.
+            return IgnoredAny.visit_map(map).map(|_| Node::Value(Err(Unfit::Deep)));
+        }
+        ObjectSeed { names: self.names, depth: self.depth - 1 }.visit_map(map).map(Node::Object)
+    }
+}

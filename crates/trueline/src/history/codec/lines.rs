@@ -1,0 +1,84 @@
+//! Text by lines, none of them longer than it may be.
+
+use std::io::{BufRead, Read};
+
+use super::{CodecError, LONGEST_LINE};
+
+/// The lines of a text. Each is read into a buffer of the caller's, so that the next can be asked for meanwhile.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    input: R,
+    number: u32,
+    /// What the file should hold, for messages.
+    what: &'static str,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R, what: &'static str) -> Self {
+        Self { input, number: 0, what }
+    }
+
+    /// The next line that is not blank, without the space around it, and its number from 1.
+    pub(super) fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Option<(u32, &'b str)>, CodecError> {
+        loop {
+            buffer.clear();
+            let mut limited = (&mut self.input).take(LONGEST_LINE as u64 + 1);
+            let length = limited.read_until(b'\n', buffer).map_err(|error| CodecError::io(self.number, error))?;
+            if length == 0 {
+                return Ok(None);
+            }
+            let too_many = || CodecError::at(self.number, "too many lines; split the file");
+            self.number = self.number.checked_add(1).ok_or_else(too_many)?;
+            if !is_blank(self.number, buffer) {
+                break;
+            }
+        }
+        let number = self.number;
+        let mut line = buffer.as_slice();
+        if number == 1 {
+            line = without_byte_order_mark(line);
+        }
+        let too_long = buffer.len() > LONGEST_LINE;
+        let line = text_of(line, too_long).ok_or_else(|| CodecError::at(number, not_text(self.what)))?;
+        if too_long {
+            let message = format!(
+                "the line is longer than {} MiB; write one event or operation on each line",
+                LONGEST_LINE >> 20
+            );
+            return Err(CodecError::at(number, message));
+        }
+        Ok(Some((number, line.trim_ascii())))
+    }
+
+    /// Whether the last line was the last.
+    pub(super) fn at_end(&mut self) -> bool {
+        self.input.fill_buf().map_or(true, <[u8]>::is_empty)
+    }
+}
+
+fn is_blank(number: u32, line: &[u8]) -> bool {
+    let line = if number == 1 { without_byte_order_mark(line) } else { line };
+    line.len() <= LONGEST_LINE && line.trim_ascii().is_empty()
+}
+
+/// What to say of a file that is no text.
+pub(super) fn not_text(what: &str) -> String {
+    format!("this is not text; give a file of {what} in UTF-8, not compressed")
+}
+
+pub(super) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// The line as text, if it is text.
+fn text_of(line: &[u8], cut_off: bool) -> Option<&str> {
+    if line.contains(&0) {
+        return None;
+    }
+    match std::str::from_utf8(line) {
+        Ok(text) => Some(text),
+        // A line that was not read to its end may end inside a character.
+        Err(error) if cut_off && error.error_len().is_none() => Some(""),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,324 @@
+//! Pairs of start and finish: events as JSON lines, in the words that other recorders use.
+//!
+//! A line tells that an operation starts or that it finishes, in their order:
+//! ```json
+//! {"client":0,"event":"start","op":"put","key":"k","value":"v"}
+//! {"client":0,"event":"finish","op":"put","result":null}
+//! ```
+//! - `event` (or `kind`, `phase`, `type`) is `start`, `call`, `begin`, `invoke`, `request` for the one, and `finish`,
+//!   `return`, `end`, `ok`, `response`, `complete` for the other. `fail` says that it did not happen, and `info`,
+//!   `timeout`, `unknown` that nobody knows: it stays pending, and so does what is open at the end. Porcupine's events
+//!   have a boolean: false is a call, true a return.
+//! - `client` (or `process`, `thread`, `worker`, `ClientId`) says who, as a number; or `id` says which operation, the
+//!   same integer on both lines, for clients that do several at once. If both are there, they must agree.
+//! - What was called is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or all of it is in
+//!   `input` or `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for the forms of both.
+//! - The result is in `result` (or `output`, `return`, `ret`, `value`), as in Porcupine's `Output`.
+//!
+//! Names of fields are compared without case, `_` and `-`; other fields (`time`) are ignored.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use super::super::{RawHistory, Record, Value};
+use super::CodecError;
+use super::events::{End, Events, Fault, not_empty};
+use super::field::{Kind, Names, Parsed, read_process, wrong};
+use super::json::{self, Node, Object, syntax_message};
+use super::lines::Lines;
+use super::porcupine::{read_call, read_input, read_output};
+
+/// What the file should hold, for messages.
+const WHAT: &str = "start and finish events as JSON lines";
+
+/// The field that says what happens; `type` is last, because it may be that of the operation.
+const EVENT: &[&str] = &["event", "phase"];
+const EVENT_OR: &[&str] = &["kind", "type"];
+const CLIENT: &[&str] = &["client", "process", "thread", "worker", "clientid", "processid", "threadid"];
+const OP: &[&str] = &["op", "f", "operation", "method", "function"];
+
+/// Reads a history from start and finish events as JSON lines.
+///
+/// ```
+/// use trueline::history::codec::start_finish;
+///
+/// let history = start_finish::read(&br#"
+///     {"client":0,"event":"start","op":"write","value":1}
+///     {"client":1,"event":"start","op":"read"}
+///     {"client":1,"event":"finish","result":1}
+///     {"client":0,"event":"finish"}
+/// "#[..])?;
+/// assert_eq!(history.len(), 2);
+/// # Ok::<(), trueline::history::codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If a line is not what the [module](self) says, or the events together are no history, or there is no operation.
+pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    let mut names = Names::default();
+    let mut lines = Lines::new(input, WHAT);
+    let mut buffer = Vec::new();
+    let mut pairs = Pairs::default();
+    while let Some((number, line)) = lines.next(&mut buffer)? {
+        let object = json::object(line, &mut names)
+            .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
+        pairs.add(number, object).map_err(|fault| fault.at(number))?;
+    }
+    not_empty(pairs.events.finish(), WHAT)
+}
+
+/// Whether a line is an event of this kind rather than one of our own format.
+pub(super) fn is_event(object: &mut Object) -> bool {
+    let event = match object.take(EVENT) {
+        Ok(None) => object.take(EVENT_OR),
+        found => found,
+    };
+    match event {
+        Ok(Some((name, node))) => {
+            let our_own = &*name == "type"
+                && matches!(&node, Node::Value(Ok(Value::Text(kind))) if matches!(&**kind, "invoke" | "ok" | "fail" | "info"));
+            !our_own && read_event(&name, &node.into_value()).is_ok()
+        }
+        _ => false,
+    }
+}
+
+fn read_event(field: &str, event: &Parsed) -> Result<Kind, String> {
+    let kind = match event {
+        Ok(Value::Bool(false)) => Some(Kind::Invoke),
+        Ok(Value::Bool(true)) => Some(Kind::Ok),
+        Ok(Value::Text(word)) => match word.to_ascii_lowercase().as_str() {
+            "start" | "started" | "call" | "begin" | "invoke" | "invocation" | "request" => Some(Kind::Invoke),
+            "finish" | "finished" | "return" | "ret" | "end" | "ok" | "response" | "complete" | "completed"
+            | "done" => Some(Kind::Ok),
+            "fail" | "failed" => Some(Kind::Fail),
+            "info" | "timeout" | "unknown" => Some(Kind::Info),
+            _ => None,
+        },
+        _ => None,
+    };
+    kind.ok_or_else(|| wrong(field, event, "start or finish (or call, return, fail, info)", "write one of these"))
+}
+
+/// The events read so far.
+#[derive(Default)]
+struct Pairs {
+    events: Events,
+    /// The process of each operation that has an id and is open.
+    by_id: HashMap<i64, u32>,
+    /// The id of each operation that has one and is open, by process.
+    ids: HashMap<u32, i64>,
+    /// Whether lines name a client: the first line decides.
+    clients: Option<bool>,
+    /// Numbers for operations that have no client.
+    next: u32,
+}
+
+impl Pairs {
+    fn add(&mut self, line: u32, mut object: Object) -> Result<(), Fault> {
+        let (name, event) = match object.take(EVENT)? {
+            Some(found) => found,
+            None => object.take(EVENT_OR)?.ok_or("`event` is missing; give start or finish")?,
+        };
+        let kind = read_event(&name, &event.into_value())?;
+        let process = self.process(kind, &mut object)?;
+        if kind == Kind::Invoke {
+            let record = read_start(object)?;
+            return self.events.call(line, process, None, record);
+        }
+        let f = match object.take(OP)? {
+            Some((_, Node::Value(Ok(Value::Text(f))))) => Some(f),
+            _ => None,
+        };
+        let end = match kind {
+            Kind::Fail => End::Fail,
+            Kind::Info => End::Info,
+            Kind::Ok | Kind::Invoke => read_finish(object, self.events.open(process))?,
+        };
+        self.events.end(line, process, None, f.as_deref(), end)
+    }
+
+    /// Who does it: the client, or a process of its own for each operation that has an id.
+    fn process(&mut self, kind: Kind, object: &mut Object) -> Result<u32, String> {
+        let client = match object.take(CLIENT)? {
+            None => None,
+            Some((name, client)) => Some(read_process(&name, &client.into_value())?),
+        };
+        let id = match object.take(&["id", "opid"])? {
+            None => None,
+            Some((name, id)) => match id.into_value() {
+                Ok(Value::Int(id)) => Some(id),
+                Ok(Value::Null) => None,
+                found => return Err(wrong(&name, &found, "an integer", "number the operations, or leave it out")),
+            },
+        };
+        if *self.clients.get_or_insert(client.is_some()) != client.is_some() {
+            return Err(
+                "`client` is on some lines only; give it on every line, or on none and `id` on every line".to_owned()
+            );
+        }
+        match (client, id, kind) {
+            (None, None, _) => Err("`client` is missing; say who called, such as \"client\":0".to_owned()),
+            (Some(client), None, _) => {
+                // The operation that ends or is to be refused had an id, perhaps; it is free again.
+                if let Some(id) = self.ids.remove(&client) {
+                    self.by_id.remove(&id);
+                }
+                Ok(client)
+            }
+            (client, Some(id), Kind::Invoke) => {
+                if self.by_id.contains_key(&id) {
+                    return Err(format!("the id {id} is that of an open operation; give each operation its own"));
+                }
+                let process = client.unwrap_or(self.next);
+                // An open call of the client's is for the history to refuse.
+                if client.is_none() {
+                    self.next = self.next.checked_add(1).ok_or("too many operations; split the file")?;
+                }
+                self.by_id.insert(id, process);
+                self.ids.insert(process, id);
+                Ok(process)
+            }
+            (client, Some(id), _) => {
+                let process = self
+                    .by_id
+                    .remove(&id)
+                    .ok_or_else(|| format!("no open operation has the id {id}; log its start first"))?;
+                self.ids.remove(&process);
+                if client.is_some_and(|client| client != process) {
+                    return Err(format!(
+                        "the operation with the id {id} is that of client {process}; give the same on both lines"
+                    ));
+                }
+                Ok(process)
+            }
+        }
+    }
+}
+
+/// What was called.
+fn read_start(mut object: Object) -> Result<Record, String> {
+    if let Some((name, op)) = object.take(&["input"])? {
+        return read_input(&name, op);
+    }
+    match object.take(OP)? {
+        Some((name, op @ (Node::Object(_) | Node::Value(Ok(Value::List(_)))))) => read_input(&name, op),
+        Some((name, op)) => {
+            object.put(name, op);
+            read_call("line", object, OP)
+        }
+        None => match object.take(&["value"])? {
+            Some((name, op @ Node::Object(_))) => read_input(&name, op),
+            Some((name, op @ Node::Value(Ok(Value::List(_) | Value::Text(_))))) => read_input(&name, op),
+            _ => Err("the line does not say what was called; give it in `op`, such as \"op\":\"read\"".to_owned()),
+        },
+    }
+}
+
+/// How it ended.
+fn read_finish(mut object: Object, open: Option<&Record>) -> Result<End, String> {
+    // Without a call there is an error to come.
+    let Some(open) = open else { return Ok(End::Ok(Ok(Value::Null))) };
+    let result = match object.take(&["result", "output", "return", "ret", "response"])? {
+        None => object.take(&["value"])?,
+        found => found,
+    };
+    let Some((name, result)) = result else { return Ok(End::Ok(Ok(Value::Null))) };
+    Ok(match read_output(&name, result, open) {
+        Ok(Some(result)) => End::Ok(Ok(result)),
+        Ok(None) => End::Info,
+        Err(message) => End::Ok(Err(message)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{OpId, Outcome};
+
+    fn history_of(text: &str) -> RawHistory {
+        read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    #[test]
+    fn pairs() {
+        let history = history_of(
+            r#"{"client":0,"event":"start","op":"put","key":"k","value":"v","time":1.5}
+               {"client":1,"event":"call","op":"get","key":"k"}
+               {"client":2,"event":"begin","op":{"f":"cas","old":1,"new":2}}
+               {"client":3,"event":"start","op":["push",5]}
+               {"client":0,"event":"finish","op":"put"}
+               {"client":1,"event":"return","result":"v"}
+               {"client":2,"event":"end","output":{"ok":false}}
+               {"client":3,"event":"timeout"}
+               {"client":0,"event":"start","op":1,"value":5}
+               {"client":0,"event":"fail"}
+               {"client":0,"event":"start","op":1,"value":6}"#,
+        );
+        let shown: Vec<String> = history.operations().iter().map(|operation| operation.op.to_string()).collect();
+        assert_eq!(shown, [r#"put("k", "v")"#, r#"get("k")"#, "cas([1,2])", "push(5)", "write(6)"]);
+        assert_eq!(history.pending(), 2);
+        assert_eq!(history[OpId(0)].outcome, Outcome::Returned(Value::Null));
+        assert_eq!(history[OpId(1)].outcome, Outcome::Returned("v".into()));
+        assert_eq!(history[OpId(2)].outcome, Outcome::Returned(Value::Bool(false)));
+    }
+
+    #[test]
+    fn porcupine_events() {
+        let history = history_of(
+            r#"{"ClientId":0,"Kind":false,"Value":{"op":1,"key":"k","value":"v"},"Id":0}
+               {"ClientId":1,"Kind":false,"Value":{"op":0,"key":"k"},"Id":1}
+               {"ClientId":0,"Kind":true,"Value":{},"Id":0}
+               {"ClientId":1,"Kind":true,"Value":{"value":"v"},"Id":1}"#,
+        );
+        assert_eq!(history[OpId(0)].op.to_string(), r#"put("k", "v")"#);
+        assert_eq!(history[OpId(1)].outcome, Outcome::Returned("v".into()));
+    }
+
+    #[test]
+    fn ids_instead_of_clients() {
+        let history = history_of(
+            r#"{"id":7,"type":"start","op":"write","value":1}
+               {"id":9,"type":"start","op":"read"}
+               {"id":9,"type":"finish","value":1}
+               {"id":7,"type":"finish","value":null}
+               {"id":7,"type":"start","op":"read"}"#,
+        );
+        assert_eq!((history.len(), history.pending()), (3, 1));
+        assert_eq!(history[OpId(1)].outcome, Outcome::Returned(Value::Int(1)));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_remedy() {
+        let ok = r#"{"client":0,"id":5,"event":"start","op":"read"}"#;
+        for (line, expected) in [
+            (r#"{"client":1,"op":"read"}"#, "`event` is missing; give start or finish"),
+            (r#"{"client":1,"event":"pause","op":"read"}"#, "`event` must be start or finish"),
+            (r#"{"client":1,"event":7,"op":"read"}"#, "`event` must be start or finish"),
+            (r#"{"event":"start","op":"read"}"#, "`client` is on some lines only"),
+            (r#"{"client":"x","event":"start","op":"read"}"#, "`client` must be an integer from 0"),
+            (r#"{"client":1,"process":1,"event":"start","op":"read"}"#, "mean the same; keep one"),
+            (r#"{"client":1,"event":"start"}"#, "give it in `op`"),
+            (r#"{"client":1,"event":"start","op":1.5}"#, "the name of an operation, or 0, 1 or 2, found 1.5"),
+            (r#"{"client":1,"event":"start","op":"w","value":0.5}"#, "numbers must be integers"),
+            (r#"{"client":1,"event":"start","op":"read","id":5}"#, "the id 5 is that of an open operation"),
+            (r#"{"client":1,"event":"start","op":"read","id":"a"}"#, "`id` must be an integer"),
+            (r#"{"client":0,"event":"start","op":"read"}"#, "different processes"),
+            (r#"{"client":1,"event":"finish","result":1}"#, "log its call first"),
+            (r#"{"client":0,"event":"finish","id":6}"#, "no open operation has the id 6; log its start first"),
+            (r#"{"client":1,"event":"finish","id":5}"#, "is that of client 0; give the same on both lines"),
+            (r#"{"client":0,"event":"finish","op":"write"}"#, "its open call is `read`"),
+            (r#"{"client":0,"event":"finish","result":{"x":1}}"#, "give the result in `value`"),
+            (r#"{"client":0,"event":"finish","result":0.5}"#, "numbers must be integers"),
+            (r#"{"client":0,"event":"fin"#, "the file ends inside this line"),
+            ("{:client 0}", "looks like EDN"),
+        ] {
+            let error = read(format!("{ok}\n\n{line}").as_bytes()).expect_err(line).to_string();
+            assert!(error.starts_with("line 3: "), "{error} of {line}");
+            assert!(error.contains(expected), "{error} of {line}");
+        }
+        let error = read(&br#"{"event":"start","op":"read"}"#[..]).expect_err("nobody called").to_string();
+        assert!(error.contains("`client` is missing; say who called"), "{error}");
+        assert!(read(&b""[..]).expect_err("empty").to_string().contains("start and finish events"));
+    }
+}

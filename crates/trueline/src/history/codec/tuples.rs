@@ -1,0 +1,162 @@
+//! Pairs of key and value in the place of values.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::{ObjectId, Outcome, RawHistory, Value};
+use super::CodecError;
+use super::field::{quoted, shorten};
+
+/// What a pair `[key value]` as the value of every operation means: Jepsen's `independent` writes values so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Tuples {
+    /// Each key is an object of its own, such as a register: objects are judged alone.
+    Objects,
+    /// The key is that of the operation, such as one on a map.
+    Keys,
+}
+
+impl Tuples {
+    /// The history with the pairs taken apart, those of arguments and those of results.
+    ///
+    /// A result may be a value instead of a pair, if it is no list.
+    ///
+    /// ```
+    /// use trueline::history::codec::{Tuples, jepsen_edn};
+    ///
+    /// let history = jepsen_edn::read(&b"
+    ///     {:process 0, :type :invoke, :f :write, :value [:x 1]}
+    ///     {:process 1, :type :invoke, :f :read,  :value [:y nil]}
+    /// "[..])?;
+    /// let history = Tuples::Objects.take_apart(history)?;
+    /// assert_eq!(history.object_count(), 2);
+    /// assert_eq!(history.operations()[0].op.to_string(), "write(1)");
+    /// # Ok::<(), trueline::history::codec::CodecError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If an argument is no pair, a result has another key, or the operations have keys or objects already.
+    #[expect(clippy::missing_panics_doc, reason = "a history has fewer operations than there are numbers for objects")]
+    pub fn take_apart(self, mut history: RawHistory) -> Result<RawHistory, CodecError> {
+        let mut names: Vec<Arc<str>> = Vec::new();
+        let mut ids: HashMap<Value, ObjectId> = HashMap::new();
+        let named = !history.objects.is_empty();
+        for operation in &mut history.operations {
+            let at = |line: Option<u32>, message: String| match line {
+                Some(line) => CodecError::at(line, message),
+                None => CodecError::whole_file(message),
+            };
+            let record = &mut operation.op;
+            if named || record.key.is_some() {
+                let what = if named { "object" } else { "key" };
+                let message = format!("the {what} is given apart from the value already; do not ask for pairs as well");
+                return Err(at(operation.call_line(), message));
+            }
+            let Some((key, value)) = pair(&record.value) else {
+                let message = format!(
+                    "the value of `{}` is {}, not a pair of key and value; log it as [key value], or do not ask for pairs",
+                    quoted(&record.f),
+                    shorten(record.value.to_string())
+                );
+                return Err(at(operation.call_line(), message));
+            };
+            record.value = value;
+            if let Outcome::Returned(result) | Outcome::Optional(result) = &mut operation.outcome {
+                match pair(result) {
+                    Some((of, value)) if of == key => *result = value,
+                    None if !matches!(result, Value::List(_)) => {}
+                    _ => {
+                        let message = format!(
+                            "the result is {}, not a pair with the key {}; log it as [key value]",
+                            shorten(result.to_string()),
+                            shorten(key.to_string())
+                        );
+                        let line = operation.return_line().or(operation.call_line());
+                        return Err(at(line, message));
+                    }
+                }
+            }
+            match self {
+                Self::Keys => operation.op.key = Some(key),
+                Self::Objects => {
+                    let count = names.len();
+                    operation.object = *ids.entry(key).or_insert_with_key(|key| {
+                        names.push(name_of(key));
+                        ObjectId(u32::try_from(count).expect("fewer objects than operations"))
+                    });
+                }
+            }
+        }
+        if self == Self::Objects {
+            history.objects = names;
+        }
+        Ok(history)
+    }
+}
+
+fn pair(value: &Value) -> Option<(Value, Value)> {
+    match value {
+        Value::List(values) if values.len() == 2 => Some((values[0].clone(), values[1].clone())),
+        _ => None,
+    }
+}
+
+/// The key as the name of an object.
+fn name_of(key: &Value) -> Arc<str> {
+    if let Value::Text(name) = key { Arc::clone(name) } else { key.to_string().into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{jepsen_edn, jsonl};
+    use super::*;
+
+    const EVENTS: &[u8] = b"
+        {:process 0, :type :invoke, :f :cas, :value [:x [1 2]]}
+        {:process 1, :type :invoke, :f :read, :value [7 nil]}
+        {:process 0, :type :ok, :f :cas, :value [:x [1 2]]}
+        {:process 1, :type :ok, :f :read, :value [7 5]}
+        {:process 2, :type :invoke, :f :read, :value [7 nil]}
+        {:process 3, :type :invoke, :f :cas, :value [:x [1 2]]}
+        {:process 3, :type :ok, :f :cas}
+    ";
+
+    #[test]
+    fn keys_become_objects_or_keys() {
+        let history = jepsen_edn::read(EVENTS).expect("it is well formed");
+        let objects = Tuples::Objects.take_apart(history.clone()).expect("they are pairs");
+        let shown = |history: &RawHistory| -> Vec<String> {
+            let operations = history.operations().iter();
+            operations.map(|operation| format!("{} {:?}", operation.op, operation.outcome.result())).collect()
+        };
+        assert_eq!(objects.object_count(), 2);
+        let names: Vec<_> =
+            objects.operations().iter().filter_map(|operation| objects.object_name(operation.object)).collect();
+        assert_eq!(names, ["x", "7", "7", "x"]);
+        assert_eq!(shown(&objects)[1..3], ["read() Some(Int(5))", "read() None"]);
+        assert_eq!(shown(&objects)[3], "cas([1,2]) Some(Bool(true))");
+        let keys = Tuples::Keys.take_apart(history).expect("they are pairs");
+        assert_eq!(keys.object_count(), 1);
+        assert_eq!(shown(&keys)[0], r#"cas("x", [1,2]) Some(List([Int(1), Int(2)]))"#);
+        assert_eq!(shown(&keys)[1], "read(7) Some(Int(5))");
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_remedy() {
+        for (text, expected) in [
+            (r#"{"process":0,"type":"invoke","f":"read"}"#, "line 1: the value of `read` is null, not a pair"),
+            (r#"{"process":0,"type":"invoke","f":"w","value":[1,2,3]}"#, "line 1: the value of `w` is [1,2,3]"),
+            (r#"{"process":0,"type":"invoke","f":"w","key":1,"value":[1,2]}"#, "line 1: the key is given apart"),
+            (r#"{"process":0,"type":"invoke","f":"w","object":1,"value":[1,2]}"#, "line 1: the object is given apart"),
+            (
+                "{\"process\":0,\"type\":\"invoke\",\"f\":\"w\",\"value\":[1,2]}\n{\"process\":0,\"type\":\"ok\",\"value\":[2,2]}",
+                "line 2: the result is [2,2], not a pair with the key 1",
+            ),
+        ] {
+            let history = jsonl::read(text.as_bytes()).expect("it is well formed");
+            let error = Tuples::Keys.take_apart(history).expect_err(text).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Files that went bad at random: whatever comes out, it is a history or an error, soon.
+
+use std::time::{Duration, Instant};
+
+use trueline::history::codec::Format;
+
+use crate::mutate::{Dice, SUBJECTS, mutate, read};
+
+#[test]
+fn no_input_panics_or_takes_long() {
+    for subject in SUBJECTS {
+        let samples = subject.samples;
+        for sample in samples {
+            for format in [subject.format, Format::Auto] {
+                let good = read(format, sample.as_bytes());
+                assert!(good.is_ok(), "{} as {format:?}: {good:?} of {sample}", subject.name);
+            }
+        }
+        let (mut good, mut bad) = (0, 0);
+        let mut slowest = Duration::ZERO;
+        for seed in 0..20_000 {
+            let mut dice = Dice::new(seed);
+            let mut bytes = samples[dice.below(samples.len())].as_bytes().to_vec();
+            let other = samples[dice.below(samples.len())].as_bytes();
+            mutate(&mut dice, &mut bytes, other, subject.words);
+            let format = if seed % 4 == 0 { Format::Auto } else { subject.format };
+            let started = Instant::now();
+            match read(format, &bytes) {
+                Ok(_) => good += 1,
+                Err(_) => bad += 1,
+            }
+            slowest = slowest.max(started.elapsed());
+        }
+        println!("{}: {good} were histories, {bad} were not; at most {slowest:?}", subject.name);
+        assert!(good > 100 && bad > 100, "{}: {good} good, {bad} bad", subject.name);
+        assert!(slowest < Duration::from_secs(2), "{}: {slowest:?}", subject.name);
+    }
+}
