@@ -7,11 +7,16 @@
 //! An operation that depends on *who* calls it (a mutex with owners) carries its caller in `Op`: operations that are
 //! equal are interchangeable for every checker.
 
+mod array;
 mod bag;
 mod cas_register;
+mod counter;
+mod fetch_add;
 mod map;
 mod model;
+mod multi_register;
 mod mutex;
+mod once_cell;
 pub mod persistent;
 mod queue;
 mod register;
@@ -23,11 +28,16 @@ use std::hash::Hash;
 
 use smallvec::{SmallVec, smallvec};
 
+pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
 pub use cas_register::{CasRegister, CasRegisterOp, CasRegisterRet};
+pub use counter::{Counter, CounterOp, CounterRet};
+pub use fetch_add::{FetchAdd, FetchAddOp};
 pub use map::{Map, MapOp, MapRet};
 pub use model::{FromModel, Model};
+pub use multi_register::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet};
 pub use mutex::{Mutex, MutexOp};
+pub use once_cell::{OnceCell, OnceCellOp, OnceCellRet};
 pub use queue::{Queue, QueueOp, QueueRet};
 pub use register::{Register, RegisterOp, RegisterRet};
 pub use set::{Set, SetOp, SetRet};
