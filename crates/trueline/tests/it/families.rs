@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{History, Interval, Outcome, from_intervals};
 use trueline::spec::{
-    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue, QueueOp,
-    QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
+    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, LockRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue,
+    QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
 };
 
 /// A specification with made-up operations and results.
@@ -322,26 +322,30 @@ family!(
     }
 );
 
-family!(
-    Mutexes,
-    Mutex,
-    "mutex",
-    Mutex::new(),
-    |random, _| if random.chance(1, 2) { MutexOp::Acquire { by: None } } else { MutexOp::Release { by: None } },
-    |_, _| ()
-);
+family!(Mutexes, Mutex, "mutex", Mutex::new(), |random, _| mutex_op(random, None), |random, op| match op {
+    MutexOp::TryAcquire { .. } => LockRet::Taken(random.chance(1, 2)),
+    MutexOp::Acquire { .. } | MutexOp::Release { .. } => LockRet::Done,
+});
 
 family!(
     OwnedMutexes,
     Mutex,
     "mutex with owners",
     Mutex::new(),
-    |random, process| {
-        let by = Some(process);
-        if random.chance(1, 2) { MutexOp::Acquire { by } } else { MutexOp::Release { by } }
-    },
-    |_, _| ()
+    |random, process| mutex_op(random, Some(process)),
+    |random, op| match op {
+        MutexOp::TryAcquire { .. } => LockRet::Taken(random.chance(1, 2)),
+        MutexOp::Acquire { .. } | MutexOp::Release { .. } => LockRet::Done,
+    }
 );
+
+fn mutex_op(random: &mut Random, by: Option<u32>) -> MutexOp {
+    match random.below(8) {
+        0..=2 => MutexOp::Acquire { by },
+        3 | 4 => MutexOp::TryAcquire { by },
+        _ => MutexOp::Release { by },
+    }
+}
 
 family!(
     Bags,
