@@ -87,8 +87,8 @@ impl std::error::Error for NamedError {}
 
 /// The specification with this name and parameter, such as `queue` or `register:0`.
 ///
-/// The initial value of a register is an integer, `true`, `false`, `null`, or text (in double quotes, if it would be
-/// one of the others without).
+/// The initial value of registers is an integer, `true`, `false`, `null`, or text (in double quotes, if it would be
+/// one of the others without). `bounded-queue:3` has room for 3, `semaphore:2` has 2 permits.
 ///
 /// # Errors
 /// If there is no such name, or it does not take the parameter or an option.
@@ -107,9 +107,9 @@ pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
             "no specification is called `{base}`; {hint} (`trueline specs` lists them)"
         )));
     };
-    if options.nil_wildcard && !matches!(info.name, "register" | "cas-register") {
+    if options.nil_wildcard && !matches!(info.name, "register" | "cas-register" | "multi-register") {
         return Err(NamedError::new(format!(
-            "the nil wildcard is for reads of register and cas-register, and `{}` has none; leave it out",
+            "the nil wildcard is for reads of register, cas-register and multi-register, and `{}` has none; leave it out",
             info.name
         )));
     }
@@ -332,15 +332,19 @@ mod tests {
 
     #[test]
     fn every_operation_of_the_table_is_read() {
+        let values = ["[1,[1,2]]", "1", r#"["k","v"]"#, r#"[["w",1,2]]"#];
         for info in SPECS {
-            let spec = spec(info.name, Options::new()).expect("it is in the table");
+            let parameter = if info.parameter.starts_with(':') { ":2" } else { "" };
+            let spec = spec(&format!("{}{parameter}", info.name), Options::new()).expect("it is in the table");
             for operation in info.operations {
                 for name in operation.aliases.iter().chain([&operation.name]) {
                     for name in [(*name).to_owned(), format!(":{name}"), name.replace('-', "_")] {
-                        let text = format!(r#"{{"process":0,"type":"invoke","f":"{name}","value":[1,[1,2]]}}"#);
-                        let history = jsonl::read(text.as_bytes()).expect("it is well formed");
-                        let judged = spec.judge(history, &Config::new()).expect("it is in the table");
-                        let shown = judged.history();
+                        let read = values.iter().find_map(|value| {
+                            let text = format!(r#"{{"process":0,"type":"invoke","f":"{name}","value":{value}}}"#);
+                            let history = jsonl::read(text.as_bytes()).expect("it is well formed");
+                            spec.judge(history, &Config::new()).ok()
+                        });
+                        let shown = read.unwrap_or_else(|| panic!("{name} of {} takes no value", info.name)).history();
                         assert_eq!(&*shown.operations()[0].op.f, operation.name);
                     }
                 }
@@ -366,13 +370,82 @@ mod tests {
     }
 
     #[test]
+    fn multi_registers() {
+        let both = r#""f":"txn","value":[["read","x",null],[":r","y"]]"#;
+        let write = r#""f":"txn","value":[["w","x",1],["write","y",2]]"#;
+        let found = |x, y| format!(r#"[["read","x",{x}],["r","y",{y}]]"#);
+        assert!(legal("multi-register:0", &[(both, &found(0, 0)), (write, "null"), (both, &found(1, 2))]));
+        assert!(legal("multi-register:0", &[(write, r#"[["w","x",1],["w","y",2]]"#), (both, &found(1, 2))]));
+        assert!(!legal("multi-register:0", &[(write, "null"), (both, &found(1, 0))]));
+        assert!(legal("multi-register", &[(both, r#"[["read","x",null],["r","y",null]]"#)]));
+        assert!(fault("multi-register", &[(both, "null")]).contains("list of reads and writes"));
+        assert!(fault("multi-register", &[(both, r#"[["r","x",1]]"#)]).contains("its own list"));
+        assert!(fault("multi-register", &[(write, r#"[["w","x",1],["w","y",3]]"#)]).contains("its own list"));
+        for bad in ["1", r#"["r","x",null]"#, r#"[["r"]]"#, r#"[["w","x"]]"#, r#"[["append","x",1]]"#, r#"[[1,2,3]]"#] {
+            let call = format!(r#""f":"txn","value":{bad}"#);
+            assert!(fault("multi-register", &[(&call, "null")]).contains("list of reads and writes"), "{bad}");
+        }
+        let shown = judge("multi-register:0", &sequential(&[(both, &found(1, 1))])).expect("well typed");
+        assert_eq!(shown.history().operations()[0].op.to_string(), r#"txn([["read","x",null],["read","y",null]])"#);
+        assert_eq!(shown.judgement().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
+    }
+
+    #[test]
+    fn arrays_and_cells() {
+        let write = r#""f":"write","value":[2,7]"#;
+        assert!(legal("array:0", &[(write, "null"), (r#""f":"read","value":2"#, "7"), (r#""f":"r","key":1"#, "0")]));
+        assert!(legal("array", &[(write, "null"), (r#""f":"read","value":[2,null]"#, "[2,7]")]));
+        assert!(!legal("array", &[(r#""f":"read","value":2"#, "7")]));
+        assert!(fault("array", &[(r#""f":"read","value":-1"#, "7")]).contains("not negative"));
+        assert!(fault("array", &[(r#""f":"write","value":["a",1]"#, "7")]).contains("use the spec `map`"));
+        assert!(fault("array", &[(r#""f":"write","value":1"#, "7")]).contains("needs a key too"));
+        let (set, get, init) = (r#""f":"set","value":1"#, r#""f":"get""#, r#""f":"get-or-init","value":2"#);
+        assert!(legal("once-cell", &[(get, "null"), (set, "true"), (set, "false"), (init, "1"), (get, "1")]));
+        assert!(!legal("once-cell", &[(init, "2"), (set, "true")]));
+        assert!(fault("once-cell", &[(set, "1")]).contains("true or false"));
+        assert!(fault("once-cell", &[(r#""f":"set""#, "true")]).contains("give the element"));
+    }
+
+    #[test]
+    fn counters() {
+        let (add, inc, dec, read) =
+            (r#""f":"add","value":5"#, r#""f":"inc""#, r#""f":":decrement","value":2"#, r#""f":"read""#);
+        assert!(legal("counter", &[(add, "5"), (inc, "null"), (dec, "null"), (read, "4")]));
+        assert!(legal("counter:-3", &[(read, "-3")]));
+        assert!(!legal("counter", &[(add, "null"), (read, "0")]));
+        assert!(fault("counter", &[(r#""f":"add""#, "null")]).contains("needs a number to add"));
+        assert!(fault("counter", &[(read, "null")]).contains("must return a number"));
+        let (add, inc) = (r#""f":"faa","value":5"#, r#""f":"get-and-inc""#);
+        assert!(legal("fetch-add:2", &[(add, "2"), (inc, "7"), (read, "8")]));
+        assert!(!legal("fetch-add", &[(inc, "0"), (inc, "0")]));
+    }
+
+    #[test]
+    fn strings_by_key() {
+        let (put, append, get) =
+            (r#""f":"put","key":"k","value":"a""#, r#""f":"append","value":["k","b"]"#, r#""f":"get","key":"k""#);
+        assert!(legal("kv", &[(get, r#""""#), (put, "null"), (append, "\"b\""), (get, r#""ab""#)]));
+        assert!(legal("kv", &[(put, "null"), (r#""f":"get","value":["k",null]"#, r#"["k","a"]"#)]));
+        assert!(!legal("kv", &[(append, "null"), (put, "null"), (get, r#""ba""#)]));
+        assert!(fault("kv", &[(r#""f":"put","value":["k",1]"#, "null")]).contains("holds strings"));
+        assert!(fault("kv", &[(get, "null")]).contains("use the spec `map`"));
+    }
+
+    #[test]
     fn nil_wildcard() {
-        for name in ["register:5", "cas-register:5"] {
+        let read = r#""f":"read""#;
+        let txn = r#""f":"txn","value":[["r","x",null],["r","y",null]]"#;
+        let wild_txn = r#"[["r","x",5],["r","y",null]]"#;
+        for (name, call, unknown, known) in [
+            ("register:5", read, "null", "5"),
+            ("cas-register:5", read, "null", "5"),
+            ("multi-register:5", txn, wild_txn, r#"[["r","x",5],["r","y",5]]"#),
+        ] {
             let spec = spec(name, Options::new().nil_wildcard(true)).expect("they have it");
-            let text = sequential(&[(r#""f":"read""#, "null"), (r#""f":"read""#, "5")]);
+            let text = sequential(&[(call, unknown), (call, known)]);
             let judged = spec.judge(jsonl::read(text.as_bytes()).expect("well formed"), &Config::new());
             assert!(judged.expect("well typed").judgement().verdict.is_accepted(), "{name}");
-            assert!(!legal(name, &[(r#""f":"read""#, "null")]));
+            assert!(!legal(name, &[(call, unknown)]));
         }
         assert!(spec("queue", Options::new().nil_wildcard(true)).is_err());
     }
@@ -402,6 +475,68 @@ mod tests {
         assert!(legal("stack", &[(push, "null"), (top, "1"), (pop, "1"), (pop, "null")]));
         let (add, remove) = (r#""f":"add","value":1"#, r#""f":"remove-any""#);
         assert!(legal("bag", &[(add, "null"), (remove, "1"), (remove, "null")]));
+    }
+
+    #[test]
+    fn containers_that_tell_more() {
+        let (enqueue, dequeue) = (r#""f":"enqueue","value":1"#, r#""f":"dequeue""#);
+        assert!(legal("bounded-queue:2", &[(enqueue, "true"), (enqueue, "1"), (enqueue, "false"), (dequeue, "1")]));
+        assert!(!legal("bounded-queue:1", &[(enqueue, "null"), (enqueue, "true")]));
+        assert!(!legal("bounded-queue:1", &[(enqueue, "false")]));
+        assert!(fault("bounded-queue:1", &[(enqueue, "7")]).contains("true or false"));
+        assert!(fault("bounded-queue:1", &[(r#""f":"enqueue","value":false"#, "false")]).contains("other values"));
+        let (push, pop) = (r#""f":"push","value":7"#, r#""f":"pop""#);
+        assert!(legal("stack-heights", &[(push, "0"), (push, "1"), (pop, "[2,7]"), (pop, "[1,7]"), (pop, "0")]));
+        assert!(legal("stack-heights", &[(pop, "null"), (pop, "[0,null]")]));
+        assert!(!legal("stack-heights", &[(push, "0"), (push, "1"), (pop, "[1,7]")]));
+        assert!(fault("stack-heights", &[(push, "null")]).contains("not negative"));
+        assert!(fault("stack-heights", &[(pop, "7")]).contains("[height value]"));
+        let (add, remove, count) = (r#""f":"add","value":1"#, r#""f":"remove","value":1"#, r#""f":"count","value":1"#);
+        assert!(legal("multiset", &[(add, "null"), (add, "1"), (count, "2"), (remove, "true"), (count, "1")]));
+        assert!(!legal("multiset", &[(remove, "true")]));
+        assert!(!legal("multiset", &[(count, "99999999999")]));
+    }
+
+    #[test]
+    fn containers_with_ends() {
+        let (front, back) = (r#""f":"push-front","value":1"#, r#""f":"push_back","value":2"#);
+        let pops = [(r#""f":"peek-back""#, "2"), (r#""f":"pop-front""#, "1"), (r#""f":"pop-front""#, "2")];
+        assert!(legal("deque", &[&[(back, "null"), (front, "null")], &pops[..]].concat()));
+        assert!(!legal("deque", &[(back, "null"), (front, "null"), (r#""f":"pop-back""#, "1")]));
+        let insert = |value| format!(r#""f":"insert","value":{value}"#);
+        let (nine, ten, delete) = (insert("[9,\"b\"]"), insert("[10,\"a\"]"), r#""f":"delete-min""#);
+        let inserts = [(&*ten, "null"), (&*nine, "null")];
+        assert!(legal("priority-queue", &[&inserts, &[(delete, "[9,\"b\"]")][..]].concat()));
+        assert!(!legal("priority-queue", &[&inserts, &[(delete, "[10,\"a\"]")][..]].concat()));
+        let (append, read) = (|value| format!(r#""f":"append","value":{value}"#), r#""f":"read""#);
+        let (a, b, c) = (append("\"a\""), append("5"), append("6"));
+        let appends = [(&*a, "0"), (&*b, "5"), (&*c, "null")];
+        assert!(legal("log", &[&appends, &[(read, "[\"a\",5,6]"), (r#""f":"size""#, "3")][..]].concat()));
+        assert!(!legal("log", &[&appends, &[(read, "[\"a\",6,5]")][..]].concat()));
+        assert!(!legal("log", &[(&a, "1")]));
+        assert!(fault("log", &[(read, "null")]).contains("[] for none"));
+        assert!(fault("log", &[(&a, "\"b\"")]).contains("not negative"));
+        assert!(fault("log", &[(&a, "false")]).contains("always succeeds"));
+        let judged = judge("log", &sequential(&[(&a, "0"), (read, "[]")])).expect("well typed");
+        assert_eq!(judged.judgement().verdict.evidence().expect("it is not empty").allowed, ["[\"a\"]"]);
+    }
+
+    #[test]
+    fn locks() {
+        let (read, write) = (r#""f":"read-lock""#, r#""f":"write-lock""#);
+        let (try_read, try_write) = (r#""f":"try-read-lock""#, r#""f":"try_write_lock""#);
+        let (end_read, end_write) = (r#""f":"read-unlock""#, r#""f":"write-unlock""#);
+        let readers = [(read, "null"), (try_read, "true"), (try_write, "false"), (end_read, "null")];
+        assert!(legal("rwlock", &[&readers, &[(end_read, "true"), (write, "true"), (end_write, "null")][..]].concat()));
+        assert!(!legal("rwlock", &[&readers, &[(write, "null")][..]].concat()));
+        assert!(fault("rwlock", &[(write, "false")]).contains("call one that may fail `try-write-lock`"));
+        let (acquire, attempt, release) = (r#""f":"acquire""#, r#""f":"try-acquire""#, r#""f":"release""#);
+        assert!(legal("semaphore:2", &[(acquire, "null"), (attempt, "true"), (attempt, "false"), (release, "null")]));
+        assert!(!legal("semaphore:1", &[(acquire, "null"), (acquire, "null")]));
+        assert!(legal("semaphore:0", &[(release, "null"), (acquire, "null")]));
+        assert!(fault("semaphore:1", &[(attempt, "null")]).contains("true or false"));
+        assert!(legal("mutex", &[(attempt, "true"), (attempt, "false"), (release, "null"), (acquire, "null")]));
+        assert!(!legal("mutex:owned", &[(attempt, "false")]));
     }
 
     #[test]
@@ -461,6 +596,13 @@ mod tests {
         assert!(error("queue:3").contains("takes no parameter"));
         assert!(error("mutex:mine").contains("write mutex or mutex:owned"));
         assert!(error("register:").contains("initial value is missing"));
+        assert!(error("queue:3").contains("bounded-queue:N"));
+        assert!(error("bounded-queue").contains("needs its capacity; write bounded-queue:3"));
+        assert!(error("bounded-queue:0").contains("number from 1 on"));
+        assert!(error("semaphore").contains("needs its number of permits; write semaphore:3"));
+        assert!(error("semaphore:-1").contains("number from 0 on, not `-1`"));
+        assert!(error("counter:many").contains("write counter or counter:5"));
+        assert!(error("deque:3").contains("takes no parameter"));
         assert!(error("register:\"a").contains("close the quote"));
         assert!(error("register:[1]").contains("neither a number nor text"));
         assert!(fault("queue", &[(r#""f":"enqeue","value":1"#, "null")]).contains("did you mean `enqueue`?"));

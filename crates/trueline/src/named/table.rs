@@ -5,7 +5,8 @@
 pub struct SpecInfo {
     /// The name, such as `queue`.
     pub name: &'static str,
-    /// How a parameter is written behind the name, such as `[:init]`; empty if there is none.
+    /// How a parameter is written behind the name, such as `[:init]` where it may be left out, or `:N` where it may not;
+    /// empty if there is none.
     pub parameter: &'static str,
     /// What it specifies, in a line.
     pub summary: &'static str,
@@ -64,7 +65,13 @@ const WHETHER: &str = "true or false";
 const OR_EMPTY: &str = "the element, or null if empty";
 const OR_ABSENT: &str = "the value, or null if absent";
 const KEY: &str = "the key, unless the field `key` has it";
+const INDEX: &str = "the index, unless the field `key` has it";
+const INDEX_VALUE: &str = "[index value], or the value if the field `key` has the index";
 const KEY_VALUE: &str = "[key value], or the value if the field `key` has the key";
+
+const TAKEN: &str = "true if it was taken";
+const ELEMENT: &str = "the element";
+const BEFORE: &str = "the number before";
 
 const READ: OperationInfo = op("read", &["r", "get", "load"], NOTHING, "the value");
 const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new value", IGNORED);
@@ -93,6 +100,64 @@ pub const SPECS: &[SpecInfo] = &[
         ],
     },
     SpecInfo {
+        name: "multi-register",
+        parameter: "[:init]",
+        summary: "registers by key that transactions read and write together; partitioned by key if each transaction has one",
+        operations: &[op(
+            "txn",
+            &["transaction"],
+            "[[f key value]..], where f is read (r) or write (w)",
+            "the same list with the values that were read",
+        )],
+    },
+    SpecInfo {
+        name: "array",
+        parameter: "[:init]",
+        summary: "registers by index, from 0 on; partitioned by index",
+        operations: &[
+            op("read", &["r", "get", "load"], INDEX, "the value"),
+            op("write", &["w", "put", "set", "store"], INDEX_VALUE, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "once-cell",
+        parameter: "",
+        summary: "keeps the first value that it is given; initially none",
+        operations: &[
+            op("set", &["init", "write", "put", "store"], "the value", "true if it was stored"),
+            op("get", &["read", "load"], NOTHING, "the value, or null if there is none"),
+            op("get-or-init", &["get-or-set", "get-or-insert"], "the value", "the value that is there afterwards"),
+        ],
+    },
+    SpecInfo {
+        name: "counter",
+        parameter: "[:init]",
+        summary: "a number that is added to; initially `init`, or 0",
+        operations: &[
+            op(
+                "add",
+                &["inc", "incr", "increment", "dec", "decr", "decrement"],
+                "the number; inc and dec without one mean 1",
+                IGNORED,
+            ),
+            op("read", &["r", "get", "load", "value"], NOTHING, "the number"),
+        ],
+    },
+    SpecInfo {
+        name: "fetch-add",
+        parameter: "[:init]",
+        summary: "a counter that tells what it was before; initially `init`, or 0",
+        operations: &[
+            op(
+                "fetch-add",
+                &["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"],
+                "the number; inc and dec without one mean 1",
+                BEFORE,
+            ),
+            op("read", &["r", "get", "load"], NOTHING, "the number"),
+        ],
+    },
+    SpecInfo {
         name: "set",
         parameter: "",
         summary: "a set of values; partitioned by value if size and clear are not called",
@@ -102,6 +167,16 @@ pub const SPECS: &[SpecInfo] = &[
             op("contains", &["member", "has", "lookup"], "the element", WHETHER),
             op("size", &["len", "count"], NOTHING, "the number of elements"),
             op("clear", &[], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "multiset",
+        parameter: "",
+        summary: "counts how often it has each element; partitioned by element",
+        operations: &[
+            op("add", &["insert", "put"], ELEMENT, IGNORED),
+            op("remove", &["delete", "rem", "discard"], ELEMENT, "true if it was in"),
+            op("count", &["multiplicity", "lookup"], ELEMENT, "how often it is in"),
         ],
     },
     SpecInfo {
@@ -126,11 +201,36 @@ pub const SPECS: &[SpecInfo] = &[
         ],
     },
     SpecInfo {
+        name: "kv",
+        parameter: "",
+        summary: "strings by key, initially \"\"; partitioned by key",
+        operations: &[
+            op("get", &["read"], KEY, "the string"),
+            op("put", &["write", "set"], KEY_VALUE, IGNORED),
+            op("append", &[], KEY_VALUE, IGNORED),
+        ],
+    },
+    SpecInfo {
         name: "queue",
         parameter: "",
         summary: "first in, first out; unbounded, initially empty",
         operations: &[
             op("enqueue", &["enq", "push", "put", "insert", "add", "offer"], "the element", IGNORED),
+            op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
+            op("peek", &["front"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "bounded-queue",
+        parameter: ":N",
+        summary: "a queue with room for N elements",
+        operations: &[
+            op(
+                "enqueue",
+                &["enq", "push", "put", "insert", "add", "offer"],
+                ELEMENT,
+                "false if the queue was full; true, nothing or the element if not",
+            ),
             op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
             op("peek", &["front"], NOTHING, OR_EMPTY),
         ],
@@ -146,10 +246,89 @@ pub const SPECS: &[SpecInfo] = &[
         ],
     },
     SpecInfo {
+        name: "stack-heights",
+        parameter: "",
+        summary: "a stack that tells how high it was before each operation",
+        operations: &[
+            op("push", &["put", "insert", "add"], ELEMENT, "the height before"),
+            op("pop", &["take", "remove"], NOTHING, "[height element] with the height before, or 0 if empty"),
+        ],
+    },
+    SpecInfo {
+        name: "deque",
+        parameter: "",
+        summary: "a queue with two ends; unbounded, initially empty",
+        operations: &[
+            op("push-front", &["push-left", "add-first", "offer-first"], ELEMENT, IGNORED),
+            op("push-back", &["push-right", "add-last", "offer-last"], ELEMENT, IGNORED),
+            op("pop-front", &["pop-left", "remove-first", "poll-first"], NOTHING, OR_EMPTY),
+            op("pop-back", &["pop-right", "remove-last", "poll-last"], NOTHING, OR_EMPTY),
+            op("peek-front", &["front", "peek-left", "peek-first"], NOTHING, OR_EMPTY),
+            op("peek-back", &["back", "peek-right", "peek-last"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "priority-queue",
+        parameter: "",
+        summary: "the least first: numbers by size, text by letter, lists by their first difference, such as [priority element]",
+        operations: &[
+            op("insert", &["add", "enqueue", "enq", "push", "put", "offer"], ELEMENT, IGNORED),
+            op(
+                "delete-min",
+                &["remove-min", "extract-min", "pop-min", "dequeue", "deq", "pop", "poll", "take"],
+                NOTHING,
+                OR_EMPTY,
+            ),
+            op("peek-min", &["peek", "min", "find-min", "get-min"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "log",
+        parameter: "",
+        summary: "a list that is only ever appended to; initially empty",
+        operations: &[
+            op("append", &["add", "write", "push"], ELEMENT, "its index, from 0 on; or nothing, or the element"),
+            op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
+            op("size", &["len", "count"], NOTHING, "the number of elements"),
+        ],
+    },
+    SpecInfo {
         name: "mutex",
         parameter: "[:owned]",
         summary: "a lock; `mutex:owned` is released only by the process that acquired it",
-        operations: &[op("acquire", &["lock"], NOTHING, IGNORED), op("release", &["unlock"], NOTHING, IGNORED)],
+        operations: &[
+            op("acquire", &["lock"], NOTHING, IGNORED),
+            op("try-acquire", &["try-lock"], NOTHING, TAKEN),
+            op("release", &["unlock"], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "rwlock",
+        parameter: "",
+        summary: "a lock that many may hold to read, or one to write",
+        operations: &[
+            op("read-lock", &["lock-read", "lock-shared", "rlock", "acquire-read"], NOTHING, IGNORED),
+            op("try-read-lock", &["try-lock-read", "try-lock-shared", "try-rlock", "try-acquire-read"], NOTHING, TAKEN),
+            op("read-unlock", &["unlock-read", "unlock-shared", "runlock", "release-read"], NOTHING, IGNORED),
+            op("write-lock", &["lock-write", "lock-exclusive", "wlock", "acquire-write"], NOTHING, IGNORED),
+            op(
+                "try-write-lock",
+                &["try-lock-write", "try-lock-exclusive", "try-wlock", "try-acquire-write"],
+                NOTHING,
+                TAKEN,
+            ),
+            op("write-unlock", &["unlock-write", "unlock-exclusive", "wunlock", "release-write"], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "semaphore",
+        parameter: ":N",
+        summary: "N permits to take and give back; giving back more makes more",
+        operations: &[
+            op("acquire", &["wait", "down", "p"], NOTHING, IGNORED),
+            op("try-acquire", &["try-wait", "try-down"], NOTHING, TAKEN),
+            op("release", &["signal", "post", "up", "v"], NOTHING, IGNORED),
+        ],
     },
     SpecInfo {
         name: "bag",

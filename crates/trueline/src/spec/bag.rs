@@ -66,8 +66,14 @@ pub enum BagRet<V> {
     Value(Option<V>),
 }
 
+/// The values as a set is written, each as often as it is there.
+pub(super) fn describe_counts<V: Debug>(state: &Trie<V, u32>) -> String {
+    let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
+    format!("{{{}}}", in_reading_order(instances).join(", "))
+}
+
 /// The bag without one instance of a value that it has `count` times.
-fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
+pub(super) fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
     // No count is ever 0: equal bags must be equal maps.
     if count > 1 { state.insert(value.clone(), count - 1) } else { state.remove(value) }
 }
@@ -127,8 +133,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     }
 
     fn describe_state(&self, state: &Trie<V, u32>) -> String {
-        let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
-        format!("{{{}}}", in_reading_order(instances).join(", "))
+        describe_counts(state)
     }
 }
 

@@ -192,5 +192,7 @@ mod tests {
         assert!(!laws::is_legal(&register, &[(Write(9), Done), (Read, Value(1))]));
         assert!(!laws::is_legal(&register, &[(Cas { expected: 9, new: 2 }, Swapped(true))]));
         assert!(register.observes(&Read, Some(&Value(9))));
+        let results = [Value(0), Value(1), Value(9), Done, Swapped(true), Swapped(false)];
+        laws::check_overwrites(&register, &operations(), &results, 4);
     }
 }

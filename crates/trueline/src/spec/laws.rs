@@ -9,8 +9,10 @@ use super::super::{Outcomes, Spec};
 ///
 /// - `step` with a result gives exactly those outcomes that `step` without one gives and that have this result;
 /// - no outcome is given twice;
-/// - an operation that `observes` leaves the state as it is.
+/// - an operation that `observes` leaves the state as it is;
+/// - an operation that `overwrites` does, see [`check_overwrites`].
 pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
+    check_overwrites(spec, operations, results, seed);
     let mut random = Random::new(seed);
     let (mut observed, mut blocked) = (0, 0);
     for _ in 0..60 {
@@ -50,6 +52,45 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
         }
     }
     assert!(observed > 0 || blocked > 0, "a walk that sees nothing but changes tests little");
+}
+
+/// Checks that `overwrites` is what it promises: in every state of the walks, the operation with this result has exactly
+/// one outcome, and the next state is always the same. For an operation with a key, the walks are of that key.
+///
+/// "Whatever the result is" may be several outcomes, but at least one, and again a single next state.
+pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
+    let mut random = Random::new(seed);
+    for operation in operations {
+        for recorded in std::iter::once(None).chain(results.iter().map(Some)) {
+            if !spec.overwrites(operation, recorded) {
+                continue;
+            }
+            let key = spec.key(operation, recorded);
+            let mut reached: Option<S::State> = None;
+            for _ in 0..20 {
+                let mut state = spec.initial();
+                for _ in 0..30 {
+                    let mut outcomes = spec.step(&state, operation, recorded);
+                    outcomes.retain(|(result, _)| recorded.is_none_or(|recorded| result == recorded));
+                    assert!(
+                        outcomes.len() == 1 || (recorded.is_none() && !outcomes.is_empty()),
+                        "{operation:?} -> {recorded:?} is said to overwrite, but gives {outcomes:?} in {state:?}"
+                    );
+                    for (_, next) in outcomes {
+                        let reached = reached.get_or_insert_with(|| next.clone());
+                        assert_eq!(*reached, next, "{operation:?} -> {recorded:?} is said to overwrite, in {state:?}");
+                    }
+                    let step = &operations[random.below(operations.len())];
+                    let mut outcomes = spec.step(&state, step, None);
+                    outcomes.retain(|(result, _)| key.is_none() || spec.key(step, Some(result)) == key);
+                    if !outcomes.is_empty() {
+                        let chosen = random.below(outcomes.len());
+                        state = outcomes.swap_remove(chosen).1;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Checks that `observes` says so wherever it could: that an operation and a result which leave every state of the
@@ -138,4 +179,83 @@ pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool 
         states = next_states;
     }
     !states.is_empty()
+}
+
+mod tests {
+    use super::*;
+    use crate::spec::{Map, MapOp, MapRet, outcome};
+
+    /// A map that tells too much of one of its operations.
+    struct Boastful(fn(&MapOp<u8, u8>, Option<&MapRet<u8>>) -> bool);
+
+    impl Spec for Boastful {
+        type Op = MapOp<u8, u8>;
+        type Ret = MapRet<u8>;
+        type State = <Map<u8, u8> as Spec>::State;
+        type Key = u8;
+
+        fn initial(&self) -> Self::State {
+            Map::new().initial()
+        }
+
+        fn step(
+            &self,
+            state: &Self::State,
+            op: &MapOp<u8, u8>,
+            recorded: Option<&MapRet<u8>>,
+        ) -> Outcomes<MapRet<u8>, Self::State> {
+            match op {
+                MapOp::Size => outcome(MapRet::Done, state.clone()),
+                op => Map::new().step(state, op, recorded),
+            }
+        }
+
+        fn overwrites(&self, op: &MapOp<u8, u8>, recorded: Option<&MapRet<u8>>) -> bool {
+            (self.0)(op, recorded)
+        }
+
+        fn key(&self, op: &MapOp<u8, u8>, recorded: Option<&MapRet<u8>>) -> Option<u8> {
+            // A put of 9 claims to concern all keys.
+            if matches!(op, MapOp::Put(_, 9)) { None } else { Map::new().key(op, recorded) }
+        }
+    }
+
+    fn check_boast(overwrites: fn(&MapOp<u8, u8>, Option<&MapRet<u8>>) -> bool) {
+        let operations = [
+            MapOp::Put(0, 1),
+            MapOp::Put(0, 9),
+            MapOp::Put(1, 1),
+            MapOp::Insert(0, 1),
+            MapOp::Get(0),
+            MapOp::Size,
+            MapOp::Clear,
+        ];
+        check_overwrites(&Boastful(overwrites), &operations, &[MapRet::Done, MapRet::Value(None)], 1);
+    }
+
+    #[test]
+    fn true_overwrites_pass() {
+        check_boast(|op, recorded| {
+            matches!((op, recorded), (MapOp::Put(_, 1) | MapOp::Clear, None | Some(MapRet::Done)))
+        });
+        check_boast(|op, recorded| matches!((op, recorded), (MapOp::Insert(..), None)));
+    }
+
+    #[test]
+    #[should_panic(expected = "is said to overwrite, but gives")]
+    fn what_some_states_refuse_does_not_overwrite() {
+        check_boast(|op, recorded| matches!((op, recorded), (MapOp::Insert(..), Some(MapRet::Value(None)))));
+    }
+
+    #[test]
+    #[should_panic(expected = "is said to overwrite, in")]
+    fn what_keeps_the_state_does_not_overwrite() {
+        check_boast(|op, _| matches!(op, MapOp::Get(_)));
+    }
+
+    #[test]
+    #[should_panic(expected = "is said to overwrite, in")]
+    fn what_overwrites_one_key_of_all_does_not_overwrite() {
+        check_boast(|op, recorded| matches!((op, recorded), (MapOp::Put(_, 9), Some(MapRet::Done))));
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::persistent::{Trie, in_reading_order};
+use super::persistent::{Trie, describe_map};
 use super::{Outcomes, Spec, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
@@ -179,17 +179,7 @@ where
     }
 
     fn describe_state(&self, state: &Trie<K, V>) -> String {
-        let entries = state.iter().map(|(key, value)| DescribedEntry(key, value));
-        format!("{{{}}}", in_reading_order(entries).join(", "))
-    }
-}
-
-/// An entry as `Debug` writes those of maps.
-struct DescribedEntry<'state, K, V>(&'state K, &'state V);
-
-impl<K: Debug, V: Debug> Debug for DescribedEntry<'_, K, V> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:?}: {:?}", self.0, self.1)
+        describe_map(state.iter())
     }
 }
 

@@ -7,16 +7,30 @@
 //! An operation that depends on *who* calls it (a mutex with owners) carries its caller in `Op`: operations that are
 //! equal are interchangeable for every checker.
 
+mod array;
 mod bag;
+mod bounded_queue;
 mod cas_register;
+mod counter;
+mod deque;
+mod fetch_add;
+mod kv;
+mod log;
 mod map;
 mod model;
+mod multi_register;
+mod multiset;
 mod mutex;
+mod once_cell;
 pub mod persistent;
+mod priority_queue;
 mod queue;
 mod register;
+mod rwlock;
+mod semaphore;
 mod set;
 mod stack;
+mod stack_heights;
 mod standard;
 
 use std::fmt::Debug;
@@ -24,15 +38,29 @@ use std::hash::Hash;
 
 use smallvec::{SmallVec, smallvec};
 
+pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
+pub use bounded_queue::{BoundedQueue, BoundedQueueOp, BoundedQueueRet};
 pub use cas_register::{CasRegister, CasRegisterOp, CasRegisterRet};
+pub use counter::{Counter, CounterOp, CounterRet};
+pub use deque::{Deque, DequeOp, DequeRet};
+pub use fetch_add::{FetchAdd, FetchAddOp};
+pub use kv::{Kv, KvOp, KvRet};
+pub use log::{Log, LogOp, LogRet};
 pub use map::{Map, MapOp, MapRet};
 pub use model::{FromModel, Model};
-pub use mutex::{Mutex, MutexOp};
+pub use multi_register::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet};
+pub use multiset::{Multiset, MultisetOp, MultisetRet};
+pub use mutex::{LockRet, Mutex, MutexOp};
+pub use once_cell::{OnceCell, OnceCellOp, OnceCellRet};
+pub use priority_queue::{PriorityQueue, PriorityQueueOp, PriorityQueueRet};
 pub use queue::{Queue, QueueOp, QueueRet};
 pub use register::{Register, RegisterOp, RegisterRet};
+pub use rwlock::{RwLock, RwLockOp, RwLockState};
+pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
+pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
 pub use standard::{Standard, Taken};
 
 /// What an operation may do in a state: each possible result with the state it leads to.

@@ -4,23 +4,26 @@ use super::{Outcomes, Spec, blocked, outcome};
 
 /// A lock that is free at first: a *partial* object, whose operations may be impossible in a state.
 ///
-/// | operation | result | possible |
-/// |---|---|---|
-/// | `Acquire { by }` | `()` | while the lock is free |
-/// | `Release { by }` | `()` | while the lock is held, and not by another owner |
+/// | operation | result | possible | observes |
+/// |---|---|---|---|
+/// | `Acquire { by }` | `Done` | while the lock is free | never |
+/// | `TryAcquire { by }` | `Taken`: the lock was free | always | if `false` |
+/// | `Release { by }` | `Done` | while the lock is held, and not by another owner | never |
 ///
 /// `by` tells who calls. With `None` owners are not looked at: any release matches any acquire. With `Some` on both
 /// sides only the owner may release; a lock that was acquired without an owner may be released by anyone.
 ///
-/// No operation observes: each one that is possible changes the state. There are no keys. The state is `None` while the
-/// lock is free and `Some(by)` while it is held; it has nothing on the heap.
+/// A try fails if and only if the lock is held, be it by the one who tries: one that may fail for no reason is another
+/// object. There are no keys. The state is `None` while the lock is free and `Some(by)` while it is held; it has nothing
+/// on the heap.
 ///
 /// ```
-/// use trueline::spec::{Mutex, MutexOp, Spec};
+/// use trueline::spec::{LockRet, Mutex, MutexOp, Spec};
 ///
 /// let mutex = Mutex::new();
 /// let held = mutex.step(&mutex.initial(), &MutexOp::Acquire { by: Some(1) }, None).remove(0).1;
 /// assert!(mutex.step(&held, &MutexOp::Acquire { by: Some(2) }, None).is_empty());
+/// assert_eq!(mutex.step(&held, &MutexOp::TryAcquire { by: Some(2) }, None)[0].0, LockRet::Taken(false));
 /// assert!(mutex.step(&held, &MutexOp::Release { by: Some(2) }, None).is_empty());
 /// assert_eq!(mutex.step(&held, &MutexOp::Release { by: Some(1) }, None)[0].1, mutex.initial());
 /// ```
@@ -34,11 +37,16 @@ impl Mutex {
     }
 }
 
-/// An operation of a [`Mutex`].
+/// An operation of a [`Mutex`]. Its result is a [`LockRet`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum MutexOp {
     /// Takes the lock.
     Acquire {
+        /// Who calls, if that matters.
+        by: Option<u32>,
+    },
+    /// Takes the lock, if it is free.
+    TryAcquire {
         /// Who calls, if that matters.
         by: Option<u32>,
     },
@@ -49,9 +57,18 @@ pub enum MutexOp {
     },
 }
 
+/// A result of an operation of a lock: of a [`Mutex`], a [`RwLock`](super::RwLock) or a [`Semaphore`](super::Semaphore).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum LockRet {
+    /// An operation that waits until it is possible took place.
+    Done,
+    /// Whether an operation that tries took what it tried to take.
+    Taken(bool),
+}
+
 impl Spec for Mutex {
     type Op = MutexOp;
-    type Ret = ();
+    type Ret = LockRet;
     type State = Option<Option<u32>>;
     type Key = ();
 
@@ -63,14 +80,21 @@ impl Spec for Mutex {
         &self,
         state: &Option<Option<u32>>,
         op: &MutexOp,
-        _recorded: Option<&()>,
-    ) -> Outcomes<(), Option<Option<u32>>> {
-        match (op, state) {
-            (MutexOp::Acquire { by }, None) => outcome((), Some(*by)),
-            (MutexOp::Release { by: Some(caller) }, Some(Some(owner))) if caller != owner => blocked(),
-            (MutexOp::Release { .. }, Some(_)) => outcome((), None),
-            (MutexOp::Acquire { .. }, Some(_)) | (MutexOp::Release { .. }, None) => blocked(),
-        }
+        recorded: Option<&LockRet>,
+    ) -> Outcomes<LockRet, Option<Option<u32>>> {
+        let (result, next) = match (op, state) {
+            (MutexOp::Acquire { by }, None) => (LockRet::Done, Some(*by)),
+            (MutexOp::TryAcquire { by }, None) => (LockRet::Taken(true), Some(*by)),
+            (MutexOp::TryAcquire { .. }, Some(_)) => (LockRet::Taken(false), *state),
+            (MutexOp::Release { by: Some(caller) }, Some(Some(owner))) if caller != owner => return blocked(),
+            (MutexOp::Release { .. }, Some(_)) => (LockRet::Done, None),
+            (MutexOp::Acquire { .. }, Some(_)) | (MutexOp::Release { .. }, None) => return blocked(),
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
+    }
+
+    fn observes(&self, op: &MutexOp, recorded: Option<&LockRet>) -> bool {
+        matches!(op, MutexOp::TryAcquire { .. }) && recorded == Some(&LockRet::Taken(false))
     }
 
     fn describe_state(&self, state: &Option<Option<u32>>) -> String {
@@ -85,37 +109,59 @@ impl Spec for Mutex {
 #[cfg(test)]
 mod tests {
     use super::super::register::laws;
-    use super::MutexOp::{Acquire, Release};
+    use super::LockRet::{Done, Taken};
+    use super::MutexOp::{Acquire, Release, TryAcquire};
     use super::*;
 
-    fn legal(operations: &[MutexOp]) -> bool {
-        let sequence: Vec<(MutexOp, ())> = operations.iter().map(|operation| (operation.clone(), ())).collect();
-        laws::is_legal(&Mutex::new(), &sequence)
+    fn legal(sequence: &[(MutexOp, LockRet)]) -> bool {
+        laws::is_legal(&Mutex::new(), sequence)
+    }
+
+    fn acquire(by: Option<u32>) -> (MutexOp, LockRet) {
+        (Acquire { by }, Done)
+    }
+
+    fn try_acquire(by: Option<u32>, taken: bool) -> (MutexOp, LockRet) {
+        (TryAcquire { by }, Taken(taken))
+    }
+
+    fn release(by: Option<u32>) -> (MutexOp, LockRet) {
+        (Release { by }, Done)
     }
 
     #[test]
     fn keeps_the_laws() {
         let callers = [None, Some(1), Some(2)];
-        let operations: Vec<_> = callers.into_iter().flat_map(|by| [Acquire { by }, Release { by }]).collect();
-        laws::check(&Mutex::new(), &operations, &[()], 1);
+        let of = |by| [Acquire { by }, TryAcquire { by }, Release { by }];
+        let operations: Vec<_> = callers.into_iter().flat_map(of).collect();
+        laws::check(&Mutex::new(), &operations, &[Done, Taken(true), Taken(false)], 1);
         laws::check_observers_are_known(&Mutex::new(), &operations, |_, _| false, 2);
     }
 
     #[test]
     fn acquire_and_release_alternate() {
-        let (acquire, release) = (Acquire { by: None }, Release { by: None });
-        assert!(legal(&[acquire.clone(), release.clone(), acquire.clone()]));
-        assert!(!legal(&[acquire.clone(), acquire]));
-        assert!(!legal(&[release]));
+        assert!(legal(&[acquire(None), release(None), acquire(None)]));
+        assert!(!legal(&[acquire(None), acquire(None)]));
+        assert!(!legal(&[release(None)]));
+    }
+
+    #[test]
+    fn a_try_fails_if_and_only_if_the_lock_is_held() {
+        assert!(legal(&[try_acquire(None, true), try_acquire(None, false), release(None), acquire(None)]));
+        assert!(!legal(&[try_acquire(None, false)]));
+        assert!(!legal(&[acquire(None), try_acquire(None, true)]));
+        assert!(legal(&[acquire(Some(1)), try_acquire(Some(1), false)]), "it is not reentrant");
+        assert!(!legal(&[(TryAcquire { by: None }, Done)]));
     }
 
     #[test]
     fn owners_count_where_both_are_known() {
         let (one, two) = (Some(1), Some(2));
-        assert!(legal(&[Acquire { by: one }, Release { by: one }, Acquire { by: two }]));
-        assert!(!legal(&[Acquire { by: one }, Release { by: two }]));
-        assert!(legal(&[Acquire { by: one }, Release { by: None }]));
-        assert!(legal(&[Acquire { by: None }, Release { by: two }]));
+        assert!(legal(&[acquire(one), release(one), acquire(two)]));
+        assert!(!legal(&[acquire(one), release(two)]));
+        assert!(!legal(&[try_acquire(one, true), release(two)]));
+        assert!(legal(&[acquire(one), release(None)]));
+        assert!(legal(&[acquire(None), release(two)]));
     }
 
     #[test]

@@ -5,8 +5,13 @@ use std::fmt::Debug;
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{History, Interval, Outcome, from_intervals};
 use trueline::spec::{
-    Bag, BagOp, BagRet, CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Queue, QueueOp,
-    QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Stack, StackOp, StackRet,
+    Array, ArrayOp, ArrayRet, Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, CasRegister,
+    CasRegisterOp, CasRegisterRet, Counter, CounterOp, CounterRet, Deque, DequeOp, DequeRet, FetchAdd, FetchAddOp, Kv,
+    KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp, MultiRegister, MultiRegisterOp,
+    MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp, OnceCellRet,
+    PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet,
+    RwLock, RwLockOp, Semaphore, SemaphoreOp, Set, SetOp, SetRet, Spec, Stack, StackHeights, StackHeightsOp,
+    StackHeightsRet, StackOp, StackRet,
 };
 
 /// A specification with made-up operations and results.
@@ -322,25 +327,66 @@ family!(
     }
 );
 
-family!(
-    Mutexes,
-    Mutex,
-    "mutex",
-    Mutex::new(),
-    |random, _| if random.chance(1, 2) { MutexOp::Acquire { by: None } } else { MutexOp::Release { by: None } },
-    |_, _| ()
-);
+family!(Mutexes, Mutex, "mutex", Mutex::new(), |random, _| mutex_op(random, None), |random, op| match op {
+    MutexOp::TryAcquire { .. } => LockRet::Taken(random.chance(1, 2)),
+    MutexOp::Acquire { .. } | MutexOp::Release { .. } => LockRet::Done,
+});
 
 family!(
     OwnedMutexes,
     Mutex,
     "mutex with owners",
     Mutex::new(),
-    |random, process| {
-        let by = Some(process);
-        if random.chance(1, 2) { MutexOp::Acquire { by } } else { MutexOp::Release { by } }
-    },
-    |_, _| ()
+    |random, process| mutex_op(random, Some(process)),
+    |random, op| match op {
+        MutexOp::TryAcquire { .. } => LockRet::Taken(random.chance(1, 2)),
+        MutexOp::Acquire { .. } | MutexOp::Release { .. } => LockRet::Done,
+    }
+);
+
+fn mutex_op(random: &mut Random, by: Option<u32>) -> MutexOp {
+    match random.below(8) {
+        0..=2 => MutexOp::Acquire { by },
+        3 | 4 => MutexOp::TryAcquire { by },
+        _ => MutexOp::Release { by },
+    }
+}
+
+family!(
+    RwLocks,
+    RwLock,
+    "rwlock",
+    RwLock::new(),
+    |random, _| random
+        .pick(&[
+            RwLockOp::ReadLock,
+            RwLockOp::TryReadLock,
+            RwLockOp::ReadUnlock,
+            RwLockOp::ReadUnlock,
+            RwLockOp::WriteLock,
+            RwLockOp::TryWriteLock,
+            RwLockOp::WriteUnlock,
+            RwLockOp::WriteUnlock,
+        ])
+        .clone(),
+    |random, op| match op {
+        RwLockOp::TryReadLock | RwLockOp::TryWriteLock => LockRet::Taken(random.chance(1, 2)),
+        _ => LockRet::Done,
+    }
+);
+
+family!(
+    Semaphores,
+    Semaphore,
+    "semaphore",
+    Semaphore::new(1),
+    |random, _| random
+        .pick(&[SemaphoreOp::Acquire, SemaphoreOp::Acquire, SemaphoreOp::TryAcquire, SemaphoreOp::Release])
+        .clone(),
+    |random, op| match op {
+        SemaphoreOp::TryAcquire => LockRet::Taken(random.chance(1, 2)),
+        _ => LockRet::Done,
+    }
 );
 
 family!(
@@ -352,6 +398,223 @@ family!(
     |random, op| match op {
         BagOp::Add(_) => BagRet::Done,
         BagOp::RemoveAny => BagRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    Multisets,
+    Multiset<u8>,
+    "multiset",
+    Multiset::new(),
+    |random, _| {
+        let value = random.below(2) as u8;
+        match random.below(8) {
+            0..=2 => MultisetOp::Add(value),
+            3..=5 => MultisetOp::Remove(value),
+            _ => MultisetOp::Count(value),
+        }
+    },
+    |random, op| match op {
+        MultisetOp::Add(_) => MultisetRet::Done,
+        MultisetOp::Remove(_) => MultisetRet::Removed(random.chance(1, 2)),
+        MultisetOp::Count(_) => MultisetRet::Count(random.below(3)),
+    }
+);
+
+family!(
+    MultiRegisters,
+    MultiRegister<u8, u8>,
+    "multi-register",
+    MultiRegister::new(0),
+    |random, _| transaction(random),
+    |random, op| reads(random, op)
+);
+
+family!(
+    MultiRegisterWildcards,
+    MultiRegister<u8, u8>,
+    "multi-register with wildcard",
+    MultiRegister::new(0).nil_wildcard(2),
+    |random, _| transaction(random),
+    |random, op| reads(random, op)
+);
+
+/// Mostly on one key, so that there is something to partition.
+fn transaction(random: &mut Random) -> MultiRegisterOp<u8, u8> {
+    let key = random.below(2) as u8;
+    let spans = random.chance(1, 8);
+    let accesses = 1 + random.below(3);
+    (0..accesses)
+        .map(|_| {
+            let key = if spans { random.below(2) as u8 } else { key };
+            if random.chance(1, 2) { MicroOp::Read(key) } else { MicroOp::Write(key, small(random)) }
+        })
+        .collect()
+}
+
+fn reads(random: &mut Random, op: &MultiRegisterOp<u8, u8>) -> MultiRegisterRet<u8> {
+    op.0.iter().filter(|access| matches!(access, MicroOp::Read(_))).map(|_| small(random)).collect()
+}
+
+family!(
+    Arrays,
+    Array<u8>,
+    "array",
+    Array::new(0),
+    |random, _| {
+        let index = random.below(2) as usize;
+        if random.chance(1, 2) { ArrayOp::Read(index) } else { ArrayOp::Write(index, small(random)) }
+    },
+    |random, op| match op {
+        ArrayOp::Read(_) => ArrayRet::Value(small(random)),
+        ArrayOp::Write(..) => ArrayRet::Done,
+    }
+);
+
+family!(
+    Counters,
+    Counter,
+    "counter",
+    Counter::new(0),
+    |random, _| if random.chance(1, 2) { CounterOp::Read } else { CounterOp::Add(i64::from(random.below(4)) - 1) },
+    |random, op| match op {
+        CounterOp::Add(_) => CounterRet::Done,
+        CounterOp::Read => CounterRet::Value(i64::from(random.below(5))),
+    }
+);
+
+family!(
+    FetchAdds,
+    FetchAdd,
+    "fetch-add",
+    FetchAdd::new(0),
+    |random, _| match random.below(4) {
+        0 => FetchAddOp::Read,
+        _ => FetchAddOp::FetchAdd(i64::from(random.below(4)) - 1),
+    },
+    |random, _| i64::from(random.below(4))
+);
+
+family!(
+    Kvs,
+    Kv<u8>,
+    "kv",
+    Kv::new(),
+    |random, _| {
+        let key = random.below(2) as u8;
+        match random.below(8) {
+            0..=2 => KvOp::Get(key),
+            3 | 4 => KvOp::Put(key, (*random.pick(&["", "a", "ab"])).into()),
+            _ => KvOp::Append(key, (*random.pick(&["", "a", "a", "b", "b"])).into()),
+        }
+    },
+    |random, op| match op {
+        KvOp::Get(_) => KvRet::Value((*random.pick(&["", "a", "b", "ab", "aa", "aba"])).into()),
+        KvOp::Put(..) | KvOp::Append(..) => KvRet::Done,
+    }
+);
+
+family!(
+    OnceCells,
+    OnceCell<u8>,
+    "once-cell",
+    OnceCell::new(),
+    |random, _| match random.below(4) {
+        0 | 1 => OnceCellOp::Get,
+        2 => OnceCellOp::Set(small(random)),
+        _ => OnceCellOp::GetOrInit(small(random)),
+    },
+    |random, op| match op {
+        OnceCellOp::Set(_) => OnceCellRet::Stored(random.chance(1, 2)),
+        OnceCellOp::Get => OnceCellRet::Value(random.chance(1, 2).then(|| small(random))),
+        OnceCellOp::GetOrInit(_) => OnceCellRet::Value(Some(small(random))),
+    }
+);
+
+family!(
+    BoundedQueues,
+    BoundedQueue<u8>,
+    "bounded-queue",
+    BoundedQueue::new(2),
+    |random, _| match random.below(9) {
+        0..=4 => BoundedQueueOp::Enqueue(small(random)),
+        5 => BoundedQueueOp::Peek,
+        _ => BoundedQueueOp::Dequeue,
+    },
+    |random, op| match op {
+        BoundedQueueOp::Enqueue(_) => BoundedQueueRet::Accepted(random.chance(1, 2)),
+        _ => BoundedQueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    StacksWithHeights,
+    StackHeights<u8>,
+    "stack-heights",
+    StackHeights::new(),
+    |random, _| if random.chance(1, 2) { StackHeightsOp::Push(small(random)) } else { StackHeightsOp::Pop },
+    |random, op| match op {
+        StackHeightsOp::Push(_) => StackHeightsRet::Pushed(random.below(3) as usize),
+        StackHeightsOp::Pop => {
+            let height = random.below(3) as usize;
+            StackHeightsRet::Popped { height, value: (height > 0).then(|| small(random)) }
+        }
+    }
+);
+
+family!(
+    Deques,
+    Deque<u8>,
+    "deque",
+    Deque::new(),
+    |random, _| match random.below(18) {
+        0..=3 => DequeOp::PushFront(small(random)),
+        4..=7 => DequeOp::PushBack(small(random)),
+        8..=11 => DequeOp::PopFront,
+        12..=15 => DequeOp::PopBack,
+        16 => DequeOp::PeekFront,
+        _ => DequeOp::PeekBack,
+    },
+    |random, op| match op {
+        DequeOp::PushFront(_) | DequeOp::PushBack(_) => DequeRet::Done,
+        _ => DequeRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    PriorityQueues,
+    PriorityQueue<u8>,
+    "priority-queue",
+    PriorityQueue::new(),
+    |random, _| match random.below(9) {
+        0..=3 => PriorityQueueOp::Insert(small(random)),
+        4 => PriorityQueueOp::PeekMin,
+        _ => PriorityQueueOp::DeleteMin,
+    },
+    |random, op| match op {
+        PriorityQueueOp::Insert(_) => PriorityQueueRet::Done,
+        _ => PriorityQueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    Logs,
+    Log<u8>,
+    "log",
+    Log::new(),
+    |random, _| match random.below(9) {
+        0..=4 => LogOp::Append(small(random)),
+        5 => LogOp::Size,
+        _ => LogOp::Read,
+    },
+    |random, op| match op {
+        LogOp::Append(_) if random.chance(1, 2) => LogRet::Done,
+        LogOp::Append(_) => LogRet::Index(random.below(4) as usize),
+        LogOp::Size => LogRet::Size(random.below(4) as usize),
+        LogOp::Read => {
+            let length = random.below(3);
+            LogRet::Values((0..length).map(|_| small(random)).collect())
+        }
     }
 );
 

@@ -10,8 +10,9 @@ use trueline::spec::Spec;
 use trueline::verdict::{Evidence, Verdict};
 
 use crate::families::{
-    Bags, CasRegisters, Family, HistoryOf, Maps, Mutexes, OwnedMutexes, Queues, Registers, Ret, Sets, Stacks,
-    Wildcards, history,
+    Arrays, Bags, BoundedQueues, CasRegisters, Counters, Deques, Family, FetchAdds, HistoryOf, Kvs, Logs, Maps,
+    MultiRegisterWildcards, MultiRegisters, Multisets, Mutexes, OnceCells, OwnedMutexes, PriorityQueues, Queues,
+    Registers, Ret, RwLocks, Semaphores, Sets, Stacks, StacksWithHeights, Wildcards, history,
 };
 
 /// Every checker on its own, as it is by default and in competition.
@@ -215,6 +216,81 @@ fn bag() {
     agree::<Bags>(COUNT, 10 << 32);
 }
 
+#[test]
+fn multi_register() {
+    agree::<MultiRegisters>(COUNT, 11 << 32);
+}
+
+#[test]
+fn multi_register_with_wildcard() {
+    agree::<MultiRegisterWildcards>(COUNT, 12 << 32);
+}
+
+#[test]
+fn array() {
+    agree::<Arrays>(COUNT, 13 << 32);
+}
+
+#[test]
+fn once_cell() {
+    agree::<OnceCells>(COUNT, 14 << 32);
+}
+
+#[test]
+fn counter() {
+    agree::<Counters>(COUNT, 15 << 32);
+}
+
+#[test]
+fn fetch_add() {
+    agree::<FetchAdds>(COUNT, 16 << 32);
+}
+
+#[test]
+fn multiset() {
+    agree::<Multisets>(COUNT, 17 << 32);
+}
+
+#[test]
+fn kv() {
+    agree::<Kvs>(COUNT, 18 << 32);
+}
+
+#[test]
+fn bounded_queue() {
+    agree::<BoundedQueues>(COUNT, 19 << 32);
+}
+
+#[test]
+fn stack_heights() {
+    agree::<StacksWithHeights>(COUNT, 20 << 32);
+}
+
+#[test]
+fn deque() {
+    agree::<Deques>(COUNT, 21 << 32);
+}
+
+#[test]
+fn priority_queue() {
+    agree::<PriorityQueues>(COUNT, 22 << 32);
+}
+
+#[test]
+fn log() {
+    agree::<Logs>(COUNT, 23 << 32);
+}
+
+#[test]
+fn rwlock() {
+    agree::<RwLocks>(COUNT, 24 << 32);
+}
+
+#[test]
+fn semaphore() {
+    agree::<Semaphores>(COUNT, 25 << 32);
+}
+
 /// Specifications that break their promises: rules that rest on the promise must then go wrong, and be caught.
 mod broken {
     use super::{AssertUnwindSafe, Family, Registers, agree_on, catch_unwind};
@@ -330,5 +406,20 @@ mod soak {
         mutex: Mutexes,
         mutex_with_owners: OwnedMutexes,
         bag: Bags,
+        multi_register: MultiRegisters,
+        multi_register_with_wildcard: MultiRegisterWildcards,
+        array: Arrays,
+        once_cell: OnceCells,
+        counter: Counters,
+        fetch_add: FetchAdds,
+        multiset: Multisets,
+        kv: Kvs,
+        bounded_queue: BoundedQueues,
+        stack_heights: StacksWithHeights,
+        deque: Deques,
+        priority_queue: PriorityQueues,
+        log: Logs,
+        rwlock: RwLocks,
+        semaphore: Semaphores,
     }
 }

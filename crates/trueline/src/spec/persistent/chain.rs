@@ -6,15 +6,15 @@
 //! skew-binary rule of E. W. Myers, "An applicative random-access stack" (Information Processing Letters 17, 1983), by
 //! which any ancestor is O(log n) jumps away though a node has just one jump pointer.
 //!
-//! The hash is a polynomial in a fixed base modulo the prime 2^61 - 1, the newest element having weight 1. Modulo a
-//! prime the base has an inverse, so an element can be taken off at both ends. (Modulo 2^64, which is cheaper, there
-//! are short sequences of two elements that collide whatever the base and the elements' hashes are.)
+//! The hash is a polynomial ([`polynomial`](super::polynomial)), the newest element having weight 1, so that an element
+//! can be taken off at both ends.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
+use super::polynomial::{BASE, BASE_INVERSE, add, base_to_the, element_hash, multiply, subtract};
+use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 
 /// A persistent list that grows at its newest end and shrinks at both ends.
 ///
@@ -39,7 +39,7 @@ pub struct Chain<T> {
     /// `None` if and only if `len` is 0, so that an empty chain keeps nothing alive.
     newest: Option<Arc<Node<T>>>,
     len: usize,
-    /// The polynomial hash of the elements, less than [`PRIME`].
+    /// The polynomial hash of the elements, less than the prime.
     hash: u64,
 }
 
@@ -237,68 +237,6 @@ impl<T: Hash> FromIterator<T> for Chain<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         elements.into_iter().fold(Self::new(), |chain, element| chain.push_newest(element))
     }
-}
-
-/// The modulus of the hash, a Mersenne prime: the remainder needs no division.
-const PRIME: u64 = (1 << 61) - 1;
-/// The base of the polynomial: an arbitrary large number less than the prime.
-const BASE: u64 = 0x0B5A_D4EC_EDA1_CE2B;
-const BASE_INVERSE: u64 = inverse(BASE);
-/// `BASE_SQUARED[i]` is the base to the power of 2^i.
-const BASE_SQUARED: [u64; usize::BITS as usize] = repeated_squares(BASE);
-
-/// The hash of an element as a number from 1 to the prime - 1: with 0, repetitions would be of no weight.
-fn element_hash<T: Hash>(value: &T) -> u64 {
-    hash_of(value) % (PRIME - 1) + 1
-}
-
-const fn add(left: u64, right: u64) -> u64 {
-    let sum = left + right;
-    if sum >= PRIME { sum - PRIME } else { sum }
-}
-
-const fn subtract(left: u64, right: u64) -> u64 {
-    add(left, PRIME - right)
-}
-
-const fn multiply(left: u64, right: u64) -> u64 {
-    // 2^61 is 1 modulo the prime, so what is above 61 bits is added to what is below.
-    let product = left as u128 * right as u128;
-    add(product as u64 & PRIME, (product >> 61) as u64)
-}
-
-/// By Fermat's little theorem: the power of the prime - 2.
-const fn inverse(number: u64) -> u64 {
-    let mut power = number;
-    let mut result = 1;
-    let mut exponent = PRIME - 2;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result = multiply(result, power);
-        }
-        power = multiply(power, power);
-        exponent >>= 1;
-    }
-    result
-}
-
-const fn repeated_squares(number: u64) -> [u64; usize::BITS as usize] {
-    let mut squares = [number; usize::BITS as usize];
-    let mut index = 1;
-    while index < squares.len() {
-        squares[index] = multiply(squares[index - 1], squares[index - 1]);
-        index += 1;
-    }
-    squares
-}
-
-fn base_to_the(mut exponent: usize) -> u64 {
-    let mut result = 1;
-    while exponent > 0 {
-        result = multiply(result, BASE_SQUARED[exponent.trailing_zeros() as usize]);
-        exponent &= exponent - 1; // clears the lowest one
-    }
-    result
 }
 
 #[cfg(test)]

@@ -4,9 +4,12 @@
 //! gives a new value that shares all but a little with the old one, so that a step never costs the size of the state.
 //!
 //! - [`Chain`]: a list that grows and shrinks at its newest end and shrinks at its oldest (stacks, queues, logs).
+//! - [`DoubleEnded`]: a list that grows and shrinks at both ends.
 //! - [`Trie`]: a map; with values `()`, a set.
+//! - [`Treap`]: a map in the order of its keys (priority queues).
+//! - [`Text`]: a text that grows at its end.
 //!
-//! Both keep a 64-bit hash of their contents up to date at each update. [`Hash`] writes only that (and the length), and
+//! All keep a 64-bit hash of their contents up to date at each update. [`Hash`] writes only that (and the length), and
 //! two values are compared element by element only if hashes and lengths agree, up to the first part that they share.
 //! Equal contents have equal hashes by whatever route they were reached.
 //!
@@ -14,12 +17,19 @@
 //! the order in which a [`Trie`] is iterated, differs between runs.
 
 mod chain;
+mod double_ended;
+mod polynomial;
+mod text;
+mod treap;
 mod trie;
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
 pub use chain::Chain;
+pub use double_ended::DoubleEnded;
+pub use text::Text;
+pub use treap::Treap;
 pub use trie::Trie;
 
 /// What an allocator adds to an allocation, about: its header, and the rounding up to the next size it has.
@@ -133,6 +143,22 @@ pub(super) fn in_reading_order<T: Debug>(elements: impl Iterator<Item = T>) -> V
     descriptions
 }
 
+/// The entries of a map as people write one, in the order of their descriptions.
+pub(super) fn describe_map<'map, K: Debug + 'map, V: Debug + 'map>(
+    entries: impl Iterator<Item = (&'map K, &'map V)>,
+) -> String {
+    format!("{{{}}}", in_reading_order(entries.map(|(key, value)| DescribedEntry(key, value))).join(", "))
+}
+
+/// An entry as `Debug` writes those of maps.
+struct DescribedEntry<'map, K, V>(&'map K, &'map V);
+
+impl<K: Debug, V: Debug> Debug for DescribedEntry<'_, K, V> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{:?}: {:?}", self.0, self.1)
+    }
+}
+
 #[cfg(test)]
 pub(super) mod testing {
     /// A generator of random numbers that is enough for tests: xorshift with a multiplication at the end.
@@ -166,7 +192,10 @@ mod tests {
     fn states_may_be_shared_by_threads() {
         fn is_send_and_sync<T: Send + Sync>() {}
         is_send_and_sync::<Chain<String>>();
+        is_send_and_sync::<DoubleEnded<String>>();
         is_send_and_sync::<Trie<String, String>>();
+        is_send_and_sync::<Treap<String, String>>();
+        is_send_and_sync::<Text>();
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn slot(hash: u64, level: u32) -> usize {
     ((hash >> (u64::BITS - BRANCH_BITS * (level + 1))) as usize) % BRANCH_CHILDREN
 }
 
-fn entry_hash<V: Hash>(key_hash: u64, value: &V) -> u64 {
+pub(super) fn entry_hash<V: Hash>(key_hash: u64, value: &V) -> u64 {
     let mut hasher = FoldHasher::default();
     hasher.write_u64(key_hash);
     value.hash(&mut hasher);

@@ -1,0 +1,164 @@
+//! Locks and semaphores.
+
+use super::{DONE, Family, not_in_table, record, whether, without_key};
+use crate::history::{ProcessId, Record, Value};
+use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
+
+/// The result of an operation that waits until it has what it wants; `attempt` is one that does not.
+fn waited(record: &Record, result: &Value, attempt: &str) -> Result<LockRet, String> {
+    if *result == Value::Bool(false) {
+        return Err(format!(
+            "{record} returned false, but in this spec it waits until it succeeds; call one that may fail `{attempt}`, or log what did not happen as `fail`"
+        ));
+    }
+    Ok(LockRet::Done)
+}
+
+/// The result of an operation that tries.
+fn tried(record: &Record, result: &Value) -> Result<LockRet, String> {
+    whether(record, result).map(LockRet::Taken)
+}
+
+fn show_lock_ret(ret: &LockRet) -> String {
+    match ret {
+        LockRet::Done => DONE.to_owned(),
+        LockRet::Taken(taken) => taken.to_string(),
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct MutexFamily {
+    pub(super) spec: Mutex,
+    /// Whether the process that calls is the owner.
+    pub(super) owned: bool,
+}
+
+impl Family for MutexFamily {
+    type Spec = Mutex;
+
+    fn spec(&self) -> &Self::Spec {
+        &self.spec
+    }
+
+    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<MutexOp, String> {
+        without_key(record)?;
+        let by = self.owned.then_some(process.0);
+        Ok(match name {
+            "acquire" => MutexOp::Acquire { by },
+            "try-acquire" => MutexOp::TryAcquire { by },
+            "release" => MutexOp::Release { by },
+            name => not_in_table(name),
+        })
+    }
+
+    fn read_ret(&self, record: &Record, op: &MutexOp, result: &Value) -> Result<LockRet, String> {
+        match op {
+            MutexOp::Acquire { .. } => waited(record, result, "try-acquire"),
+            MutexOp::TryAcquire { .. } => tried(record, result),
+            MutexOp::Release { .. } => Ok(LockRet::Done),
+        }
+    }
+
+    fn show_op(op: &MutexOp) -> Record {
+        match op {
+            MutexOp::Acquire { .. } => record("acquire", Value::Null),
+            MutexOp::TryAcquire { .. } => record("try-acquire", Value::Null),
+            MutexOp::Release { .. } => record("release", Value::Null),
+        }
+    }
+
+    fn show_ret(ret: &LockRet) -> String {
+        show_lock_ret(ret)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct RwLockFamily(pub(super) RwLock);
+
+impl Family for RwLockFamily {
+    type Spec = RwLock;
+
+    fn spec(&self) -> &Self::Spec {
+        &self.0
+    }
+
+    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<RwLockOp, String> {
+        without_key(record)?;
+        Ok(match name {
+            "read-lock" => RwLockOp::ReadLock,
+            "try-read-lock" => RwLockOp::TryReadLock,
+            "read-unlock" => RwLockOp::ReadUnlock,
+            "write-lock" => RwLockOp::WriteLock,
+            "try-write-lock" => RwLockOp::TryWriteLock,
+            "write-unlock" => RwLockOp::WriteUnlock,
+            name => not_in_table(name),
+        })
+    }
+
+    fn read_ret(&self, record: &Record, op: &RwLockOp, result: &Value) -> Result<LockRet, String> {
+        match op {
+            RwLockOp::ReadLock => waited(record, result, "try-read-lock"),
+            RwLockOp::WriteLock => waited(record, result, "try-write-lock"),
+            RwLockOp::TryReadLock | RwLockOp::TryWriteLock => tried(record, result),
+            RwLockOp::ReadUnlock | RwLockOp::WriteUnlock => Ok(LockRet::Done),
+        }
+    }
+
+    fn show_op(op: &RwLockOp) -> Record {
+        let f = match op {
+            RwLockOp::ReadLock => "read-lock",
+            RwLockOp::TryReadLock => "try-read-lock",
+            RwLockOp::ReadUnlock => "read-unlock",
+            RwLockOp::WriteLock => "write-lock",
+            RwLockOp::TryWriteLock => "try-write-lock",
+            RwLockOp::WriteUnlock => "write-unlock",
+        };
+        record(f, Value::Null)
+    }
+
+    fn show_ret(ret: &LockRet) -> String {
+        show_lock_ret(ret)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct SemaphoreFamily(pub(super) Semaphore);
+
+impl Family for SemaphoreFamily {
+    type Spec = Semaphore;
+
+    fn spec(&self) -> &Self::Spec {
+        &self.0
+    }
+
+    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<SemaphoreOp, String> {
+        without_key(record)?;
+        Ok(match name {
+            "acquire" => SemaphoreOp::Acquire,
+            "try-acquire" => SemaphoreOp::TryAcquire,
+            "release" => SemaphoreOp::Release,
+            name => not_in_table(name),
+        })
+    }
+
+    fn read_ret(&self, record: &Record, op: &SemaphoreOp, result: &Value) -> Result<LockRet, String> {
+        match op {
+            SemaphoreOp::Acquire => waited(record, result, "try-acquire"),
+            SemaphoreOp::TryAcquire => tried(record, result),
+            SemaphoreOp::Release => Ok(LockRet::Done),
+        }
+    }
+
+    fn show_op(op: &SemaphoreOp) -> Record {
+        let f = match op {
+            SemaphoreOp::Acquire => "acquire",
+            SemaphoreOp::TryAcquire => "try-acquire",
+            SemaphoreOp::Release => "release",
+        };
+        record(f, Value::Null)
+    }
+
+    fn show_ret(ret: &LockRet) -> String {
+        show_lock_ret(ret)
+    }
+}

@@ -1,0 +1,161 @@
+//! A queue with two ends.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::DoubleEnded;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// An unbounded double-ended queue of values `V`, empty at first.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `PushFront(v)`, `PushBack(v)` | `Done` | never |
+/// | `PopFront`, `PopBack` | `Value`, the value at that end, which is removed; `Value(None)` if it was empty | if it was empty |
+/// | `PeekFront`, `PeekBack` | `Value`, the value at that end; `Value(None)` if it is empty | always |
+///
+/// What is popped depends on all values, so there are no keys. A state costs a list node, see
+/// [`DoubleEnded::heap_size`]; it is written from the front to the back.
+///
+/// # Complexity
+///
+/// Each step costs O(log n), where n is the number of values pushed since the deque was last empty.
+///
+/// ```
+/// use trueline::spec::{Deque, DequeOp, DequeRet, Spec};
+///
+/// let deque = Deque::new();
+/// let state = deque.step(&deque.initial(), &DequeOp::PushBack(2), None).remove(0).1;
+/// let state = deque.step(&state, &DequeOp::PushFront(1), None).remove(0).1;
+/// assert_eq!(deque.describe_state(&state), "[1, 2]");
+/// assert_eq!(deque.step(&state, &DequeOp::PopBack, None)[0].0, DequeRet::Value(Some(2)));
+/// assert!(deque.step(&state, &DequeOp::PopFront, Some(&DequeRet::Value(Some(2)))).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Deque<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Deque<V> {
+    /// The deque that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Deque<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Deque`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum DequeOp<V> {
+    /// Adds a value at the front.
+    PushFront(V),
+    /// Adds a value at the back.
+    PushBack(V),
+    /// Removes and returns the value at the front.
+    PopFront,
+    /// Removes and returns the value at the back.
+    PopBack,
+    /// Returns the value at the front.
+    PeekFront,
+    /// Returns the value at the back.
+    PeekBack,
+}
+
+/// A result of a [`DequeOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum DequeRet<V> {
+    /// A push took place.
+    Done,
+    /// The value at an end; `None` if the deque was empty.
+    Value(Option<V>),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
+    type Op = DequeOp<V>;
+    type Ret = DequeRet<V>;
+    type State = DoubleEnded<V>;
+    type Key = ();
+
+    fn initial(&self) -> DoubleEnded<V> {
+        DoubleEnded::new()
+    }
+
+    fn step(
+        &self,
+        state: &DoubleEnded<V>,
+        op: &DequeOp<V>,
+        recorded: Option<&DequeRet<V>>,
+    ) -> Outcomes<DequeRet<V>, DoubleEnded<V>> {
+        // The result costs a look, the next state an update: so the result comes first.
+        let result = match op {
+            DequeOp::PushFront(_) | DequeOp::PushBack(_) => DequeRet::Done,
+            DequeOp::PopFront | DequeOp::PeekFront => DequeRet::Value(state.front().cloned()),
+            DequeOp::PopBack | DequeOp::PeekBack => DequeRet::Value(state.back().cloned()),
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        let next = match op {
+            DequeOp::PushFront(value) => Some(state.push_front(value.clone())),
+            DequeOp::PushBack(value) => Some(state.push_back(value.clone())),
+            DequeOp::PopFront => state.pop_front().map(|(_, rest)| rest),
+            DequeOp::PopBack => state.pop_back().map(|(_, rest)| rest),
+            DequeOp::PeekFront | DequeOp::PeekBack => None,
+        };
+        outcome(result, next.unwrap_or_else(|| state.clone()))
+    }
+
+    fn observes(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> bool {
+        match op {
+            DequeOp::PushFront(_) | DequeOp::PushBack(_) => false,
+            DequeOp::PopFront | DequeOp::PopBack => recorded == Some(&DequeRet::Value(None)),
+            DequeOp::PeekFront | DequeOp::PeekBack => true,
+        }
+    }
+
+    fn heap_size(&self, state: &DoubleEnded<V>) -> usize {
+        state.heap_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::DequeOp::{PeekBack, PeekFront, PopBack, PopFront, PushBack, PushFront};
+    use super::DequeRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [
+            PushFront(0),
+            PushFront(1),
+            PushBack(0),
+            PushBack(2),
+            PopFront,
+            PopFront,
+            PopBack,
+            PopBack,
+            PeekFront,
+            PeekBack,
+        ];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        laws::check(&Deque::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Deque::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn has_two_ends() {
+        let pushes = vec![(PushBack(2), Done), (PushBack(3), Done), (PushFront(1), Done)];
+        let pops = vec![(PopBack, Value(Some(3))), (PopFront, Value(Some(1))), (PeekFront, Value(Some(2)))];
+        let rest = vec![(PeekBack, Value(Some(2))), (PopFront, Value(Some(2))), (PopBack, Value(None))];
+        assert!(laws::is_legal(&Deque::new(), &[pushes.clone(), pops, rest].concat()));
+        assert!(!laws::is_legal(&Deque::new(), &[pushes, vec![(PopFront, Value(Some(2)))]].concat()));
+    }
+}

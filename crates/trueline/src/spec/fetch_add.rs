@@ -1,0 +1,92 @@
+//! A counter with fetch-and-add.
+
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A number that is added to by operations that tell what it was before: fetch-and-add.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `FetchAdd(n)` | the number before | if `n` is 0 |
+/// | `Read` | the present number | always |
+///
+/// Beyond the greatest number comes the least, as with atomic integers. A counter is one object: it has no keys. A state
+/// is a number.
+///
+/// ```
+/// use trueline::spec::{FetchAdd, FetchAddOp, Spec};
+///
+/// let counter = FetchAdd::new(0);
+/// let (before, state) = counter.step(&counter.initial(), &FetchAddOp::FetchAdd(5), None).remove(0);
+/// assert_eq!((before, state), (0, 5));
+/// assert!(counter.step(&state, &FetchAddOp::FetchAdd(1), Some(&0)).is_empty());
+/// ```
+#[derive(Clone, Copy, Default, Debug)]
+pub struct FetchAdd {
+    initial: i64,
+}
+
+impl FetchAdd {
+    /// The counter that is `initial` at first.
+    pub const fn new(initial: i64) -> Self {
+        Self { initial }
+    }
+}
+
+/// An operation of a [`FetchAdd`]. Its result is a number.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum FetchAddOp {
+    /// Adds a number, which may be negative, and returns what was there before.
+    FetchAdd(i64),
+    /// Returns the present number.
+    Read,
+}
+
+impl Spec for FetchAdd {
+    type Op = FetchAddOp;
+    type Ret = i64;
+    type State = i64;
+    type Key = ();
+
+    fn initial(&self) -> i64 {
+        self.initial
+    }
+
+    fn step(&self, state: &i64, op: &FetchAddOp, recorded: Option<&i64>) -> Outcomes<i64, i64> {
+        if recorded.is_some_and(|recorded| recorded != state) {
+            return blocked();
+        }
+        match op {
+            FetchAddOp::FetchAdd(number) => outcome(*state, state.wrapping_add(*number)),
+            FetchAddOp::Read => outcome(*state, *state),
+        }
+    }
+
+    fn observes(&self, op: &FetchAddOp, _recorded: Option<&i64>) -> bool {
+        match op {
+            FetchAddOp::FetchAdd(number) => *number == 0,
+            FetchAddOp::Read => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::FetchAddOp::{FetchAdd as Fetch, Read};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Fetch(1), Fetch(2), Fetch(-1), Fetch(0), Read];
+        let results: Vec<_> = (-50..=90).collect();
+        laws::check(&FetchAdd::new(3), &operations, &results, 1);
+        laws::check_observers_are_known(&FetchAdd::new(3), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn tells_what_was_there_before() {
+        assert!(laws::is_legal(&FetchAdd::new(0), &[(Fetch(2), 0), (Fetch(3), 2), (Read, 5)]));
+        assert!(!laws::is_legal(&FetchAdd::new(0), &[(Fetch(1), 0), (Fetch(1), 0)]));
+        assert!(laws::is_legal(&FetchAdd::new(i64::MAX), &[(Fetch(1), i64::MAX), (Read, i64::MIN)]));
+    }
+}

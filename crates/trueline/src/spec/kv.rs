@@ -1,0 +1,184 @@
+//! Strings by key that are appended to.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::array::written;
+use super::persistent::{Text, Trie, describe_map};
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A string for each key `K`, empty at first: the store that MIT's distributed systems course has its students build,
+/// and whose histories Porcupine checks.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Get(k)` | `Value`, the present string | always |
+/// | `Put(k, s)` | `Done` | never |
+/// | `Append(k, s)` | `Done` | if `s` is empty |
+///
+/// Strings are [`Text`]s: an append does not copy what is there, and a recorded result is compared by its hash first.
+/// Each operation has its `k` as the key. A state has the strings that are not empty, and costs what its last update
+/// copied, see [`Trie::heap_size`], and a piece of text.
+///
+/// ```
+/// use trueline::spec::{Kv, KvOp, KvRet, Spec};
+///
+/// let kv = Kv::new();
+/// let state = kv.step(&kv.initial(), &KvOp::Put("k", "hel".into()), None).remove(0).1;
+/// let state = kv.step(&state, &KvOp::Append("k", "lo".into()), None).remove(0).1;
+/// assert_eq!(kv.step(&state, &KvOp::Get("k"), Some(&KvRet::Value("hello".into()))).len(), 1);
+/// assert!(kv.step(&state, &KvOp::Get("other"), Some(&KvRet::Value("hello".into()))).is_empty());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Kv<K> {
+    keys: PhantomData<fn() -> K>,
+}
+
+impl<K> Kv<K> {
+    /// The store whose strings are all empty at first.
+    pub const fn new() -> Self {
+        Self { keys: PhantomData }
+    }
+}
+
+impl<K> Default for Kv<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Kv`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum KvOp<K> {
+    /// Returns the string of a key.
+    Get(K),
+    /// Replaces the string of a key.
+    Put(K, Text),
+    /// Adds to the end of the string of a key.
+    Append(K, Text),
+}
+
+/// A result of a [`KvOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum KvRet {
+    /// What a get returned.
+    Value(Text),
+    /// A put or append took place.
+    Done,
+}
+
+const EMPTY: &Text = &Text::new();
+
+impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
+    type Op = KvOp<K>;
+    type Ret = KvRet;
+    type State = Trie<K, Text>;
+    type Key = K;
+
+    fn initial(&self) -> Trie<K, Text> {
+        Trie::new()
+    }
+
+    fn step(&self, state: &Trie<K, Text>, op: &KvOp<K>, recorded: Option<&KvRet>) -> Outcomes<KvRet, Trie<K, Text>> {
+        match (op, recorded) {
+            (KvOp::Get(key), None | Some(KvRet::Value(_))) => {
+                let text = state.get(key).unwrap_or(EMPTY);
+                match recorded {
+                    Some(KvRet::Value(recorded)) if recorded != text => blocked(),
+                    _ => outcome(KvRet::Value(text.clone()), state.clone()),
+                }
+            }
+            (KvOp::Put(key, text), None | Some(KvRet::Done)) => outcome(KvRet::Done, written(state, EMPTY, key, text)),
+            (KvOp::Append(key, end), None | Some(KvRet::Done)) => {
+                let text = state.get(key).unwrap_or(EMPTY).append(end);
+                outcome(KvRet::Done, written(state, EMPTY, key, &text))
+            }
+            (KvOp::Get(_), Some(KvRet::Done)) | (KvOp::Put(..) | KvOp::Append(..), Some(KvRet::Value(_))) => blocked(),
+        }
+    }
+
+    fn observes(&self, op: &KvOp<K>, _recorded: Option<&KvRet>) -> bool {
+        match op {
+            KvOp::Get(_) => true,
+            KvOp::Put(..) => false,
+            KvOp::Append(_, end) => end.is_empty(),
+        }
+    }
+
+    fn overwrites(&self, op: &KvOp<K>, recorded: Option<&KvRet>) -> bool {
+        matches!((op, recorded), (KvOp::Put(..), None | Some(KvRet::Done)))
+    }
+
+    fn key(&self, op: &KvOp<K>, _recorded: Option<&KvRet>) -> Option<K> {
+        match op {
+            KvOp::Get(key) | KvOp::Put(key, _) | KvOp::Append(key, _) => Some(key.clone()),
+        }
+    }
+
+    fn heap_size(&self, state: &Trie<K, Text>) -> usize {
+        // A piece is a piece, whichever string has the last one.
+        state.heap_size() + state.iter().next().map_or(0, |(_, text)| text.heap_size())
+    }
+
+    fn describe_state(&self, state: &Trie<K, Text>) -> String {
+        describe_map(state.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::KvOp::{Append, Get, Put};
+    use super::KvRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let of_key = |key| {
+            [Get(key), Put(key, "b".into()), Put(key, "".into()), Append(key, "a".into()), Append(key, "".into())]
+        };
+        let operations: Vec<_> = (0..2).flat_map(of_key).collect();
+        let value = |start: &str, length| Value(Text::from(start.to_owned() + &"a".repeat(length)));
+        let results: Vec<_> =
+            (0..41).flat_map(|length| [value("", length), value("b", length)]).chain([Done]).collect();
+        laws::check(&Kv::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Kv::new(), &operations, |_, _| false, 2);
+        laws::check_keys(&Kv::new(), &operations, &results, 3);
+    }
+
+    #[test]
+    fn appends_add_to_the_end() {
+        let appends = [(Append('k', "x".into()), Done), (Append('k', "yz".into()), Done)];
+        let with = |get: (KvOp<char>, KvRet)| appends.iter().cloned().chain([get]).collect::<Vec<_>>();
+        assert!(laws::is_legal(&Kv::new(), &with((Get('k'), Value("xyz".into())))));
+        assert!(!laws::is_legal(&Kv::new(), &with((Get('k'), Value("yzx".into())))));
+        assert!(laws::is_legal(&Kv::new(), &with((Get('j'), Value("".into())))));
+    }
+
+    #[test]
+    fn equal_strings_are_equal_states_however_they_were_made() {
+        let kv = Kv::new();
+        let after = |operations: &[KvOp<char>]| {
+            operations.iter().fold(kv.initial(), |state, operation| kv.step(&state, operation, None).remove(0).1)
+        };
+        let pieces = after(&[Append('k', "a".into()), Append('k', "b".into()), Append('k', "c".into())]);
+        assert_eq!(pieces, after(&[Append('k', "ab".into()), Append('k', "c".into())]));
+        assert_eq!(pieces, after(&[Put('k', "x".into()), Put('k', "abc".into())]));
+        assert_eq!(after(&[Put('k', "x".into()), Put('k', "".into())]), kv.initial());
+        assert_eq!(kv.describe_state(&pieces), "{'k': \"abc\"}");
+    }
+
+    #[test]
+    fn a_long_string_costs_no_more_per_append() {
+        let (kv, append) = (Kv::new(), Append('k', "0123456789".into()));
+        let mut state = kv.initial();
+        // With a copy per append, this would move 5 GB and last.
+        for _ in 0..100_000 {
+            state = kv.step(&state, &append, Some(&Done)).remove(0).1;
+        }
+        assert!(kv.heap_size(&state) < 250, "{}", kv.heap_size(&state));
+        let whole = Value("0123456789".repeat(100_000).into());
+        assert_eq!(kv.step(&state, &Get('k'), Some(&whole)).len(), 1);
+    }
+}

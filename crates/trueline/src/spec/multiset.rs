@@ -1,0 +1,156 @@
+//! A set that has values more than once.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::bag::{describe_counts, without_one};
+use super::persistent::Trie;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A multiset of values `V`, empty at first. See [`Bag`](super::Bag) for one that takes out what it likes.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Add(v)` | `Done` | never |
+/// | `Remove(v)` | `Removed`: `v` was there (and is there once less) | if `false` |
+/// | `Count(v)` | `Count`, how often `v` is there | always |
+///
+/// Each operation has its `v` as the key. A state holds how often it has each value, and costs what its last update
+/// copied, see [`Trie::heap_size`].
+///
+/// ```
+/// use trueline::spec::{Multiset, MultisetOp, MultisetRet, Spec};
+///
+/// let multiset = Multiset::new();
+/// let state = multiset.step(&multiset.initial(), &MultisetOp::Add('a'), None).remove(0).1;
+/// let state = multiset.step(&state, &MultisetOp::Add('a'), None).remove(0).1;
+/// let (result, state) = multiset.step(&state, &MultisetOp::Remove('a'), None).remove(0);
+/// assert_eq!(result, MultisetRet::Removed(true));
+/// assert_eq!(multiset.step(&state, &MultisetOp::Count('a'), None)[0].0, MultisetRet::Count(1));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Multiset<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> Multiset<V> {
+    /// The multiset that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for Multiset<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`Multiset`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum MultisetOp<V> {
+    /// Adds a value once.
+    Add(V),
+    /// Removes a value once and tells whether it was there.
+    Remove(V),
+    /// Counts how often a value is there.
+    Count(V),
+}
+
+/// A result of a [`MultisetOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum MultisetRet {
+    /// An addition took place.
+    Done,
+    /// Whether there was something to remove.
+    Removed(bool),
+    /// How often a value is there.
+    Count(u32),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
+    type Op = MultisetOp<V>;
+    type Ret = MultisetRet;
+    /// How often it has each value, which is at least once.
+    type State = Trie<V, u32>;
+    type Key = V;
+
+    fn initial(&self) -> Trie<V, u32> {
+        Trie::new()
+    }
+
+    fn step(
+        &self,
+        state: &Trie<V, u32>,
+        op: &MultisetOp<V>,
+        recorded: Option<&MultisetRet>,
+    ) -> Outcomes<MultisetRet, Trie<V, u32>> {
+        // The result costs a look, the next state an update: so the result comes first.
+        let (MultisetOp::Add(value) | MultisetOp::Remove(value) | MultisetOp::Count(value)) = op;
+        let count = state.get(value).copied().unwrap_or(0);
+        let result = match op {
+            MultisetOp::Add(_) => MultisetRet::Done,
+            MultisetOp::Remove(_) => MultisetRet::Removed(count > 0),
+            MultisetOp::Count(_) => MultisetRet::Count(count),
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        let next = match op {
+            MultisetOp::Add(value) => state.insert(value.clone(), count + 1),
+            MultisetOp::Remove(value) if count > 0 => without_one(state, value, count),
+            MultisetOp::Remove(_) | MultisetOp::Count(_) => state.clone(),
+        };
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &MultisetOp<V>, recorded: Option<&MultisetRet>) -> bool {
+        match op {
+            MultisetOp::Add(_) => false,
+            MultisetOp::Remove(_) => recorded == Some(&MultisetRet::Removed(false)),
+            MultisetOp::Count(_) => true,
+        }
+    }
+
+    fn key(&self, op: &MultisetOp<V>, _recorded: Option<&MultisetRet>) -> Option<V> {
+        match op {
+            MultisetOp::Add(value) | MultisetOp::Remove(value) | MultisetOp::Count(value) => Some(value.clone()),
+        }
+    }
+
+    fn heap_size(&self, state: &Trie<V, u32>) -> usize {
+        state.heap_size()
+    }
+
+    fn describe_state(&self, state: &Trie<V, u32>) -> String {
+        describe_counts(state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::MultisetOp::{Add, Count, Remove};
+    use super::MultisetRet::{Count as Counted, Done, Removed};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations: Vec<_> = (0..3).flat_map(|value| [Add(value), Remove(value), Count(value)]).collect();
+        let results: Vec<_> = (0..=40).map(Counted).chain([Done, Removed(true), Removed(false)]).collect();
+        laws::check(&Multiset::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&Multiset::new(), &operations, |_, _| false, 2);
+        laws::check_keys(&Multiset::new(), &operations, &results, 3);
+    }
+
+    #[test]
+    fn counts_each_value() {
+        let multiset = Multiset::new();
+        let adds = vec![(Add(1), Done), (Add(2), Done), (Add(1), Done), (Count(1), Counted(2))];
+        let removes = vec![(Remove(1), Removed(true)), (Remove(1), Removed(true)), (Remove(1), Removed(false))];
+        assert!(laws::is_legal(&multiset, &[adds.clone(), removes].concat()));
+        assert!(!laws::is_legal(&multiset, &[adds, vec![(Remove(2), Removed(false))]].concat()));
+        assert_eq!(multiset.describe_state(&[(1, 2), (0, 1)].into_iter().collect()), "{0, 1, 1}");
+    }
+}

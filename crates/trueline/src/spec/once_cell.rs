@@ -1,0 +1,130 @@
+//! A cell that is set once.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A cell for a value `V`, empty at first, that keeps the first value it is given.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Set(v)` | `Stored`: the cell was empty (and holds `v` now) | if `false` |
+/// | `Get` | `Value`, the present value; `Value(None)` if there is none yet | always |
+/// | `GetOrInit(v)` | `Value`, what is there now, never `None` | if that is another value than `v` |
+///
+/// A cell is one object: it has no keys. A state is the value, if there is one; its own heap is not counted.
+///
+/// ```
+/// use trueline::spec::{OnceCell, OnceCellOp, OnceCellRet, Spec};
+///
+/// let cell = OnceCell::new();
+/// let (result, state) = cell.step(&cell.initial(), &OnceCellOp::Set(1), None).remove(0);
+/// assert_eq!(result, OnceCellRet::Stored(true));
+/// assert_eq!(cell.step(&state, &OnceCellOp::Set(2), None)[0].0, OnceCellRet::Stored(false));
+/// assert_eq!(cell.step(&state, &OnceCellOp::GetOrInit(2), None)[0].0, OnceCellRet::Value(Some(1)));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OnceCell<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> OnceCell<V> {
+    /// The cell that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for OnceCell<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`OnceCell`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum OnceCellOp<V> {
+    /// Stores a value if there is none, and tells whether there was none.
+    Set(V),
+    /// Returns the value.
+    Get,
+    /// Stores a value if there is none, and returns the value that is there now.
+    GetOrInit(V),
+}
+
+/// A result of a [`OnceCellOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum OnceCellRet<V> {
+    /// Whether a value was stored.
+    Stored(bool),
+    /// The value, or that there is none.
+    Value(Option<V>),
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
+    type Op = OnceCellOp<V>;
+    type Ret = OnceCellRet<V>;
+    type State = Option<V>;
+    type Key = ();
+
+    fn initial(&self) -> Option<V> {
+        None
+    }
+
+    fn step(
+        &self,
+        state: &Option<V>,
+        op: &OnceCellOp<V>,
+        recorded: Option<&OnceCellRet<V>>,
+    ) -> Outcomes<OnceCellRet<V>, Option<V>> {
+        let next = match op {
+            OnceCellOp::Set(value) | OnceCellOp::GetOrInit(value) => state.as_ref().or(Some(value)),
+            OnceCellOp::Get => state.as_ref(),
+        };
+        let result = match op {
+            OnceCellOp::Set(_) => OnceCellRet::Stored(state.is_none()),
+            OnceCellOp::Get | OnceCellOp::GetOrInit(_) => OnceCellRet::Value(next.cloned()),
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next.cloned()) }
+    }
+
+    fn observes(&self, op: &OnceCellOp<V>, recorded: Option<&OnceCellRet<V>>) -> bool {
+        match op {
+            OnceCellOp::Set(_) => recorded == Some(&OnceCellRet::Stored(false)),
+            OnceCellOp::Get => true,
+            // Another value is there, so nothing was stored. The same value may have been.
+            OnceCellOp::GetOrInit(value) => {
+                matches!(recorded, Some(OnceCellRet::Value(Some(found))) if found != value)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::OnceCellOp::{Get, GetOrInit, Set};
+    use super::OnceCellRet::{Stored, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Get, Set(0), Set(1), GetOrInit(0), GetOrInit(1)];
+        let results = [Stored(true), Stored(false), Value(None), Value(Some(0)), Value(Some(1))];
+        laws::check(&OnceCell::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&OnceCell::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn the_first_value_stays() {
+        let legal = |sequence: &[(OnceCellOp<u8>, OnceCellRet<u8>)]| laws::is_legal(&OnceCell::new(), sequence);
+        assert!(legal(&[(Get, Value(None)), (Set(1), Stored(true)), (Set(2), Stored(false)), (Get, Value(Some(1)))]));
+        assert!(legal(&[(GetOrInit(1), Value(Some(1))), (GetOrInit(2), Value(Some(1))), (Set(1), Stored(false))]));
+        assert!(!legal(&[(Set(1), Stored(true)), (Set(2), Stored(true))]));
+        assert!(!legal(&[(Set(1), Stored(false))]));
+        assert!(!legal(&[(GetOrInit(1), Value(Some(2)))]));
+        assert!(!legal(&[(GetOrInit(1), Value(Some(1))), (Get, Value(None))]));
+    }
+}

@@ -1,0 +1,165 @@
+//! A priority queue: the least comes out first.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::Treap;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// An unbounded priority queue of values `V`, empty at first.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Insert(v)` | `Done` | never |
+/// | `DeleteMin` | `Value`, the least value, which is removed once; `Value(None)` if the queue was empty | if it was empty |
+/// | `PeekMin` | `Value`, the least value; `Value(None)` if the queue is empty | always |
+///
+/// Values are ordered by `Ord`, and values that are equal are not told apart: which of two equal ones comes out is
+/// nobody's business. Where priorities are equal and values are not, let `V` be the pair; the value then decides.
+///
+/// What is deleted depends on all values, so there are no keys. A state holds how often it has each value, and costs what
+/// its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
+///
+/// ```
+/// use trueline::spec::{PriorityQueue, PriorityQueueOp, PriorityQueueRet, Spec};
+///
+/// let queue = PriorityQueue::new();
+/// let state = queue.step(&queue.initial(), &PriorityQueueOp::Insert(2), None).remove(0).1;
+/// let state = queue.step(&state, &PriorityQueueOp::Insert(1), None).remove(0).1;
+/// let (result, state) = queue.step(&state, &PriorityQueueOp::DeleteMin, None).remove(0);
+/// assert_eq!(result, PriorityQueueRet::Value(Some(1)));
+/// assert_eq!(queue.describe_state(&state), "[2]");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PriorityQueue<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> PriorityQueue<V> {
+    /// The queue that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for PriorityQueue<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`PriorityQueue`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum PriorityQueueOp<V> {
+    /// Adds a value.
+    Insert(V),
+    /// Removes and returns the least value.
+    DeleteMin,
+    /// Returns the least value.
+    PeekMin,
+}
+
+/// A result of a [`PriorityQueueOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum PriorityQueueRet<V> {
+    /// An insertion took place.
+    Done,
+    /// The least value; `None` if the queue was empty.
+    Value(Option<V>),
+}
+
+impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
+    type Op = PriorityQueueOp<V>;
+    type Ret = PriorityQueueRet<V>;
+    /// How often it has each value, which is at least once.
+    type State = Treap<V, u32>;
+    type Key = ();
+
+    fn initial(&self) -> Treap<V, u32> {
+        Treap::new()
+    }
+
+    fn step(
+        &self,
+        state: &Treap<V, u32>,
+        op: &PriorityQueueOp<V>,
+        recorded: Option<&PriorityQueueRet<V>>,
+    ) -> Outcomes<PriorityQueueRet<V>, Treap<V, u32>> {
+        if let PriorityQueueOp::Insert(value) = op {
+            return match recorded {
+                None | Some(PriorityQueueRet::Done) => {
+                    let count = state.get(value).copied().unwrap_or(0);
+                    outcome(PriorityQueueRet::Done, state.insert(value.clone(), count + 1))
+                }
+                Some(PriorityQueueRet::Value(_)) => blocked(),
+            };
+        }
+        let least = state.first();
+        match recorded {
+            Some(PriorityQueueRet::Done) => return blocked(),
+            Some(PriorityQueueRet::Value(value)) if value.as_ref() != least.map(|(value, _)| value) => {
+                return blocked();
+            }
+            Some(PriorityQueueRet::Value(_)) | None => {}
+        }
+        let result = PriorityQueueRet::Value(least.map(|(value, _)| value.clone()));
+        let next = match (op, least) {
+            // No count is ever 0: equal queues must be equal maps.
+            (PriorityQueueOp::DeleteMin, Some((value, 1))) => state.remove(value),
+            (PriorityQueueOp::DeleteMin, Some((value, count))) => state.insert(value.clone(), count - 1),
+            _ => state.clone(),
+        };
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
+        match op {
+            PriorityQueueOp::Insert(_) => false,
+            PriorityQueueOp::DeleteMin => recorded == Some(&PriorityQueueRet::Value(None)),
+            PriorityQueueOp::PeekMin => true,
+        }
+    }
+
+    fn heap_size(&self, state: &Treap<V, u32>) -> usize {
+        state.heap_size()
+    }
+
+    fn describe_state(&self, state: &Treap<V, u32>) -> String {
+        let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
+        format!("{:?}", instances.collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::PriorityQueueOp::{DeleteMin, Insert, PeekMin};
+    use super::PriorityQueueRet::{Done, Value};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Insert(0), Insert(1), Insert(2), DeleteMin, DeleteMin, DeleteMin, PeekMin];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        laws::check(&PriorityQueue::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&PriorityQueue::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn the_least_is_the_first_out() {
+        let mut sequence = vec![(Insert(3), Done), (Insert(1), Done), (Insert(2), Done), (Insert(1), Done)];
+        sequence.extend([1, 1, 2].map(|value| (DeleteMin, Value(Some(value)))));
+        sequence.push((PeekMin, Value(Some(3))));
+        assert!(laws::is_legal(&PriorityQueue::new(), &sequence));
+        assert!(!laws::is_legal(&PriorityQueue::new(), &[sequence.clone(), vec![(DeleteMin, Value(None))]].concat()));
+        sequence.extend([(DeleteMin, Value(Some(3))), (DeleteMin, Value(None)), (PeekMin, Value(None))]);
+        assert!(laws::is_legal(&PriorityQueue::new(), &sequence));
+    }
+
+    #[test]
+    fn is_described_in_order() {
+        let state = [(10, 1), (9, 2)].into_iter().collect();
+        assert_eq!(PriorityQueue::new().describe_state(&state), "[9, 9, 10]");
+    }
+}

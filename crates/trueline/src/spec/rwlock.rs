@@ -1,0 +1,136 @@
+//! A lock that many may hold to read, and one to write.
+
+use super::mutex::LockRet;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A lock that is free at first, and is held by any number of readers or by one writer: a *partial* object, like
+/// [`Mutex`](super::Mutex).
+///
+/// | operation | result | possible | observes |
+/// |---|---|---|---|
+/// | `ReadLock` | `Done` | while no writer holds it | never |
+/// | `TryReadLock` | `Taken`: no writer held it | always | if `false` |
+/// | `ReadUnlock` | `Done` | while a reader holds it | never |
+/// | `WriteLock` | `Done` | while nobody holds it | never |
+/// | `TryWriteLock` | `Taken`: nobody held it | always | if `false` |
+/// | `WriteUnlock` | `Done` | while a writer holds it | never |
+///
+/// Who holds it is not looked at. A try fails if and only if the lock cannot be had: one that may fail for no reason, or
+/// because a writer waits, is another object. There are no keys, and a state has nothing on the heap.
+///
+/// ```
+/// use trueline::spec::{RwLock, RwLockOp, Spec};
+///
+/// let lock = RwLock::new();
+/// let one = lock.step(&lock.initial(), &RwLockOp::ReadLock, None).remove(0).1;
+/// let two = lock.step(&one, &RwLockOp::ReadLock, None).remove(0).1;
+/// assert!(lock.step(&two, &RwLockOp::WriteLock, None).is_empty());
+/// assert_eq!(lock.describe_state(&two), "held by 2 readers");
+/// ```
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RwLock;
+
+impl RwLock {
+    /// The lock that is free at first.
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+/// An operation of a [`RwLock`]. Its result is a [`LockRet`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum RwLockOp {
+    /// Takes the lock to read.
+    ReadLock,
+    /// Takes the lock to read, if it can be had.
+    TryReadLock,
+    /// Gives the lock back after reading.
+    ReadUnlock,
+    /// Takes the lock to write.
+    WriteLock,
+    /// Takes the lock to write, if it can be had.
+    TryWriteLock,
+    /// Gives the lock back after writing.
+    WriteUnlock,
+}
+
+/// A state of a [`RwLock`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RwLockState {
+    /// Held by so many readers; by nobody, if 0.
+    Readers(u32),
+    /// Held by a writer.
+    Writer,
+}
+
+impl Spec for RwLock {
+    type Op = RwLockOp;
+    type Ret = LockRet;
+    type State = RwLockState;
+    type Key = ();
+
+    fn initial(&self) -> RwLockState {
+        RwLockState::Readers(0)
+    }
+
+    fn step(&self, state: &RwLockState, op: &RwLockOp, recorded: Option<&LockRet>) -> Outcomes<LockRet, RwLockState> {
+        use RwLockState::{Readers, Writer};
+        let (result, next) = match (op, *state) {
+            (RwLockOp::ReadLock, Readers(count)) => (LockRet::Done, Readers(count + 1)),
+            (RwLockOp::TryReadLock, Readers(count)) => (LockRet::Taken(true), Readers(count + 1)),
+            (RwLockOp::ReadUnlock, Readers(count @ 1..)) => (LockRet::Done, Readers(count - 1)),
+            (RwLockOp::WriteLock, Readers(0)) => (LockRet::Done, Writer),
+            (RwLockOp::TryWriteLock, Readers(0)) => (LockRet::Taken(true), Writer),
+            (RwLockOp::WriteUnlock, Writer) => (LockRet::Done, Readers(0)),
+            (RwLockOp::TryReadLock | RwLockOp::TryWriteLock, held) => (LockRet::Taken(false), held),
+            (RwLockOp::ReadLock | RwLockOp::ReadUnlock | RwLockOp::WriteLock | RwLockOp::WriteUnlock, _) => {
+                return blocked();
+            }
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
+    }
+
+    fn observes(&self, op: &RwLockOp, recorded: Option<&LockRet>) -> bool {
+        matches!(op, RwLockOp::TryReadLock | RwLockOp::TryWriteLock) && recorded == Some(&LockRet::Taken(false))
+    }
+
+    fn describe_state(&self, state: &RwLockState) -> String {
+        match state {
+            RwLockState::Readers(0) => "free".to_owned(),
+            RwLockState::Readers(1) => "held by a reader".to_owned(),
+            RwLockState::Readers(count) => format!("held by {count} readers"),
+            RwLockState::Writer => "held by a writer".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::LockRet::{Done, Taken};
+    use super::RwLockOp::{ReadLock, ReadUnlock, TryReadLock, TryWriteLock, WriteLock, WriteUnlock};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations =
+            [ReadLock, TryReadLock, ReadUnlock, ReadUnlock, ReadUnlock, WriteLock, TryWriteLock, WriteUnlock];
+        laws::check(&RwLock::new(), &operations, &[Done, Taken(true), Taken(false)], 1);
+        laws::check_observers_are_known(&RwLock::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn readers_share_and_writers_do_not() {
+        let legal = |sequence: &[(RwLockOp, LockRet)]| laws::is_legal(&RwLock::new(), sequence);
+        let readers = vec![(ReadLock, Done), (TryReadLock, Taken(true)), (TryWriteLock, Taken(false))];
+        assert!(legal(&readers));
+        assert!(!legal(&[readers.clone(), vec![(ReadUnlock, Done), (WriteLock, Done)]].concat()));
+        let unlocks = vec![(ReadUnlock, Done), (ReadUnlock, Done), (WriteLock, Done), (TryReadLock, Taken(false))];
+        assert!(legal(&[readers, unlocks.clone()].concat()));
+        assert!(!legal(&[(WriteLock, Done), (ReadLock, Done)]));
+        assert!(!legal(&[(WriteLock, Done), (ReadUnlock, Done)]));
+        assert!(!legal(&[(ReadLock, Done), (WriteUnlock, Done)]));
+        assert!(!legal(&[(TryReadLock, Taken(false))]));
+        assert!(legal(&[(WriteLock, Done), (WriteUnlock, Done), (ReadLock, Done)]));
+    }
+}

@@ -1,0 +1,109 @@
+//! A counting semaphore.
+
+use super::mutex::LockRet;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// A semaphore with so many permits at first: a *partial* object, like [`Mutex`](super::Mutex).
+///
+/// | operation | result | possible | observes |
+/// |---|---|---|---|
+/// | `Acquire` | `Done` | while a permit is left | never |
+/// | `TryAcquire` | `Taken`: a permit was left | always | if `false` |
+/// | `Release` | `Done` | always | never |
+///
+/// A release adds a permit, whether or not one was acquired before: a semaphore, as Dijkstra had it, has no greatest
+/// number of permits, and begins with none where it is to signal. There are no keys. A state is the number of permits
+/// left.
+///
+/// ```
+/// use trueline::spec::{Semaphore, SemaphoreOp, Spec};
+///
+/// let semaphore = Semaphore::new(1);
+/// let none_left = semaphore.step(&semaphore.initial(), &SemaphoreOp::Acquire, None).remove(0).1;
+/// assert!(semaphore.step(&none_left, &SemaphoreOp::Acquire, None).is_empty());
+/// assert_eq!(semaphore.step(&none_left, &SemaphoreOp::Release, None)[0].1, 1);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Semaphore {
+    permits: u64,
+}
+
+impl Semaphore {
+    /// The semaphore with `permits` permits at first.
+    pub const fn new(permits: u64) -> Self {
+        Self { permits }
+    }
+}
+
+/// An operation of a [`Semaphore`]. Its result is a [`LockRet`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum SemaphoreOp {
+    /// Takes a permit.
+    Acquire,
+    /// Takes a permit, if one is left.
+    TryAcquire,
+    /// Gives a permit back, or a new one.
+    Release,
+}
+
+impl Spec for Semaphore {
+    type Op = SemaphoreOp;
+    type Ret = LockRet;
+    type State = u64;
+    type Key = ();
+
+    fn initial(&self) -> u64 {
+        self.permits
+    }
+
+    fn step(&self, state: &u64, op: &SemaphoreOp, recorded: Option<&LockRet>) -> Outcomes<LockRet, u64> {
+        let (result, next) = match (op, *state) {
+            (SemaphoreOp::Acquire, 0) => return blocked(),
+            (SemaphoreOp::Acquire, left) => (LockRet::Done, left - 1),
+            (SemaphoreOp::TryAcquire, 0) => (LockRet::Taken(false), 0),
+            (SemaphoreOp::TryAcquire, left) => (LockRet::Taken(true), left - 1),
+            // No history is long enough to tell the greatest number from its successor.
+            (SemaphoreOp::Release, left) => (LockRet::Done, left.saturating_add(1)),
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
+    }
+
+    fn observes(&self, op: &SemaphoreOp, recorded: Option<&LockRet>) -> bool {
+        *op == SemaphoreOp::TryAcquire && recorded == Some(&LockRet::Taken(false))
+    }
+
+    fn describe_state(&self, state: &u64) -> String {
+        match state {
+            1 => "1 permit left".to_owned(),
+            left => format!("{left} permits left"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::LockRet::{Done, Taken};
+    use super::SemaphoreOp::{Acquire, Release, TryAcquire};
+    use super::*;
+
+    #[test]
+    fn keeps_the_laws() {
+        for permits in 0..3 {
+            let operations = [Acquire, TryAcquire, Release];
+            laws::check(&Semaphore::new(permits), &operations, &[Done, Taken(true), Taken(false)], 1);
+            laws::check_observers_are_known(&Semaphore::new(permits), &operations, |_, _| false, 2);
+        }
+    }
+
+    #[test]
+    fn has_so_many_permits() {
+        let legal = |sequence: &[(SemaphoreOp, LockRet)]| laws::is_legal(&Semaphore::new(2), sequence);
+        let both = vec![(Acquire, Done), (TryAcquire, Taken(true))];
+        assert!(!legal(&[both.clone(), vec![(Acquire, Done)]].concat()));
+        assert!(!legal(&[both.clone(), vec![(TryAcquire, Taken(true))]].concat()));
+        assert!(legal(&[both.clone(), vec![(TryAcquire, Taken(false)), (Release, Done), (Acquire, Done)]].concat()));
+        assert!(!legal(&[(TryAcquire, Taken(false))]));
+        assert!(legal(&[vec![(Release, Done)], both, vec![(Acquire, Done)]].concat()), "a release adds a permit");
+    }
+}

@@ -1,0 +1,157 @@
+//! A stack that tells its height.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::Chain;
+use super::{Outcomes, Spec, blocked, outcome};
+
+/// An unbounded last-in-first-out stack of values `V`, empty at first, whose operations also tell how high it was before.
+///
+/// | operation | result | observes |
+/// |---|---|---|
+/// | `Push(v)` | `Pushed`, the height before | never |
+/// | `Pop` | `Popped`, the height before and the newest value, which is removed; 0 and `None` if it was empty | if it was empty |
+///
+/// It has no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), example 9, take
+/// the height for one, and claim that the stack is linearizable if and only if the operations at each height are. That
+/// is *not sound*. Of `Push(a)` → 0, `Push(b)` → 1, `Pop` → (1, a), one after the other, the first and the last are
+/// legal without the second, and the second is legal if something is below; but all three are not, because `b` is on
+/// top, and the height is 2. What is wrong at one height is wrong; what is right at each need not be right.
+///
+/// A state costs a list node, see [`Chain::heap_size`]; it is written from the bottom to the top. Each step costs O(1).
+///
+/// ```
+/// use trueline::spec::{Spec, StackHeights, StackHeightsOp, StackHeightsRet};
+///
+/// let stack = StackHeights::new();
+/// let (result, state) = stack.step(&stack.initial(), &StackHeightsOp::Push('a'), None).remove(0);
+/// assert_eq!(result, StackHeightsRet::Pushed(0));
+/// let (result, state) = stack.step(&state, &StackHeightsOp::Pop, None).remove(0);
+/// assert_eq!(result, StackHeightsRet::Popped { height: 1, value: Some('a') });
+/// assert_eq!(stack.step(&state, &StackHeightsOp::Pop, None)[0].0, StackHeightsRet::Popped { height: 0, value: None });
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct StackHeights<V> {
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> StackHeights<V> {
+    /// The stack that is empty at first.
+    pub const fn new() -> Self {
+        Self { values: PhantomData }
+    }
+}
+
+impl<V> Default for StackHeights<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An operation of a [`StackHeights`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StackHeightsOp<V> {
+    /// Adds a value on top.
+    Push(V),
+    /// Removes and returns the value on top.
+    Pop,
+}
+
+/// A result of a [`StackHeightsOp`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum StackHeightsRet<V> {
+    /// A push took place, on a stack of this height.
+    Pushed(usize),
+    /// A pop took place.
+    Popped {
+        /// The height before, with the value.
+        height: usize,
+        /// The value that was on top; `None` if the stack was empty.
+        value: Option<V>,
+    },
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
+    type Op = StackHeightsOp<V>;
+    type Ret = StackHeightsRet<V>;
+    type State = Chain<V>;
+    type Key = ();
+
+    fn initial(&self) -> Chain<V> {
+        Chain::new()
+    }
+
+    fn step(
+        &self,
+        state: &Chain<V>,
+        op: &StackHeightsOp<V>,
+        recorded: Option<&StackHeightsRet<V>>,
+    ) -> Outcomes<StackHeightsRet<V>, Chain<V>> {
+        let height = state.len();
+        let result = match op {
+            StackHeightsOp::Push(_) => StackHeightsRet::Pushed(height),
+            StackHeightsOp::Pop => StackHeightsRet::Popped { height, value: state.newest().cloned() },
+        };
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        let next = match op {
+            StackHeightsOp::Push(value) => state.push_newest(value.clone()),
+            StackHeightsOp::Pop => state.pop_newest().map_or_else(Chain::new, |(_, rest)| rest),
+        };
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &StackHeightsOp<V>, recorded: Option<&StackHeightsRet<V>>) -> bool {
+        match op {
+            StackHeightsOp::Push(_) => false,
+            StackHeightsOp::Pop => recorded == Some(&StackHeightsRet::Popped { height: 0, value: None }),
+        }
+    }
+
+    fn heap_size(&self, state: &Chain<V>) -> usize {
+        state.heap_size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::register::laws;
+    use super::StackHeightsOp::{Pop, Push};
+    use super::StackHeightsRet::{Popped, Pushed};
+    use super::*;
+
+    fn popped(height: usize, value: impl Into<Option<char>>) -> (StackHeightsOp<char>, StackHeightsRet<char>) {
+        (Pop, Popped { height, value: value.into() })
+    }
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Push('a'), Push('b'), Pop, Pop, Pop];
+        let mut results = vec![Popped { height: 0, value: None }, Popped { height: 1, value: None }];
+        for height in 0..=40 {
+            results.push(Pushed(height));
+            results.extend(['a', 'b'].map(|value| Popped { height, value: Some(value) }));
+        }
+        laws::check(&StackHeights::new(), &operations, &results, 1);
+        laws::check_observers_are_known(&StackHeights::new(), &operations, |_, _| false, 2);
+    }
+
+    #[test]
+    fn heights_count() {
+        let stack = StackHeights::new();
+        let pushes = vec![(Push('a'), Pushed(0)), (Push('b'), Pushed(1))];
+        assert!(laws::is_legal(
+            &stack,
+            &[pushes.clone(), vec![popped(2, 'b'), popped(1, 'a'), popped(0, None)]].concat()
+        ));
+        assert!(!laws::is_legal(&stack, &[pushes.clone(), vec![popped(1, 'b')]].concat()));
+        assert!(!laws::is_legal(&stack, &[(Push('a'), Pushed(1))]));
+        assert!(!laws::is_legal(&stack, &[popped(0, 'a')]));
+        // The history that the partition by height gets wrong.
+        assert!(!laws::is_legal(&stack, &[pushes, vec![popped(1, 'a')]].concat()));
+        assert!(laws::is_legal(&stack, &[(Push('a'), Pushed(0)), popped(1, 'a')]));
+    }
+}
