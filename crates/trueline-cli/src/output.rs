@@ -8,6 +8,11 @@ pub(crate) fn error(message: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {message}");
 }
 
+/// Says on stderr what may be of interest.
+pub(crate) fn note(message: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "\x1b[1mnote:\x1b[0m {message}");
+}
+
 /// Runs `write` with stdout, without colour where that is not wanted.
 ///
 /// Returns whether stdout still takes what is written. If its reader went away, that is no error: the reader has what

@@ -71,7 +71,9 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     let mut slowest = Duration::ZERO;
     let started = Instant::now();
     while started.elapsed() < time && findings < 20 {
-        let mut bytes = pool[dice.below(pool.len())].clone();
+        // Half of them from the seeds: what was kept tends to be ever worse.
+        let from = if dice.below(2) == 0 { seeds } else { pool.len() };
+        let mut bytes = pool[dice.below(from)].clone();
         let other = dice.below(pool.len());
         mutate(&mut dice, &mut bytes, &pool[other], words);
         let begun = Instant::now();
@@ -84,9 +86,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
                 histories += 1;
                 kinds.insert(format!("{} {} {}", history.len().min(12), history.pending().min(4), bytes.len() / 512))
             }
-            Ok(Err(error)) => {
-                kinds.insert(error.message().split_ascii_whitespace().filter(|word| is_plain(word)).collect())
-            }
+            Ok(Err(error)) => kinds.insert(kind_of(error.message())),
             Err(_) => false,
         };
         if outcome.is_err() || elapsed > SLOW {
@@ -98,10 +98,10 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
             }
         }
         if new && bytes.len() <= 2 * PIECE {
-            if pool.len() < POOL {
+            if pool.len() < seeds + POOL {
                 pool.push(bytes);
             } else {
-                let place = dice.below(pool.len());
+                let place = seeds + dice.below(pool.len() - seeds);
                 pool[place] = bytes;
             }
         }
@@ -114,7 +114,9 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     ExitCode::from(u8::from(findings > 0))
 }
 
-/// Whether a word of a message is one of ours, and not from the file.
-fn is_plain(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'))
+/// The first words of a message that are ours, and not from the file.
+fn kind_of(message: &str) -> String {
+    let ours: String = message.split(['`', '"']).step_by(2).collect();
+    let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'));
+    ours.split_ascii_whitespace().filter(is_word).take(8).collect()
 }

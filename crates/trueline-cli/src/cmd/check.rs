@@ -28,7 +28,13 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         }
     };
     let config = config(args);
-    let inputs = find_inputs(&args.inputs);
+    let (inputs, passed_over) = find_inputs(&args.inputs);
+    if !args.quiet {
+        for path in passed_over {
+            let path = path.display();
+            output::note(format_args!("{path}: passed over, it does not look like a history; name it to have it read"));
+        }
+    }
     let progress = progress(inputs.len());
     let mut tally = Tally::default();
     for input in inputs {
@@ -83,15 +89,17 @@ impl Input {
     }
 }
 
-/// The inputs, with each directory replaced by the files below it, in the order of their names.
-fn find_inputs(paths: &[PathBuf]) -> Vec<Input> {
+/// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
+/// passed over although their names allow histories.
+fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
     let mut inputs = Vec::new();
+    let mut passed_over = Vec::new();
     for path in paths {
         if path.as_os_str() == "-" {
             inputs.push(Input::Stdin);
         } else if path.is_dir() {
             let mut files = Vec::new();
-            match find_files(path, &mut files) {
+            match find_files(path, &mut files, &mut passed_over) {
                 Err((place, fault)) => {
                     let message = format!("cannot list the directory: {fault}; check its permissions");
                     inputs.push(Input::Fault(place, message));
@@ -109,11 +117,16 @@ fn find_inputs(paths: &[PathBuf]) -> Vec<Input> {
             inputs.push(Input::File(path.clone()));
         }
     }
-    inputs
+    passed_over.sort();
+    (inputs, passed_over)
 }
 
 /// Adds the histories below `directory`. Links to directories are not followed: they may lead in circles.
-fn find_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+fn find_files(
+    directory: &Path,
+    files: &mut Vec<PathBuf>,
+    passed_over: &mut Vec<PathBuf>,
+) -> Result<(), (PathBuf, io::Error)> {
     let fault = |error| (directory.to_owned(), error);
     let mut directories = Vec::new();
     for entry in fs::read_dir(directory).map_err(fault)? {
@@ -121,25 +134,30 @@ fn find_files(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), (PathBuf
         let path = entry.path();
         if entry.file_type().map_err(fault)?.is_dir() {
             directories.push(path);
-        } else if path.is_file() && is_history(&path) {
-            files.push(path);
+        } else if path.is_file() {
+            match is_history(&path) {
+                Some(true) => files.push(path),
+                Some(false) => passed_over.push(path),
+                None => {}
+            }
         }
     }
-    directories.iter().try_for_each(|directory| find_files(directory, files))
+    directories.iter().try_for_each(|directory| find_files(directory, files, passed_over))
 }
 
-/// Whether a file is to be read because its directory was named. Those whose names say nothing must look like it:
-/// logs and texts of all kinds lie beside histories.
-fn is_history(path: &Path) -> bool {
+/// Whether a file is a history; `None` if its name says that it is something else.
+///
+/// Logs and texts of all kinds lie beside histories: they must look like one.
+fn is_history(path: &Path) -> Option<bool> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "json" | "edn") => true,
+        Some("jsonl" | "json" | "edn") => Some(true),
         Some("log" | "txt") => {
             let mut start = Vec::new();
             let looked = File::open(path).and_then(|file| file.take(CHUNK as u64).read_to_end(&mut start));
             // What cannot be read is to be complained about.
-            looked.is_err() || codec::detect(&start).is_some()
+            Some(looked.is_err() || codec::detect(&start).is_some())
         }
-        _ => false,
+        _ => None,
     }
 }
 

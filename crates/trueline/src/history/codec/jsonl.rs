@@ -116,13 +116,15 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
     output.flush()
 }
 
-/// Writes a history as whole operations, a line each; positions in the order of events serve as times.
+/// Writes a history as whole operations, a line each; positions in the order of events serve as times, except that
+/// what has to touch in time has the same.
 ///
 /// An optional operation (see [`Outcome::Optional`]) is written as one that never returned: its result is lost.
 ///
 /// # Errors
 /// If writing fails.
 pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    let times = times(history);
     for operation in history.operations() {
         let record = &operation.op;
         let process = operation.process;
@@ -130,16 +132,49 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
         let key = Key(record.key.as_ref());
         let value = &record.value;
         let object = Object(history.object_name(operation.object));
-        let call = operation.call_position();
+        let call = times[operation.call_position() as usize];
         write!(output, r#"{{"process":{process},"f":{f}{key},"value":{value}{object}"#)?;
         match (&operation.outcome, operation.return_position()) {
             (Outcome::Returned(result), Some(ret)) => {
+                let ret = times[ret as usize];
                 writeln!(output, r#","result":{result},"call":{call},"return":{ret}}}"#)?;
             }
             _ => writeln!(output, r#","call":{call},"return":null}}"#)?,
         }
     }
     output.flush()
+}
+
+/// A time for each event, that gives the same history again.
+///
+/// Where a process calls before its last operation has returned, the two touch in time (see
+/// [`from_intervals`](super::super::from_intervals)): from that call to that return there is only one time.
+fn times(history: &RawHistory) -> Vec<usize> {
+    let mut returned: HashMap<ProcessId, usize> = HashMap::new();
+    // How many of such stretches begin, less those that end, at each event.
+    let mut stretches = vec![0i32; history.events().len() + 1];
+    for operation in history.operations() {
+        let call = operation.call_position() as usize;
+        if let Some(&ret) = returned.get(&operation.process).filter(|&&ret| ret > call) {
+            stretches[call + 1] += 1;
+            stretches[ret + 1] -= 1;
+        }
+        if let Some(ret) = operation.return_position() {
+            let latest = returned.entry(operation.process).or_default();
+            *latest = (*latest).max(ret as usize);
+        }
+    }
+    let mut open = 0;
+    let mut time = 0;
+    let mut times = Vec::with_capacity(history.events().len());
+    for (position, change) in stretches.iter().take(history.events().len()).enumerate() {
+        open += change;
+        if open == 0 {
+            time = position;
+        }
+        times.push(time);
+    }
+    times
 }
 
 /// A JSON string.
@@ -578,7 +613,19 @@ mod tests {
         );
         let error = write_events(&history, io::sink()).expect_err("they overlap");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        write_operations(&history, io::sink()).expect("these can say it");
+        for text in [
+            "",
+            r#"{"process":0,"f":"write","value":1,"call":2}
+               {"process":1,"f":"write","value":2,"call":2,"return":2}
+               {"process":1,"f":"read","result":1,"call":2,"return":5}
+               {"process":0,"f":"read","call":4}"#,
+        ] {
+            let history = if text.is_empty() { history.clone() } else { history_of(text) };
+            let mut written = Vec::new();
+            write_operations(&history, &mut written).expect("these can say it");
+            let again = read(written.as_slice()).expect("we wrote it");
+            assert_eq!(again.events(), history.events());
+        }
     }
 
     #[test]
