@@ -6,8 +6,7 @@ use trueline::history::History;
 use trueline::judge::{Algorithm, Budget, Config, Rules, check};
 use trueline::spec::{Queue, Register, Set, Spec};
 use trueline::verdict::Verdict;
-
-use crate::histories;
+use trueline_bench::histories;
 
 /// The bytes of an entry, about, in either set.
 const ENTRY: u64 = 32;

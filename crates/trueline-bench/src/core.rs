@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use trueline::judge::{Budget, Config};
 use trueline::spec::{Queue, Register, Set};
+use trueline_bench::histories;
 
-use crate::histories;
 use crate::measure::{self, Measured};
 
 /// A row of a table: the name of its case, and what it is to show.

@@ -5,13 +5,16 @@ use trueline::history::{Builder, History, Outcome};
 use trueline::spec::{Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec};
 
 /// A history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations alike.
-pub(crate) fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
+pub fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes: 4, operations, crashes: 0, busy: false };
     run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 24))
 }
 
 /// A history of a set of 6 values whose last operation says that a value is there which never was.
-pub(crate) fn bad_set(operations: u32, processes: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
+///
+/// # Panics
+/// If there are no processes.
+pub fn bad_set(operations: u32, processes: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes, operations, crashes: 0, busy: true };
     let good = run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 6));
     let mut builder = History::builder();
@@ -31,12 +34,7 @@ fn any_set_operation(random: &mut Random, values: u32) -> SetOp<u64> {
 }
 
 /// Reads and writes of 5 values by busy clients; of 1,000 operations, `crashes` never return.
-pub(crate) fn register(
-    operations: u32,
-    clients: u32,
-    crashes: u32,
-    seed: u64,
-) -> History<RegisterOp<u64>, RegisterRet<u64>> {
+pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> History<RegisterOp<u64>, RegisterRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes, busy: true };
     run(&shape, seed, &Register::new(0), |random, _| {
         if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(u64::from(random.below(5))) }
@@ -47,7 +45,10 @@ pub(crate) fn register(
 /// been written earlier. What comes behind starts from 1.
 ///
 /// Writes of 2 that would never return do so before the write of 1: else one of them could explain the read.
-pub(crate) fn bad_register(
+///
+/// # Panics
+/// If there are no clients.
+pub fn bad_register(
     operations: u32,
     clients: u32,
     crashes: u32,
@@ -75,6 +76,14 @@ pub(crate) fn bad_register(
     builder.finish()
 }
 
+/// The history without the reads that never returned: they say nothing.
+#[must_use]
+pub fn without_lost_reads(
+    history: &History<RegisterOp<u64>, RegisterRet<u64>>,
+) -> History<RegisterOp<u64>, RegisterRet<u64>> {
+    history.project(|_, operation| operation.return_position().is_some() || operation.op != RegisterOp::Read)
+}
+
 fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &History<Op, Ret>, first_process: u32) {
     for event in history.events() {
         let operation = &history[event.op()];
@@ -92,7 +101,7 @@ fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &Histo
 }
 
 /// Enqueues and dequeues of distinct values by busy clients: hard for every generic search.
-pub(crate) fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
+pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
     let mut next = 0;
     run(&shape, seed, &Queue::new(), move |random, _| {

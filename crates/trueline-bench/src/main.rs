@@ -6,7 +6,6 @@
 
 mod bounded;
 mod core;
-mod histories;
 mod measure;
 
 use std::process::ExitCode;

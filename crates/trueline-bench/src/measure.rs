@@ -1,12 +1,12 @@
 //! Measuring one case in a process of its own.
 
-use std::fs;
 use std::process::Command;
 
 use trueline::history::History;
 use trueline::judge::{Config, check};
 use trueline::spec::Spec;
 use trueline::verdict::{Judgement, Verdict};
+use trueline_bench::usage;
 
 /// What was measured.
 #[derive(Clone, Debug)]
@@ -25,13 +25,13 @@ pub(crate) struct Measured {
 
 /// Judges `history` `runs` times, in this process.
 pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config, runs: u32) -> Measured {
-    let loaded = status("VmRSS");
+    let loaded = usage::resident_kib();
     let mut best_ns = u64::MAX;
     let mut last = None;
     for _ in 0..runs {
-        let start = cpu_ns();
+        let start = usage::cpu_ns();
         let judgement = check(spec, history, config);
-        best_ns = best_ns.min(cpu_ns() - start);
+        best_ns = best_ns.min(usage::cpu_ns() - start);
         last = Some(judgement);
     }
     let Judgement { verdict, stats } = last.expect("there is at least one run");
@@ -39,7 +39,7 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
         Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
         known => known.name().to_owned(),
     };
-    let most_kib = status("VmHWM");
+    let most_kib = usage::most_kib();
     Measured {
         operations: history.len(),
         pending: history.pending(),
@@ -49,24 +49,6 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
         above_kib: most_kib.saturating_sub(loaded),
         most_kib,
     }
-}
-
-/// The processor time of this process so far: other processes on a shared machine do not count, but what they do to
-/// its caches does.
-fn cpu_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
-}
-
-/// A line of `/proc/self/status` in KiB; 0 where there is none.
-fn status(field: &str) -> u64 {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            let line = status.lines().find(|line| line.starts_with(field))?;
-            line.split_whitespace().nth(1)?.parse().ok()
-        })
-        .unwrap_or(0)
 }
 
 impl Measured {

@@ -1,0 +1,150 @@
+//! The cases: which history, by key or whole, and what the verdict must be.
+
+use std::time::Duration;
+
+use trueline::spec;
+use trueline_bench::histories;
+
+use crate::checkers::{self, Answer, Checker};
+use crate::files;
+use crate::objects;
+
+/// A case of the comparison.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The heading of its table.
+    pub(crate) title: String,
+    /// Why it is here, in a sentence or two; may be empty.
+    pub(crate) remark: &'static str,
+    pub(crate) by_key: bool,
+    /// The histories: one, or several whose times are added up.
+    pub(crate) histories: Vec<Source>,
+    /// Seconds for each history, if other than for all.
+    pub(crate) limit: Option<Duration>,
+}
+
+/// Where a history comes from, and what the verdict must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// As the child understands it.
+    pub(crate) words: Vec<String>,
+    /// `None` if nobody says.
+    pub(crate) expected: Option<Answer>,
+}
+
+fn generated(words: &str, expected: Answer) -> Vec<Source> {
+    vec![Source { words: words.split(' ').map(str::to_owned).collect(), expected: Some(expected) }]
+}
+
+fn case(title: &str, remark: &'static str, by_key: bool, histories: Vec<Source>) -> Case {
+    Case { title: title.to_owned(), remark, by_key, histories, limit: None }
+}
+
+/// The set of 280,000 operations, whole: a bar is set for it.
+pub(crate) const SET_WHOLE: &str = "Set, 280,000 operations, whole";
+
+/// How many small histories of queues there are of each length.
+const QUEUES: u32 = 20;
+/// The limit for a history that is one of many.
+pub(crate) const FOR_ONE_OF_MANY: Duration = Duration::from_secs(5);
+/// How many writes are lost where some are.
+const LOST: usize = 30;
+
+/// All cases with histories that are made up.
+pub(crate) fn all_generated() -> Vec<Case> {
+    use Answer::{Accepted, Rejected};
+    let mut cases = vec![
+        case(
+            "Set, 280,000 operations, by key",
+            "4 threads, 24 values, so 24 histories of some 11,700 operations.",
+            true,
+            generated("set 280000", Accepted),
+        ),
+        case(
+            SET_WHOLE,
+            "The same history, not split: a set of bits with one for each operation, for each configuration, is 35 kB.",
+            false,
+            generated("set 280000", Accepted),
+        ),
+        case("Set, 20,000 operations, whole", "", false, generated("set 20000", Accepted)),
+        case("Set, 2,000 operations, whole", "", false, generated("set 2000", Accepted)),
+    ];
+    for clients in [8, 16, 32] {
+        cases.push(case(
+            &format!("Register, 1,000 operations, {clients} busy clients, good"),
+            "",
+            false,
+            generated(&format!("register good {clients}"), Accepted),
+        ));
+        cases.push(case(
+            &format!("Register, 1,000 operations, {clients} busy clients, bad"),
+            "The violation is at nine tenths.",
+            false,
+            generated(&format!("register bad {clients}"), Rejected),
+        ));
+    }
+    for (name, expected) in [("good", Accepted), ("bad", Rejected)] {
+        cases.push(case(
+            &format!("Register, some 1,000 operations, 5 clients, {LOST} writes that never return, {name}"),
+            "",
+            false,
+            generated(&format!("register-lost {name}"), expected),
+        ));
+    }
+    for operations in [60, 100] {
+        let histories = (1..=QUEUES).flat_map(|seed| generated(&format!("queue {operations} {seed}"), Accepted));
+        let title = format!("Queue, {QUEUES} histories of {operations} operations, 4 busy clients");
+        let remark = "Much is luck here: which order is tried first.";
+        cases.push(Case { limit: Some(FOR_ONE_OF_MANY), ..case(&title, remark, false, histories.collect()) });
+    }
+    cases.push(case(
+        "Queue, 1,000 operations, 4 busy clients",
+        "Beyond every generic search, ours among them.",
+        false,
+        generated("queue 1000 1", Accepted),
+    ));
+    cases
+}
+
+/// In the child: makes or reads the history that `words` name, and has it judged.
+pub(crate) fn run(words: &[&str], checker: Checker, by_key: bool) -> Result<(), String> {
+    let number = |word: &str| word.parse::<u32>().map_err(|error| format!("{word}: {error}"));
+    match *words {
+        ["set", operations] => {
+            let history = histories::set(number(operations)?, 1);
+            checkers::run::<_, objects::Set, objects::OneOfSet>(checker, by_key, &spec::Set::new(), &history, &history);
+        }
+        ["register", kind @ ("good" | "bad"), clients] => {
+            let make = if kind == "good" { histories::register } else { histories::bad_register };
+            let history = make(1000, number(clients)?, 0, 1);
+            let register = spec::Register::new(0);
+            checkers::run::<_, objects::Register, objects::Register>(checker, by_key, &register, &history, &history);
+        }
+        ["register-lost", kind @ ("good" | "bad")] => {
+            let make = if kind == "good" { histories::register } else { histories::bad_register };
+            let mut candidates = (1..).map(|seed| histories::without_lost_reads(&make(1000, 5, 60, seed)));
+            let history = candidates.find(|history| history.pending() == LOST).expect("it is the mean");
+            let register = spec::Register::new(0);
+            checkers::run::<_, objects::Register, objects::Register>(checker, by_key, &register, &history, &history);
+        }
+        ["queue", operations, seed] => {
+            let history = histories::queue(number(operations)?, 4, number(seed)?.into());
+            let queue = spec::Queue::new();
+            checkers::run::<_, objects::Queue, objects::Queue>(checker, by_key, &queue, &history, &history);
+        }
+        ["etcd", path] => {
+            let history = files::read_etcd(path)?;
+            let register = spec::CasRegister::new(None);
+            checkers::run::<_, objects::CasRegister, objects::CasRegister>(
+                checker, by_key, &register, &history, &history,
+            );
+        }
+        ["store", path] => {
+            let (history, plain) = files::read_store(path)?;
+            let kv = spec::Kv::new();
+            checkers::run::<_, objects::Store, objects::OneOfStore>(checker, by_key, &kv, &history, &plain);
+        }
+        _ => return Err(format!("there is no history {}", words.join(" "))),
+    }
+    Ok(())
+}

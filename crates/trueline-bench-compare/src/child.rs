@@ -1,0 +1,239 @@
+//! Measuring in a process of its own: what the child says and what the parent makes of it.
+//!
+//! The child writes a line when the history is loaded, in the checker's own form, and one for each time that it has
+//! been judged. The parent reads them, watches the child's time and memory, and kills it when a limit is reached.
+//!
+//! Times are those of the processor, so that other programs on the machine count for little.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trueline_bench::usage;
+
+use crate::checkers::Answer;
+
+/// How often a history is judged at most; the best time counts.
+const RUNS: u32 = 20;
+/// No further run begins when those before took longer than this together.
+const LONG_ENOUGH: Duration = Duration::from_secs(2);
+/// A child that does not get the processor is stopped all the same, when the clock shows so many times its limit.
+const PATIENCE: u32 = 10;
+/// How often the parent looks at the child.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Which time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// What the processor spent on the process.
+    Processor,
+    /// What the clock on the wall shows, for those who judge on several threads.
+    Wall,
+}
+
+/// In the child: makes the input, judges it, and tells the parent; several times.
+///
+/// `size` is the number of operations, and of those that never returned.
+pub(crate) fn repeat<I>(
+    clock: Clock,
+    size: (usize, usize),
+    mut load: impl FnMut() -> I,
+    mut judge: impl FnMut(I) -> Answer,
+) {
+    let mut input = load();
+    usage::forget_most();
+    let loaded = usage::resident_kib();
+    println!("loaded {} {} {loaded}", size.0, size.1);
+    let mut all = Duration::ZERO;
+    for run in 1..=RUNS {
+        let (wall, processor) = (Instant::now(), usage::cpu_ns());
+        let answer = judge(input);
+        let took = match clock {
+            Clock::Processor => Duration::from_nanos(usage::cpu_ns() - processor),
+            Clock::Wall => wall.elapsed(),
+        };
+        println!("judged {} {} {}", answer.name(), took.as_nanos(), usage::most_kib().saturating_sub(loaded));
+        all += took;
+        if run == RUNS || all > LONG_ENOUGH {
+            break;
+        }
+        input = load();
+    }
+}
+
+/// What a child may use for one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Of the processor.
+    pub(crate) time: Duration,
+    pub(crate) memory_kib: u64,
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It was judged; the best time.
+    Judged(Answer, Duration),
+    /// It did not end within the limits; when it was stopped.
+    GaveUp(Reason, Duration),
+    /// It ended without an answer; what it said.
+    Failed(String),
+    /// It judged the same history in two ways.
+    Contradicted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    Time,
+    Memory,
+}
+
+/// What was measured of a case.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) operations: usize,
+    pub(crate) pending: usize,
+    pub(crate) end: End,
+    pub(crate) runs: u32,
+    /// The most resident memory above what was resident with the history loaded, in KiB.
+    pub(crate) above_kib: u64,
+}
+
+/// In the parent: runs this program with these words in a new process.
+pub(crate) fn measure(words: &[&str], limits: Limits) -> Measured {
+    let mut seen = Seen::default();
+    let end = match start(words) {
+        Ok(child) => watch(child, limits, &mut seen),
+        Err(error) => End::Failed(format!("could not be started: {error}")),
+    };
+    let Seen { operations, pending, runs, above_kib, .. } = seen;
+    Measured { operations, pending, end, runs, above_kib }
+}
+
+fn start(words: &[&str]) -> std::io::Result<Child> {
+    Command::new(std::env::current_exe()?)
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// What the child has said so far.
+#[derive(Debug, Default)]
+struct Seen {
+    operations: usize,
+    pending: usize,
+    loaded_kib: Option<u64>,
+    best: Option<(Answer, Duration)>,
+    runs: u32,
+    above_kib: u64,
+    contradicts: bool,
+}
+
+impl Seen {
+    fn line(&mut self, line: &str) -> Option<()> {
+        let words: Vec<&str> = line.split(' ').collect();
+        match *words.as_slice() {
+            ["loaded", operations, pending, kib] => {
+                self.operations = operations.parse().ok()?;
+                self.pending = pending.parse().ok()?;
+                self.loaded_kib = Some(kib.parse().ok()?);
+            }
+            ["judged", answer, ns, above_kib] => {
+                let (answer, took) = (Answer::from_name(answer)?, Duration::from_nanos(ns.parse().ok()?));
+                self.contradicts |= self.best.is_some_and(|(before, _)| before != answer);
+                self.best = Some((answer, self.best.map_or(took, |(_, best)| best.min(took))));
+                self.runs += 1;
+                self.above_kib = above_kib.parse().ok()?;
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+/// What the processor has spent on another process; nothing where the system does not say.
+fn processor_time(process: u32) -> Duration {
+    /// Linux counts in hundredths of a second here, whatever it counts in elsewhere.
+    const TICK_MS: u64 = 10;
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The second field is a name in brackets, which may have anything in it; user and system time are 14 and 15.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * TICK_MS)
+}
+
+fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
+    let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let (sender, lines) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    // Since when the child has been at what it does now, by the clock and by its processor time.
+    let (mut clock, mut spent_before) = (Instant::now(), Duration::ZERO);
+    let reason = loop {
+        match lines.recv_timeout(LOOK) {
+            Ok(line) => {
+                seen.line(&line);
+                (clock, spent_before) = (Instant::now(), processor_time(child.id()));
+            }
+            Err(RecvTimeoutError::Disconnected) => break None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(loaded) = seen.loaded_kib {
+            seen.above_kib = seen.above_kib.max(usage::most_kib_of(child.id()).saturating_sub(loaded));
+        }
+        let spent = processor_time(child.id()).saturating_sub(spent_before);
+        if seen.above_kib > limits.memory_kib {
+            break Some((Reason::Memory, spent));
+        }
+        if spent > limits.time || clock.elapsed() > limits.time * PATIENCE {
+            break Some((Reason::Time, spent));
+        }
+    };
+    if reason.is_some() {
+        // It may have ended by itself just now: that is as good.
+        let _ = child.kill();
+    }
+    let mut said = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        let _ = stderr.read_to_string(&mut said);
+    }
+    let ended = child.wait();
+    let _ = reader.join();
+    match (seen.best, reason) {
+        (Some(_), _) if seen.contradicts => End::Contradicted,
+        (Some((answer, best)), _) => End::Judged(answer, best),
+        (None, Some((reason, ran))) => End::GaveUp(reason, ran),
+        (None, None) => {
+            let first = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("said nothing");
+            let ended = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+            End::Failed(format!("{ended}: {first}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_child_says_is_understood() {
+        let mut seen = Seen::default();
+        for line in ["loaded 7 2 4000", "judged accepted 30000 5", "a peer says something", "judged accepted 20000 6"] {
+            assert!(seen.line(line).is_some(), "{line}");
+        }
+        assert_eq!((seen.operations, seen.pending, seen.runs, seen.above_kib), (7, 2, 2, 6));
+        assert_eq!(seen.best, Some((Answer::Accepted, Duration::from_micros(20))));
+        assert!(!seen.contradicts);
+        seen.line("judged rejected 1 1");
+        assert!(seen.contradicts);
+    }
+}

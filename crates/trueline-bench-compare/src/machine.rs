@@ -1,0 +1,65 @@
+//! What a page must say before its tables: where, what, and how.
+
+use std::fs;
+use std::thread;
+
+use crate::child::Limits;
+
+const LOCK: &str = include_str!("../../../Cargo.lock");
+
+/// The version of a crate in the lock file of the workspace.
+fn version(name: &str) -> &'static str {
+    let mut lines = LOCK.lines();
+    let found = lines.find(|line| line.strip_prefix("name = ").is_some_and(|quoted| quoted.trim_matches('"') == name));
+    let version = found.and_then(|_| lines.next()?.strip_prefix("version = "));
+    version.map_or("unknown", |version| version.trim_matches('"'))
+}
+
+fn processor() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or("unknown", |(_, model)| model.trim()).to_owned()
+}
+
+/// Where it was measured, against what, and how.
+pub(crate) fn preamble(limits: Limits) -> String {
+    let cores = thread::available_parallelism().map_or(0, usize::from);
+    let processor = processor();
+    let (time, memory) = (limits.time.as_secs(), limits.memory_kib >> 20);
+    let [trueline, porcupine, todc, stateright] = ["trueline", "porcupine-rs", "todc-utils", "stateright"].map(version);
+    format!(
+        "\
+`cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` makes this page.
+
+- **Machine**: {processor}, {cores} cores.
+- **Checkers**: trueline {trueline}; porcupine-rs {porcupine}, todc-utils {todc}, stateright {stateright}, as they are
+  published. Porcupine itself is written in Go, and Knossos in Clojure: neither was to be had where this was measured.
+- **Time**: each history is judged by each checker in a process of its own, on one thread, up to 20 times within 2 s;
+  the best time counts. It is the processor's, from the history, in the checker's own form, to the verdict (by the clock
+  for porcupine-rs with threads). Our verdict comes with a linearization that has been replayed, or with the exact event
+  that no linearization allows; that of the peers is yes or no. A checker is stopped after {time} s, or at {memory} GiB
+  above the history, and *gives up*.
+- **Memory** is the most that was resident above what was resident with the history loaded.
+- **Objects** for the peers are written with the collections of the standard library. Where a history is judged *by key*,
+  it is split for the peers before the clock starts (ours splits it itself); porcupine-rs can do it too, with a thread
+  for each key.
+- **Operations that never return** are given to porcupine-rs and todc-utils, which cannot take them, as returning last
+  with any result. For objects that allow every operation in every state, as all of these do, that is the same.
+- **Verdicts** of all checkers agree, with each other and with what is known, unless this page begins with the contrary.
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        assert_eq!(version("trueline"), env!("CARGO_PKG_VERSION"));
+        for peer in ["porcupine-rs", "todc-utils", "stateright"] {
+            assert!(version(peer).starts_with("0."), "{peer}");
+        }
+        assert_eq!(version("no-such-crate"), "unknown");
+    }
+}

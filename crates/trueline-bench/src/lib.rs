@@ -1,0 +1,4 @@
+//! What programs that measure trueline share: histories, and what a process has used.
+
+pub mod histories;
+pub mod usage;
