@@ -4,6 +4,12 @@
 //! them is [refused](Answer::Refused), not misjudged.
 #![expect(dead_code, reason = "monitors come one by one")]
 
+mod chains;
+mod exchange;
+mod map_key;
+mod register;
+mod zones;
+
 use crate::spec::Standard;
 
 /// A value of a history, numbered from 0 by first occurrence; where values are ordered, `Input::rank` has the order.
