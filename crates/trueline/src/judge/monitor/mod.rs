@@ -6,6 +6,7 @@
 
 mod chains;
 mod exchange;
+mod flip;
 mod map_key;
 mod register;
 mod zones;
