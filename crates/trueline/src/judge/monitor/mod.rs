@@ -7,8 +7,12 @@
 mod chains;
 mod exchange;
 mod flip;
+mod lock;
 mod map_key;
+mod owners;
 mod register;
+mod semaphore;
+mod shared_lock;
 mod zones;
 
 use crate::spec::Standard;
