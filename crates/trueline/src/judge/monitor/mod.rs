@@ -5,7 +5,9 @@
 #![expect(dead_code, reason = "monitors come one by one")]
 
 mod chains;
+mod counter;
 mod exchange;
+mod fetch_increment;
 mod flip;
 mod lock;
 mod map_key;
