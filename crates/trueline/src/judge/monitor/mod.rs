@@ -17,6 +17,9 @@ mod semaphore;
 mod shared_lock;
 mod zones;
 
+#[cfg(test)]
+mod oracle_b;
+
 use crate::spec::Standard;
 
 /// A value of a history, numbered from 0 by first occurrence; where values are ordered, `Input::rank` has the order.
