@@ -4,6 +4,22 @@
 //! them is [refused](Answer::Refused), not misjudged.
 #![expect(dead_code, reason = "monitors come one by one")]
 
+mod chains;
+mod counter;
+mod exchange;
+mod fetch_increment;
+mod flip;
+mod lock;
+mod map_key;
+mod owners;
+mod register;
+mod semaphore;
+mod shared_lock;
+mod zones;
+
+#[cfg(test)]
+mod oracle_b;
+
 use crate::spec::Standard;
 
 /// A value of a history, numbered from 0 by first occurrence; where values are ordered, `Input::rank` has the order.

@@ -1,0 +1,504 @@
+//! Values that follow each other: what registers with read-modify-write and keys of a map have in common.
+//!
+//! Every value is left by one operation, its *writer*, and replaced by at most one that says so. So values form
+//! **chains**: a writer that does not depend on another value (a blind write, an insertion where nothing was) or the
+//! initial value; those that look at the value; the operation that replaced it and left the next one; and so on. In a
+//! linearization a chain is a contiguous block, in this order:
+//!
+//! 1. two operations that both replaced one value, a value that nobody wrote, and a cycle of replacements are wrong;
+//! 2. along a chain, no operation may have returned before the call of one that comes earlier in it (those that look at
+//!    one value come in any order);
+//! 3. chains are put in order by the [zone test](super::zones).
+//!
+//! Conversely chains that pass 2, in the order of 3, are a linearization: an order with no operation that returned
+//! before the call of an earlier one, as 2 says within and 3 between chains.
+//!
+//! # What never returned
+//! A change took effect, with no limit to its return, if its value was seen by what returned, or by another of which the
+//! same can be said. All others are left out. (Taking these out of a linearization leaves one: what follows them there is
+//! blind, or nothing is.) Removes leave no value to be seen; `map_key` says what becomes of them.
+//!
+//! # Complexity
+//! O(events + values) time; about 45 bytes for each operation.
+
+use super::zones::{NONE, Zone, arrange};
+use super::{Answer, Input, NEVER, Span, ValueId};
+
+/// What an operation is to its chain. `None` as a value: nothing is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Look(Option<ValueId>),
+    Change { old: Old, new: Option<ValueId> },
+}
+
+impl Role {
+    fn saw(self) -> Option<ValueId> {
+        match self {
+            Self::Look(value) => value,
+            Self::Change { old: Old::Value(value), .. } => Some(value),
+            Self::Change { .. } => None,
+        }
+    }
+}
+
+/// What a change found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Old {
+    /// It did not look: a blind write.
+    Any,
+    Value(ValueId),
+    /// Nothing was there.
+    Nothing,
+    /// It never returned, and nobody knows.
+    Unknown,
+}
+
+/// What chains are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    /// Always has a value, at first the initial one: chains begin with blind writes.
+    Register,
+    /// Has nothing at first: chains begin where nothing was, and end with nothing; one may last to the end.
+    Key,
+}
+
+/// By value.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    /// The operation that left it.
+    writer: u32,
+    /// The operation that replaced it.
+    next: u32,
+    /// Of those that looked at it and returned.
+    looks: Zone,
+    /// How many these are; then, the place of the next of them in the witness.
+    count: u32,
+}
+
+impl Value {
+    const UNSEEN: Self = Self { writer: NONE, next: NONE, looks: Zone::EMPTY, count: 0 };
+}
+
+/// Why there is no plain acceptance, by operations.
+enum Stop {
+    Conflict(Vec<u32>),
+    Refused(&'static str),
+}
+
+type Step<T> = Result<T, Stop>;
+
+pub(super) fn judge(input: &Input, object: Object, role: impl Fn(&Span) -> Option<Role> + Copy) -> Answer {
+    let mut chains = Chains {
+        input,
+        object,
+        role,
+        values: Vec::new(),
+        absent: Vec::new(),
+        changes: 0,
+        remove: NONE,
+        removes: Vec::new(),
+        left_out: Vec::new(),
+    };
+    match chains.run() {
+        Ok(order) => Answer::Accepted(order),
+        Err(Stop::Conflict(operations)) => Answer::Rejected(chains.complete(operations)),
+        Err(Stop::Refused(why)) => Answer::Refused(why),
+    }
+}
+
+struct Chains<'a, F> {
+    input: &'a Input,
+    object: Object,
+    role: F,
+    values: Vec<Value>,
+    /// Those that looked, and found nothing: a block each.
+    absent: Vec<u32>,
+    /// How many changes took part.
+    changes: usize,
+    /// A remove that never returned, of the earliest call, if there is one and nobody knows what it found.
+    remove: u32,
+    /// The removes that never returned and found known values, by call.
+    removes: Vec<u32>,
+    /// Values whose writers never returned and are left out, with these; sorted.
+    left_out: Vec<(ValueId, u32)>,
+}
+
+impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
+    fn run(&mut self) -> Step<Vec<u32>> {
+        self.find_writers()?;
+        self.link()?;
+        let zones = self.walk_all()?;
+        let initial = self.input.initial.map(|value| value.0);
+        let order = arrange(&zones, self.input.events, initial).map_err(|[first, second]| {
+            let ends = |block: u32| {
+                let Zone { first_return, last_call } = zones[block as usize];
+                // The initial value was there before its first return.
+                [first_return, last_call].into_iter().filter(move |end| initial != Some(block) || *end == last_call)
+            };
+            let ends = ends(first).chain(ends(second)).filter(|&end| end != NEVER);
+            let mut operations: Vec<u32> = ends.map(|end| self.at(end)).collect();
+            operations.sort_unstable();
+            operations.dedup();
+            Stop::Conflict(operations)
+        })?;
+        Ok(self.witness(&order))
+    }
+
+    fn span(&self, op: u32) -> &Span {
+        &self.input.spans[op as usize]
+    }
+
+    fn role_of(&self, op: u32) -> Role {
+        (self.role)(self.span(op)).expect("every operation has been looked at")
+    }
+
+    fn value(&mut self, value: ValueId) -> &mut Value {
+        &mut self.values[value.index()]
+    }
+
+    /// The operation that calls or returns at this position.
+    fn at(&self, position: u32) -> u32 {
+        let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
+        u32::try_from(found.expect("zones end at events")).expect("operations are counted in 32 bits")
+    }
+
+    /// Finds who wrote each value, and leaves out what never returned and nobody saw.
+    fn find_writers(&mut self) -> Step<()> {
+        self.values = vec![Value::UNSEEN; self.input.values as usize];
+        let mut pending = Vec::new();
+        for (op, span) in (0..).zip(&self.input.spans) {
+            let Some(role) = (self.role)(span) else { return Err(Stop::Refused("an operation of another type")) };
+            if let Role::Change { new, .. } = role {
+                if let Some(new) = new {
+                    let repeated = self.value(new).writer != NONE || self.input.initial == Some(new);
+                    if repeated {
+                        return Err(Stop::Refused("a value is written twice"));
+                    }
+                    self.value(new).writer = op;
+                }
+                if span.ret == NEVER {
+                    pending.push(op);
+                }
+            }
+        }
+        if pending.is_empty() { Ok(()) } else { self.leave_out_unseen(&pending) }
+    }
+
+    /// Of what never returned, `pending` by call, leaves out what need not have taken effect.
+    fn leave_out_unseen(&mut self, pending: &[u32]) -> Step<()> {
+        // By value: whether one saw it that took effect.
+        let mut seen = vec![false; self.values.len()];
+        let mut found = Vec::new();
+        for span in self.input.spans.iter().filter(|span| span.ret != NEVER) {
+            found.extend((self.role)(span).and_then(Role::saw));
+            while let Some(value) = found.pop() {
+                if !std::mem::replace(&mut seen[value.index()], true) {
+                    let writer = self.value(value).writer;
+                    if writer != NONE && self.span(writer).ret == NEVER {
+                        found.extend(self.role_of(writer).saw());
+                    }
+                }
+            }
+        }
+        for &op in pending {
+            match self.role_of(op) {
+                Role::Change { new: Some(new), .. } if !seen[new.index()] => {
+                    self.value(new).writer = NONE;
+                    self.left_out.push((new, op));
+                }
+                Role::Change { old: Old::Unknown, new: None } if self.remove == NONE => self.remove = op,
+                Role::Change { old: Old::Value(_), new: None } => self.removes.push(op),
+                _ => {}
+            }
+        }
+        self.left_out.sort_unstable();
+        let unknown = |value: &Value| {
+            value.writer != NONE && matches!(self.role_of(value.writer), Role::Change { old: Old::Unknown, .. })
+        };
+        if self.values.iter().any(unknown) {
+            return Err(Stop::Refused("an operation never returned, what it found is unknown, what it left was seen"));
+        }
+        Ok(())
+    }
+
+    /// Links each value to those that saw it.
+    fn link(&mut self) -> Step<()> {
+        for (op, span) in (0..).zip(&self.input.spans) {
+            match (self.role)(span) {
+                Some(Role::Look(value)) if span.ret != NEVER => match value {
+                    None => self.absent.push(op),
+                    Some(value) => {
+                        let value = self.value(value);
+                        value.looks.add(span.call, span.ret);
+                        value.count += 1;
+                    }
+                },
+                Some(Role::Change { old, new }) => {
+                    let left_out = match new {
+                        Some(new) => self.value(new).writer != op,
+                        None => span.ret == NEVER,
+                    };
+                    if left_out {
+                        continue;
+                    }
+                    self.changes += 1;
+                    if let Old::Value(old) = old {
+                        let other = std::mem::replace(&mut self.value(old).next, op);
+                        if other != NONE {
+                            return Err(Stop::Conflict(vec![other, op]));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (id, value) in (0..).zip(&self.values) {
+            if value.writer == NONE && self.input.initial != Some(ValueId(id)) {
+                if value.next != NONE {
+                    return Err(Stop::Conflict(vec![value.next]));
+                }
+                if value.looks.first_return != NEVER {
+                    return Err(Stop::Conflict(vec![self.at(value.looks.first_return)]));
+                }
+            }
+        }
+        self.link_removes()
+    }
+
+    /// Ends chains with removes that never returned and that found known values. That only helps: where one took no
+    /// effect, it can at the end of all.
+    fn link_removes(&mut self) -> Step<()> {
+        for op in std::mem::take(&mut self.removes) {
+            let Role::Change { old: Old::Value(old), .. } = self.role_of(op) else { continue };
+            if self.value(old).writer == NONE {
+                let left_out = self.left_out.binary_search_by_key(&old, |&(value, _)| value);
+                match left_out.map(|index| self.role_of(self.left_out[index].1)) {
+                    // Nobody wrote the value, so it had no effect; or it ended a chain of which nothing returned.
+                    Err(_) | Ok(Role::Change { old: Old::Nothing, .. }) => continue,
+                    Ok(_) => return Err(Stop::Refused("a remove and what it removed never returned")),
+                }
+            }
+            if self.value(old).next != NONE {
+                // The value was replaced by another, or removed by one that was called earlier.
+                continue;
+            }
+            if self.remove != NONE {
+                return Err(Stop::Refused("of the removes that never returned, only some have known results"));
+            }
+            self.value(old).next = op;
+            self.changes += 1;
+        }
+        Ok(())
+    }
+
+    fn is_head(&self, value: u32) -> bool {
+        let writer = self.values[value as usize].writer;
+        if writer == NONE {
+            return self.input.initial == Some(ValueId(value));
+        }
+        matches!(self.role_of(writer), Role::Change { old: Old::Any | Old::Nothing, .. })
+    }
+
+    /// Checks each chain; the zones of chains, by the value they begin with, and then those of `absent`.
+    fn walk_all(&mut self) -> Step<Vec<Zone>> {
+        let mut zones = vec![Zone::EMPTY; self.values.len()];
+        // How many changes are in chains; only those of cycles are not.
+        let mut walked = 0;
+        let mut unended = None;
+        let mut several = false;
+        for head in 0..self.input.values {
+            if !self.is_head(head) {
+                continue;
+            }
+            let (zone, last) = self.walk(head, &mut walked)?;
+            zones[head as usize] = zone;
+            if let (Object::Key, Some(last)) = (self.object, last) {
+                several |= unended.is_some();
+                unended = Some((head, last));
+                zones[head as usize].last_call = NEVER;
+            }
+        }
+        if walked != self.changes {
+            return Err(Stop::Conflict(self.cycle()));
+        }
+        if self.remove != NONE {
+            if several {
+                return Err(Stop::Refused("several values may have been taken by removes that never returned"));
+            }
+            if let Some((head, last)) = unended {
+                // It may as well have been the earliest of them; and if none took effect, it can at the end.
+                self.values[last as usize].next = self.remove;
+                zones[head as usize] = self.walk(head, &mut walked)?.0;
+            }
+        }
+        zones.extend(self.absent.iter().map(|&op| {
+            let Span { call, ret, .. } = *self.span(op);
+            Zone { first_return: ret, last_call: call }
+        }));
+        Ok(zones)
+    }
+
+    /// Checks the order along a chain; its zone, and its last value if nobody took that away.
+    fn walk(&self, head: u32, walked: &mut usize) -> Step<(Zone, Option<u32>)> {
+        let mut zone = Zone::EMPTY;
+        // Whether any operation came before: the last call means something.
+        let mut begun = false;
+        let mut value = head;
+        let mut op = self.values[head as usize].writer;
+        loop {
+            if op != NONE {
+                let Span { call, ret, .. } = *self.span(op);
+                if begun && ret < zone.last_call {
+                    return Err(Stop::Conflict(vec![self.at(zone.last_call), op]));
+                }
+                *walked += 1;
+                zone.add(call, ret);
+                begun = true;
+                match self.role_of(op) {
+                    Role::Change { new: Some(new), .. } => value = new.0,
+                    _ => return Ok((zone, None)),
+                }
+            }
+            let Value { looks, next, .. } = self.values[value as usize];
+            if looks.first_return != NEVER {
+                if begun && looks.first_return < zone.last_call {
+                    return Err(Stop::Conflict(vec![self.at(zone.last_call), self.at(looks.first_return)]));
+                }
+                zone.merge(looks);
+                begun = true;
+            }
+            if next == NONE {
+                return Ok((zone, Some(value)));
+            }
+            op = next;
+        }
+    }
+
+    /// Operations that each replaced what another left, round and round: there is a value of no chain.
+    fn cycle(&self) -> Vec<u32> {
+        let mut met = vec![false; self.values.len()];
+        for head in (0..self.input.values).filter(|&value| self.is_head(value)) {
+            let mut value = head;
+            loop {
+                met[value as usize] = true;
+                let next = self.values[value as usize].next;
+                if next == NONE {
+                    break;
+                }
+                let Role::Change { new: Some(new), .. } = self.role_of(next) else { break };
+                value = new.0;
+            }
+        }
+        let unreached = (0..self.input.values)
+            .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
+            .expect("some change was not walked to, and each leaves a value or follows one that does");
+        // Backwards from there, the first value met twice is on the cycle.
+        let mut operations = Vec::new();
+        let mut value = unreached;
+        while !met[value as usize] {
+            met[value as usize] = true;
+            let writer = self.values[value as usize].writer;
+            operations.push(writer);
+            match self.role_of(writer) {
+                Role::Change { old: Old::Value(old), .. } => value = old.0,
+                _ => unreachable!("no chain begins here"),
+            }
+        }
+        let start = operations.iter().position(|&op| op == self.values[value as usize].writer);
+        operations.split_off(start.expect("the value was met before"))
+    }
+
+    /// Writes the chains down in this order.
+    fn witness(&mut self, blocks: &[u32]) -> Vec<u32> {
+        let values = self.input.values;
+        let mut order = Vec::with_capacity(self.input.spans.len());
+        for &block in blocks {
+            if block >= values {
+                order.push(self.absent[(block - values) as usize]);
+                continue;
+            }
+            let mut value = block;
+            let mut op = self.values[block as usize].writer;
+            loop {
+                if op != NONE {
+                    order.push(op);
+                    match self.role_of(op) {
+                        Role::Change { new: Some(new), .. } => value = new.0,
+                        _ => break,
+                    }
+                }
+                let place = u32::try_from(order.len()).expect("operations are counted in 32 bits");
+                let value = &mut self.values[value as usize];
+                order.resize(order.len() + value.count as usize, NONE);
+                value.count = place;
+                op = value.next;
+                if op == NONE {
+                    break;
+                }
+            }
+        }
+        for (op, span) in (0..).zip(&self.input.spans) {
+            if span.ret == NEVER {
+                continue;
+            }
+            if let Some(Role::Look(Some(value))) = (self.role)(span) {
+                let place = &mut self.values[value.index()].count;
+                order[*place as usize] = op;
+                *place += 1;
+            }
+        }
+        order
+    }
+
+    /// The operations, those that wrote what they saw, and for those that never returned, who shows that they did.
+    fn complete(&self, mut operations: Vec<u32>) -> Vec<u32> {
+        self.add_those_who_show_it(&mut operations);
+        for index in 0..operations.len() {
+            if let Some(value) = self.role_of(operations[index]).saw() {
+                let writer = self.values[value.index()].writer;
+                if writer != NONE && !operations.contains(&writer) {
+                    operations.push(writer);
+                }
+            }
+        }
+        operations.sort_unstable();
+        operations
+    }
+
+    /// An operation that never returned took effect because its value was seen, by one that returned or by one of which
+    /// the same can be said: adds all these.
+    fn add_those_who_show_it(&self, operations: &mut Vec<u32>) {
+        let pending = |op: u32| self.span(op).ret == NEVER;
+        if !operations.iter().any(|&op| pending(op)) {
+            return;
+        }
+        // By value: who saw it, one that returned if there is one.
+        let mut seen_by = vec![NONE; self.values.len()];
+        for (op, span) in (0..).zip(&self.input.spans) {
+            let value = match (self.role)(span) {
+                Some(Role::Look(Some(value))) if span.ret != NEVER => value,
+                Some(Role::Change { old: Old::Value(value), new: Some(new) })
+                    if self.values[new.index()].writer == op =>
+                {
+                    value
+                }
+                Some(Role::Change { old: Old::Value(value), new: None }) if span.ret != NEVER => value,
+                _ => continue,
+            };
+            let by = &mut seen_by[value.index()];
+            if *by == NONE || pending(*by) {
+                *by = op;
+            }
+        }
+        let mut index = 0;
+        while let Some(&op) = operations.get(index) {
+            index += 1;
+            if let (true, Role::Change { new: Some(new), .. }) = (pending(op), self.role_of(op)) {
+                let by = seen_by[new.index()];
+                if by != NONE && !operations.contains(&by) {
+                    operations.push(by);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A counter that is incremented, and read: lazily, and the earliest deadline first.
+//!
+//! Increments are put off until one returns, or until a read returns that saw a number not reached yet; then those are
+//! taken that return first. A read is satisfied as soon as its number is there while it is open.
+//!
+//! *Why that is enough.* At the same event, the lazy run has done no more increments than any linearization, and by
+//! exchanging equal ones, which are all open, only ones that the other did. So it can catch up at any time, and passes
+//! through the same numbers on its way. A read that it is too late for (the number has been passed) or too early for
+//! (no increment is open) cannot be satisfied by the other either.
+//!
+//! # Conditions
+//! `Increment` and `Count` only, from 0. Increments that never returned are optional, with no deadline.
+//!
+//! # Conflict
+//! One read, or two: one that saw a number that was reached too early or late, and one that returned before it and
+//! forced the number up. The history of these *and of all increments* is not linearizable by itself.
+//! *Why two are enough:* let the number that `x` saw have been passed when `x` was called. If the increments that had
+//! returned by then are not too many by themselves, some were done that had not; all of these on behalf of reads. Let `y`
+//! be the last such read. When `y` returned, the number was just what `y` saw, and of the increments that were open and
+//! not done all return after the call of `x`, as the earliest deadlines go first. So what was done since was called behind
+//! `y` and returned before the call of `x`; it and what `y` saw exceed what `x` saw, whatever else was done.
+//!
+//! # Complexity
+//! O(n log k) for k open operations.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::zones::NONE;
+use super::{Answer, Input, NEVER};
+use crate::spec::Standard;
+
+pub(crate) fn judge(input: &Input) -> Answer {
+    // By position: an operation times 2, plus 1 if it returns there.
+    let mut at = vec![NONE; input.events as usize];
+    for (op, span) in (0..).zip(&input.spans) {
+        match span.what {
+            Standard::Increment => {}
+            Standard::Count(_) if span.ret == NEVER => continue,
+            Standard::Count(number) if number < 0 => return Answer::Rejected(vec![op]),
+            Standard::Count(_) => {}
+            _ => return Answer::Refused("an operation of another type"),
+        }
+        at[span.call as usize] = op << 1;
+        if span.ret != NEVER {
+            at[span.ret as usize] = op << 1 | 1;
+        }
+    }
+    let mut run = Run {
+        count: 0,
+        open: BinaryHeap::new(),
+        never: Vec::new(),
+        want: BinaryHeap::new(),
+        done: vec![false; input.spans.len()],
+        order: Vec::with_capacity(input.spans.len()),
+    };
+    for &event in at.iter().filter(|&&event| event != NONE) {
+        let op = event >> 1;
+        let span = &input.spans[op as usize];
+        let returns = event & 1 == 1;
+        match span.what {
+            Standard::Count(number) if !returns => match number.cmp(&run.count) {
+                std::cmp::Ordering::Less => return Answer::Rejected(too_late(input, op, number)),
+                std::cmp::Ordering::Equal => run.place(op),
+                std::cmp::Ordering::Greater => run.want.push(Reverse((number, op))),
+            },
+            Standard::Count(number) => {
+                while run.count < number {
+                    let first = run.open.pop().map(|Reverse((_, op))| op).or_else(|| run.never.pop());
+                    let Some(first) = first else { return Answer::Rejected(vec![op]) };
+                    run.increment(first);
+                }
+            }
+            _ if !returns && span.ret == NEVER => run.never.push(op),
+            _ if !returns => run.open.push(Reverse((span.ret, op))),
+            _ if run.done[op as usize] => {}
+            _ => {
+                let first = run.open.pop();
+                debug_assert!(first.is_some_and(|Reverse((_, first))| first == op), "deadlines are in order");
+                run.increment(op);
+            }
+        }
+    }
+    Answer::Accepted(run.order)
+}
+
+struct Run {
+    count: i64,
+    /// Increments that have not taken effect and will return, the first to return on top.
+    open: BinaryHeap<Reverse<(u32, u32)>>,
+    /// Increments that have not taken effect and never return.
+    never: Vec<u32>,
+    /// Open reads of numbers above `count`, the least on top.
+    want: BinaryHeap<Reverse<(i64, u32)>>,
+    done: Vec<bool>,
+    order: Vec<u32>,
+}
+
+impl Run {
+    fn place(&mut self, op: u32) {
+        self.order.push(op);
+        self.done[op as usize] = true;
+    }
+
+    fn increment(&mut self, op: u32) {
+        self.place(op);
+        self.count += 1;
+        while let Some(&Reverse((number, op))) = self.want.peek() {
+            if number != self.count {
+                break;
+            }
+            self.want.pop();
+            self.place(op);
+        }
+    }
+}
+
+/// The read `late` saw `number`, which had been passed when it was called.
+fn too_late(input: &Input, late: u32, number: i64) -> Vec<u32> {
+    let now = input.spans[late as usize].call;
+    // From the latest event before back: how many increments were called behind it that have returned.
+    let mut at = vec![NONE; now as usize];
+    for (op, span) in (0..).zip(&input.spans).take_while(|(_, span)| span.call < now) {
+        match span.what {
+            Standard::Increment if span.ret < now => at[span.call as usize] = op,
+            Standard::Count(_) if span.ret < now => at[span.ret as usize] = op,
+            _ => {}
+        }
+    }
+    let mut behind = 0;
+    let mut forcing = None;
+    for &op in at.iter().rev().filter(|&&op| op != NONE) {
+        match input.spans[op as usize].what {
+            Standard::Count(seen) if forcing.is_none() && seen + behind > number => forcing = Some(op),
+            Standard::Count(_) => {}
+            _ => behind += 1,
+        }
+    }
+    if behind > number {
+        return vec![late];
+    }
+    let mut operations = vec![late, forcing.expect("the number was passed because of a read")];
+    operations.sort_unstable();
+    operations
+}

@@ -1,0 +1,169 @@
+//! A counter whose increments tell what was there.
+//!
+//! The increment that found `x` is in slot `x`: the results are the order. Each slot up to the last that anything
+//! returned depends on must be filled by one increment; a read that saw `x` comes behind slot `x - 1` and before slot
+//! `x`. So all that is left to check is that no operation returned before the call of one that comes earlier.
+//!
+//! A slot that no increment returned from is filled by one that never returned and whose result nobody knows: of these,
+//! the one that was called first, as they are alike but for that. Those that are left over are left out.
+//!
+//! # Conditions
+//! `FetchIncrement` and `Count` only, from 0. Of increments that never returned, the results must be known for all (a
+//! history that was cut off: each may fill its slot, the first called does best) or for none.
+//!
+//! # Conflict
+//! One operation whose result needs more increments than there are; two increments that found the same; or two of which
+//! the one that comes later returned before the other was called. The history of these *and of all increments* is not
+//! linearizable by itself.
+//!
+//! # Complexity
+//! O(n).
+
+use super::zones::{NONE, Zone};
+use super::{Answer, Input, NEVER};
+use crate::spec::Standard;
+
+pub(crate) fn judge(input: &Input) -> Answer {
+    match Slots::fill(input).and_then(|slots| slots.walk(input)) {
+        Ok(order) => Answer::Accepted(order),
+        Err(answer) => answer,
+    }
+}
+
+/// By number.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The increment that found it.
+    increment: u32,
+    /// Of the reads that saw it.
+    reads: Zone,
+    /// How many these are; then, the place of the next of them in the witness.
+    count: u32,
+}
+
+struct Slots {
+    /// All that are needed, and one more.
+    slots: Vec<Slot>,
+}
+
+impl Slots {
+    fn fill(input: &Input) -> Result<Self, Answer> {
+        let mut pending = Vec::new();
+        let (mut increments, mut known, mut unknown) = (0i64, false, false);
+        // The number that the counter must reach, and because of whom.
+        let mut needed = (0, NONE);
+        for (op, span) in (0..).zip(&input.spans) {
+            let reached = match span.what {
+                Standard::FetchIncrement(found) => {
+                    increments += 1;
+                    if span.ret == NEVER {
+                        known |= found.is_some();
+                        unknown |= found.is_none();
+                        pending.push(op);
+                        continue;
+                    }
+                    let Some(found) = found else { return Err(Answer::Refused("a result is missing")) };
+                    if found < 0 {
+                        return Err(Answer::Rejected(vec![op]));
+                    }
+                    found.saturating_add(1)
+                }
+                Standard::Count(_) if span.ret == NEVER => continue,
+                Standard::Count(seen) if seen < 0 => return Err(Answer::Rejected(vec![op])),
+                Standard::Count(seen) => seen,
+                _ => return Err(Answer::Refused("an operation of another type")),
+            };
+            if reached > needed.0 {
+                needed = (reached, op);
+            }
+        }
+        if known && unknown {
+            return Err(Answer::Refused("of the increments that never returned, only some have known results"));
+        }
+        let (needed, because) = needed;
+        if needed > increments {
+            return Err(Answer::Rejected(vec![because]));
+        }
+        let needed = usize::try_from(needed).expect("no more than operations");
+        let mut slots = vec![Slot { increment: NONE, reads: Zone::EMPTY, count: 0 }; needed + 1];
+        let index = |number: i64| usize::try_from(number).ok().filter(|&number| number < needed + 1);
+        for (op, span) in (0..).zip(&input.spans).filter(|(_, span)| span.ret != NEVER) {
+            match span.what {
+                Standard::FetchIncrement(found) => {
+                    let slot = &mut slots[found.and_then(index).expect("looked at above")];
+                    let other = std::mem::replace(&mut slot.increment, op);
+                    if other != NONE {
+                        return Err(Answer::Rejected(vec![other, op]));
+                    }
+                }
+                Standard::Count(seen) => {
+                    let slot = &mut slots[index(seen).expect("looked at above")];
+                    slot.reads.add(span.call, span.ret);
+                    slot.count += 1;
+                }
+                _ => unreachable!("looked at above"),
+            }
+        }
+        // They are in the order of their calls.
+        let mut pending = pending.into_iter();
+        if known {
+            for op in pending {
+                let Standard::FetchIncrement(Some(found)) = input.spans[op as usize].what else { continue };
+                if let Some(number) = index(found).filter(|&number| number < needed) {
+                    let slot = &mut slots[number];
+                    if slot.increment == NONE {
+                        slot.increment = op;
+                    }
+                }
+            }
+        } else {
+            for slot in slots[..needed].iter_mut().filter(|slot| slot.increment == NONE) {
+                slot.increment = pending.next().unwrap_or(NONE);
+            }
+        }
+        if slots[..needed].iter().any(|slot| slot.increment == NONE) {
+            return Err(Answer::Rejected(vec![because]));
+        }
+        Ok(Self { slots })
+    }
+
+    fn walk(mut self, input: &Input) -> Result<Vec<u32>, Answer> {
+        let mut order = Vec::with_capacity(input.spans.len());
+        // The latest call so far, and whether there was any.
+        let (mut latest, mut begun) = (0, false);
+        for slot in &mut self.slots {
+            let Slot { increment, reads, count } = *slot;
+            if count > 0 {
+                if begun && reads.first_return < latest {
+                    return Err(out_of_order(input, latest, reads.first_return));
+                }
+                (latest, begun) = (latest.max(reads.last_call), true);
+            }
+            slot.count = u32::try_from(order.len()).expect("operations are counted in 32 bits");
+            order.resize(order.len() + count as usize, NONE);
+            if increment != NONE {
+                let span = &input.spans[increment as usize];
+                if begun && span.ret < latest {
+                    return Err(out_of_order(input, latest, span.ret));
+                }
+                (latest, begun) = (latest.max(span.call), true);
+                order.push(increment);
+            }
+        }
+        for (op, span) in (0..).zip(&input.spans) {
+            let Standard::Count(seen) = span.what else { continue };
+            if span.ret != NEVER {
+                let place = &mut self.slots[usize::try_from(seen).expect("looked at above")].count;
+                order[*place as usize] = op;
+                *place += 1;
+            }
+        }
+        Ok(order)
+    }
+}
+
+/// What was called at `call` must come before what returned at `ret`, which was earlier.
+fn out_of_order(input: &Input, call: u32, ret: u32) -> Answer {
+    let operations = (0..).zip(&input.spans).filter(|(_, span)| span.call == call || span.ret == ret);
+    Answer::Rejected(operations.map(|(op, _)| op).collect())
+}

@@ -1,0 +1,342 @@
+//! One key of a set, or anything else that is in one of two states: lazily, and the earliest deadline first.
+//!
+//! A flip to `true` is possible in `false` only, and the other way round; observers see the state. Flips are put off
+//! until something that returns cannot do without: a flip that returns takes effect itself, after one to the other
+//! state if need be; an observer that returns unsatisfied has the state flipped for it. Of the flips that are open, the
+//! one that returns first is taken. An observer is satisfied as soon as the state is right while it is open.
+//!
+//! *Why that is enough.* Compare the lazy run with any linearization, at the same event. The lazy run has done fewer
+//! flips, and by exchanging equal ones, which are all open, those it did are among those the other did. So it can
+//! catch up whenever it wants, with flips in pairs that leave the state alone but pass through both, and satisfy more
+//! observers, never fewer. Where the lazy run is stuck, so is the other.
+//!
+//! # Conditions
+//! `Flip` and `Sees` only; values may come and go as often as they like. Flips that never returned are optional, with
+//! no deadline: that covers those that may have found nothing to do.
+//!
+//! # Conflict
+//! The run is stuck at a return. The latest position is sought from which on it is stuck *whatever was before*: whatever
+//! the state was there, and whichever of the flips that were open there had taken effect. (Of equal ones those that
+//! return last are best left for later, so only their number is tried.) Of the operations in this window the flips that
+//! were used, and what demanded them, suffice: the runs do not depend on the others. They are not linearizable by
+//! themselves, not even if the state was `true` at first; except where the window has to reach back to the beginning,
+//! which was `false`.
+//!
+//! The window is as short as possible if it has at most some thousand events. If not, it is up to four times as long; and
+//! it is all that was before if there is too much to try.
+//!
+//! # Complexity
+//! O(n log k) for k open operations; about 25 bytes for each operation.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::zones::NONE;
+use super::{Answer, Input, NEVER, Span};
+use crate::spec::Standard;
+
+/// What an operation is to something with two states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Turns the state to this from the other.
+    Flip(bool),
+    /// Saw this state.
+    Sees(bool),
+    /// Takes no part, as it never took effect.
+    None,
+}
+
+pub(crate) fn judge(input: &Input) -> Answer {
+    alternation(input, |_, span| match span.what {
+        Standard::Flip(to) => Some(Part::Flip(to)),
+        Standard::Sees(state) => Some(Part::Sees(state)),
+        _ => None,
+    })
+}
+
+/// Judges what has two states, `false` at first. `part` is `None` for an operation of another type.
+pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<Part>) -> Answer {
+    let mut problem = Problem::with_capacity(input.spans.len(), input.events as usize);
+    problem.at.resize(input.events as usize, NONE);
+    for (op, span) in input.spans.iter().enumerate() {
+        let Some(part) = part(op, span) else { return Answer::Refused("an operation of another type") };
+        let kind = match part {
+            Part::Flip(to) => FLIP | u8::from(to),
+            Part::Sees(state) => u8::from(state),
+            Part::None => 0,
+        };
+        let id = problem.push(kind, span.ret);
+        if !is_flip(kind) && (span.ret == NEVER || part == Part::None) {
+            continue;
+        }
+        problem.at[span.call as usize] = id << 1;
+        if span.ret != NEVER {
+            problem.at[span.ret as usize] = id << 1 | 1;
+        }
+    }
+    let run = problem.run(false);
+    match run.stuck {
+        None => Answer::Accepted(run.order),
+        Some(position) => Answer::Rejected(conflict(input, &problem, position)),
+    }
+}
+
+/// Kinds are 2 bits: the state, and whether it is a flip.
+const FLIP: u8 = 2;
+
+fn is_flip(kind: u8) -> bool {
+    kind & FLIP != 0
+}
+
+fn state_of(kind: u8) -> bool {
+    kind & 1 != 0
+}
+
+/// Flips and observers, and the order of their calls and returns.
+struct Problem {
+    kinds: Vec<u8>,
+    /// Deadlines: positions in `at`, or [`NEVER`].
+    returns: Vec<u32>,
+    /// By position: an operation times 2, plus 1 if it returns there; or [`NONE`].
+    at: Vec<u32>,
+}
+
+impl Problem {
+    fn with_capacity(operations: usize, events: usize) -> Self {
+        let (kinds, returns) = (Vec::with_capacity(operations), Vec::with_capacity(operations));
+        Self { kinds, returns, at: Vec::with_capacity(events) }
+    }
+
+    fn push(&mut self, kind: u8, ret: u32) -> u32 {
+        let id = u32::try_from(self.kinds.len()).expect("operations are counted in 32 bits");
+        self.kinds.push(kind);
+        self.returns.push(ret);
+        id
+    }
+
+    fn run(&self, state: bool) -> Run {
+        let mut run = Run {
+            state,
+            open: Default::default(),
+            never: Default::default(),
+            want: Default::default(),
+            done: vec![false; self.kinds.len()],
+            order: Vec::with_capacity(self.kinds.len()),
+            demanding: Vec::new(),
+            stuck: None,
+        };
+        for (position, &event) in (0..).zip(&self.at) {
+            if event == NONE {
+                continue;
+            }
+            let op = event >> 1;
+            let kind = self.kinds[op as usize];
+            let to = state_of(kind);
+            if event & 1 == 0 {
+                if !is_flip(kind) {
+                    if run.state == to {
+                        run.place(op);
+                    } else {
+                        run.want[usize::from(to)].push(op);
+                    }
+                } else if self.returns[op as usize] == NEVER {
+                    run.never[usize::from(to)].push(op);
+                } else {
+                    run.open[usize::from(to)].push(Reverse((self.returns[op as usize], op)));
+                }
+            } else if !run.done[op as usize] {
+                run.demanding.push(op);
+                let possible = if is_flip(kind) {
+                    // Of those that are open it returns first.
+                    let first = run.open[usize::from(to)].pop();
+                    debug_assert!(first.is_some_and(|Reverse((_, first))| first == op), "deadlines are in order");
+                    let possible = run.state != to || run.turn(!to);
+                    if possible {
+                        run.flip(op, to);
+                    }
+                    possible
+                } else {
+                    run.turn(to)
+                };
+                if !possible {
+                    run.stuck = Some(position);
+                    break;
+                }
+            }
+        }
+        run
+    }
+}
+
+struct Run {
+    state: bool,
+    /// By state: flips to it that have not taken effect and will return, the first to return on top.
+    open: [BinaryHeap<Reverse<(u32, u32)>>; 2],
+    /// By state: flips to it that have not taken effect and never return.
+    never: [Vec<u32>; 2],
+    /// By state: observers that are open and have not seen it.
+    want: [Vec<u32>; 2],
+    /// By operation: whether it is in `order`.
+    done: Vec<bool>,
+    order: Vec<u32>,
+    /// Those that returned before they had taken effect: what they asked for was done then.
+    demanding: Vec<u32>,
+    /// Where one returned that could not take effect.
+    stuck: Option<u32>,
+}
+
+impl Run {
+    fn place(&mut self, op: u32) {
+        self.order.push(op);
+        self.done[op as usize] = true;
+    }
+
+    fn flip(&mut self, op: u32, to: bool) {
+        self.place(op);
+        self.state = to;
+        let mut satisfied = std::mem::take(&mut self.want[usize::from(to)]);
+        for observer in satisfied.drain(..) {
+            self.place(observer);
+        }
+        self.want[usize::from(to)] = satisfied;
+    }
+
+    /// Turns the state to `to`, if a flip to it is open.
+    fn turn(&mut self, to: bool) -> bool {
+        let side = usize::from(to);
+        let first = self.open[side].pop().map(|Reverse((_, op))| op).or_else(|| self.never[side].pop());
+        first.inspect(|&op| self.flip(op, to)).is_some()
+    }
+}
+
+/// Windows of at most so many events are made as short as possible.
+const SHORTEN: u32 = 4096;
+
+/// At most so many events are looked at to try what was before a window, but a single run is always made.
+const TRY: usize = 1 << 22;
+
+/// A small set of operations that is stuck as the run is that got stuck at `end`.
+fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
+    // Flips that are open at the end, by call.
+    let flips = (0..).zip(&input.spans).filter(|&(op, _)| is_flip(problem.kinds[op as usize]));
+    let open: Vec<u32> = flips.filter(|(_, span)| span.call < end && span.ret > end).map(|(op, _)| op).collect();
+    let stuck_from = |start: u32| Window::new(input, problem, &open, start, end).stuck(start == 0);
+    // The run is stuck from `long` on, and from `short` on it is not, as far as is known.
+    let (mut length, mut short) = (8, end);
+    let (mut long, mut operations) = loop {
+        let start = end.saturating_sub(length);
+        if let Some(operations) = stuck_from(start) {
+            break (start, operations);
+        }
+        assert!(start > 0, "the whole run is stuck");
+        short = start;
+        length = length.saturating_mul(4);
+    };
+    while short - long > 1 && end - long <= SHORTEN {
+        let start = long + (short - long) / 2;
+        match stuck_from(start) {
+            Some(fewer) => (long, operations) = (start, fewer),
+            None => short = start,
+        }
+    }
+    operations
+}
+
+/// The positions from a start to an end.
+struct Window {
+    problem: Problem,
+    /// By operation of the window: which it is.
+    names: Vec<u32>,
+    /// By state: how many flips to it were open at the start, and return within; the last to return first. Those to
+    /// `false` come first among the operations, then those to `true`.
+    before: [u32; 2],
+}
+
+impl Window {
+    /// `open` has the flips that are open at the end.
+    fn new(input: &Input, whole: &Problem, open: &[u32], start: u32, end: u32) -> Self {
+        let events = &whole.at[start as usize..=end as usize];
+        let mut problem = Problem::with_capacity(events.len(), 2 * events.len());
+        let mut names = Vec::new();
+        let span = |op: u32| input.spans[op as usize];
+        let kind = |op: u32| whole.kinds[op as usize];
+        let mut before = [0; 2];
+        for to in [false, true] {
+            let returns = events.iter().rev().filter(|&&event| event != NONE && event & 1 == 1);
+            let returns = returns.map(|&event| event >> 1).filter(|&op| span(op).call < start);
+            for op in returns.filter(|&op| is_flip(kind(op)) && state_of(kind(op)) == to) {
+                problem.push(kind(op), span(op).ret);
+                names.push(op);
+                before[usize::from(to)] += 1;
+            }
+        }
+        // Of those that are open at the end too, as many as there are returns will do.
+        let mut left = [events.len(); 2];
+        for &op in open.iter().take_while(|&&op| span(op).call < start) {
+            let left = &mut left[usize::from(state_of(kind(op)))];
+            if *left > 0 {
+                *left -= 1;
+                problem.push(kind(op), NEVER);
+                names.push(op);
+            }
+        }
+        // All these are called first, and positions follow.
+        let first = u32::try_from(names.len()).expect("operations are counted in 32 bits");
+        let shifted = |position: u32| position - start + first;
+        problem.at.extend((0..first).map(|op| op << 1));
+        problem.at.resize(names.len() + events.len(), NONE);
+        for &event in events.iter().filter(|&&event| event != NONE && event & 1 == 0) {
+            let op = event >> 1;
+            let ret = if span(op).ret > end { NEVER } else { shifted(span(op).ret) };
+            if is_flip(kind(op)) || ret != NEVER {
+                let id = problem.push(kind(op), ret);
+                names.push(op);
+                problem.at[shifted(span(op).call) as usize] = id << 1;
+                if ret != NEVER {
+                    problem.at[ret as usize] = id << 1 | 1;
+                }
+            }
+        }
+        for ret in &mut problem.returns[..(before[0] + before[1]) as usize] {
+            *ret = shifted(*ret);
+        }
+        Self { problem, names, before }
+    }
+
+    /// If the run is stuck whatever was before, the operations that matter. If the window is not `whole`, anything may
+    /// have been before.
+    fn stuck(mut self, whole: bool) -> Option<Vec<u32>> {
+        let choices = 2 * (self.before[0] + 1) * (self.before[1] + 1);
+        if !whole && (choices as usize).saturating_mul(self.problem.at.len()) > TRY {
+            return None;
+        }
+        let before = self.before[0] + self.before[1];
+        let mut matters = vec![false; self.names.len()];
+        matters[..before as usize].fill(true);
+        for off in 0..=self.before[0] {
+            for on in 0..=self.before[1] {
+                for id in 0..before {
+                    let later = if id < self.before[0] { id < off } else { id - self.before[0] < on };
+                    self.problem.at[id as usize] = if later { id << 1 } else { NONE };
+                    let ret = self.problem.returns[id as usize] as usize;
+                    self.problem.at[ret] = if later { id << 1 | 1 } else { NONE };
+                }
+                for state in [false, true] {
+                    if whole && state {
+                        continue;
+                    }
+                    let run = self.problem.run(state);
+                    run.stuck?;
+                    let flips = run.order.iter().filter(|&&op| is_flip(self.problem.kinds[op as usize]));
+                    for &op in flips.chain(&run.demanding) {
+                        matters[op as usize] = true;
+                    }
+                }
+            }
+        }
+        let mut operations: Vec<u32> =
+            self.names.iter().zip(matters).filter(|(_, matters)| *matters).map(|(&op, _)| op).collect();
+        operations.sort_unstable();
+        Some(operations)
+    }
+}

@@ -1,0 +1,76 @@
+//! Who owns the operations of a lock.
+
+use super::zones::NONE;
+use super::{Input, ValueId};
+use crate::spec::Standard;
+
+/// The owners of a history, numbered from 0.
+pub(super) struct Owners {
+    /// By operation; [`NONE`] for those without an owner.
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Owners {
+    /// `None` if no operation that can have an owner has one.
+    ///
+    /// # Errors
+    /// If some have and some have not.
+    pub(super) fn find(input: &Input) -> Result<Option<Self>, &'static str> {
+        let mut of = Vec::new();
+        let (mut without, mut greatest) = (false, 0);
+        for (op, span) in input.spans.iter().enumerate() {
+            match by(&span.what) {
+                Some(Some(owner)) => {
+                    if of.is_empty() {
+                        of = vec![NONE; input.spans.len()];
+                    }
+                    of[op] = owner;
+                    greatest = greatest.max(owner);
+                }
+                Some(None) => without = true,
+                None => {}
+            }
+        }
+        if of.is_empty() {
+            return Ok(None);
+        }
+        if without {
+            return Err("only some operations have an owner");
+        }
+        let mut count = greatest as usize + 1;
+        if count > of.len().saturating_mul(2) {
+            let mut names: Vec<u32> = input.spans.iter().filter_map(|span| by(&span.what).flatten()).collect();
+            names.sort_unstable();
+            names.dedup();
+            count = names.len();
+            for (owner, span) in of.iter_mut().zip(&input.spans) {
+                if let Some(name) = by(&span.what).flatten() {
+                    let number = names.binary_search(&name).expect("it was collected");
+                    *owner = u32::try_from(number).expect("fewer owners than operations");
+                }
+            }
+        }
+        Ok(Some(Self { of, count }))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The owner of an operation that has one.
+    pub(super) fn of(&self, op: u32) -> usize {
+        self.of[op as usize] as usize
+    }
+}
+
+/// Who does it; the outer `None` for operations that cannot have an owner.
+fn by(what: &Standard<ValueId>) -> Option<Option<u32>> {
+    match *what {
+        Standard::Lock { by }
+        | Standard::Unlock { by }
+        | Standard::LockShared { by }
+        | Standard::UnlockShared { by } => Some(by),
+        _ => None,
+    }
+}

@@ -1,0 +1,48 @@
+//! A semaphore whose acquires wait.
+//!
+//! An acquire may take effect as late as it returns, and a release as early as it is called; that is best for all of
+//! them at once. So a history is linearizable if and only if at each position the acquires that returned are no more
+//! than the first permits and the releases that were called.
+//!
+//! # Conditions
+//! `Acquire` and `Release` only: tries that fail need a search. A release adds a permit whether or not one was taken. An
+//! acquire that never returned is left out, a release that never returned takes effect.
+//!
+//! # Conflict
+//! The first acquire to return without a permit. The history of it, *of all acquires that returned before it and of all
+//! releases* is not linearizable by itself.
+//!
+//! # Complexity
+//! O(events).
+
+use super::zones::NONE;
+use super::{Answer, Input, NEVER};
+use crate::spec::Standard;
+
+pub(crate) fn judge(input: &Input, permits: u64) -> Answer {
+    // By position, what takes effect there.
+    let mut points = vec![NONE; input.events as usize];
+    for (op, span) in (0..).zip(&input.spans) {
+        let position = match span.what {
+            Standard::Acquire => span.ret,
+            Standard::Release => span.call,
+            _ => return Answer::Refused("an operation of another type"),
+        };
+        if position != NEVER {
+            points[position as usize] = op;
+        }
+    }
+    let mut order = Vec::with_capacity(input.spans.len());
+    let mut left = permits;
+    for &op in points.iter().filter(|&&op| op != NONE) {
+        if input.spans[op as usize].what == Standard::Release {
+            left = left.saturating_add(1);
+        } else if left == 0 {
+            return Answer::Rejected(vec![op]);
+        } else {
+            left -= 1;
+        }
+        order.push(op);
+    }
+    Answer::Accepted(order)
+}

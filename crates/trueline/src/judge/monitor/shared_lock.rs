@@ -1,0 +1,125 @@
+//! A lock that many may hold to read, and one to write.
+//!
+//! Each hold is a lock and the next unlock of the same owner. It can be made as short as possible: the lock takes effect
+//! as it returns, the unlock as it is called. That is possible for all at once, and no linearization has shorter holds;
+//! so the history is linearizable if and only if no two of these holds overlap of which one is for writing.
+//!
+//! Where owners do not count, but every process happens to lock and unlock in turn, processes can be given as owners:
+//! along any order of the operations, those who locked and have not unlocked are exactly the holders.
+//!
+//! # Conditions
+//! `Lock`, `Unlock`, `LockShared` and `UnlockShared` only, and no failed tries. All have an owner; the operations of an
+//! owner do not overlap, and each unlock follows a lock of the same kind of the same owner, with nothing between: what
+//! another order means depends on the lock, and is refused. A lock that never returned is left out, an unlock is not.
+//!
+//! # Conflict
+//! The locks and unlocks of two holds that overlap: at most four. They are not linearizable by themselves.
+//!
+//! # Complexity
+//! O(events).
+
+use super::owners::Owners;
+use super::zones::NONE;
+use super::{Answer, Input, NEVER};
+use crate::spec::Standard;
+
+pub(crate) fn judge(input: &Input) -> Answer {
+    let owners = match Owners::find(input) {
+        Ok(Some(owners)) => owners,
+        Ok(None) if input.spans.is_empty() => return Answer::Accepted(Vec::new()),
+        Ok(None) => return Answer::Refused("the operations have no owners"),
+        Err(why) => return Answer::Refused(why),
+    };
+    if input.spans.iter().any(|span| span.what == Standard::LockFailed) {
+        return Answer::Refused("an operation of another type");
+    }
+    match holds(input, &owners) {
+        Ok(Ok(order)) => Answer::Accepted(order),
+        Ok(Err(conflict)) => Answer::Rejected(conflict),
+        Err(why) => Answer::Refused(why),
+    }
+}
+
+/// An order in which no holds overlap that must not, or those that do. Failed tries are not looked at.
+pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, Vec<u32>>, &'static str> {
+    let (points, partners) = points(input, owners)?;
+    let mut order = Vec::with_capacity(input.spans.len());
+    let mut writer = NONE;
+    let mut readers = 0u32;
+    for &op in points.iter().filter(|&&op| op != NONE) {
+        let mut conflicting = NONE;
+        match input.spans[op as usize].what {
+            Standard::Lock { .. } => {
+                conflicting = if readers > 0 { holder(input, &partners, op) } else { writer };
+                writer = op;
+            }
+            Standard::Unlock { .. } => writer = NONE,
+            Standard::LockShared { .. } => {
+                conflicting = writer;
+                readers += 1;
+            }
+            _ => readers -= 1,
+        }
+        if conflicting != NONE {
+            let holds = [conflicting, partners[conflicting as usize], op, partners[op as usize]];
+            let mut operations: Vec<u32> = holds.into_iter().filter(|&op| op != NONE).collect();
+            operations.sort_unstable();
+            return Ok(Err(operations));
+        }
+        order.push(op);
+    }
+    Ok(Ok(order))
+}
+
+/// By position, the operation that takes effect there; and by lock, its unlock.
+fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'static str> {
+    let mut points = vec![NONE; input.events as usize];
+    let mut partners = vec![NONE; input.spans.len()];
+    // By owner: its last operation, and the lock that it holds.
+    let mut last = vec![(NONE, NONE); owners.count()];
+    for (op, span) in (0..).zip(&input.spans) {
+        let (locks, shared) = match span.what {
+            Standard::Lock { .. } => (true, false),
+            Standard::Unlock { .. } => (false, false),
+            Standard::LockShared { .. } => (true, true),
+            Standard::UnlockShared { .. } => (false, true),
+            Standard::LockFailed => continue,
+            _ => return Err("an operation of another type"),
+        };
+        let (before, lock) = &mut last[owners.of(op)];
+        if *before != NONE && input.spans[*before as usize].ret > span.call {
+            return Err("operations of one owner overlap");
+        }
+        *before = op;
+        if locks {
+            if *lock != NONE {
+                return Err("an owner locks what it holds");
+            }
+            *lock = op;
+            if span.ret != NEVER {
+                points[span.ret as usize] = op;
+            }
+        } else {
+            let held = std::mem::replace(lock, NONE);
+            if held == NONE || shared != matches!(input.spans[held as usize].what, Standard::LockShared { .. }) {
+                return Err("an owner unlocks what it does not hold");
+            }
+            partners[held as usize] = op;
+            points[span.call as usize] = op;
+        }
+    }
+    Ok((points, partners))
+}
+
+/// A lock for reading that is held where `op` takes effect.
+fn holder(input: &Input, partners: &[u32], op: u32) -> u32 {
+    let now = input.spans[op as usize].ret;
+    let holds = |lock: u32| {
+        let span = &input.spans[lock as usize];
+        let partner = partners[lock as usize];
+        matches!(span.what, Standard::LockShared { .. })
+            && span.ret < now
+            && (partner == NONE || input.spans[partner as usize].call > now)
+    };
+    (0..).take(partners.len()).find(|&lock| holds(lock)).expect("there are readers")
+}

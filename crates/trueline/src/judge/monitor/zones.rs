@@ -1,0 +1,132 @@
+//! Blocks of operations that must stand next to each other, put in order: the zone test.
+//!
+//! Gibbons and Korach (1997) have it for the reads and writes of one value; a chain of read-modify-writes, and all that
+//! happens to a key of a map while it is present, are such blocks too.
+//!
+//! Block `a` must come before block `b` if an operation of `a` returned before one of `b` was called, that is, if
+//! `first_return(a) < last_call(b)`. The blocks can be put in order if and only if no two of them must each come before
+//! the other:
+//!
+//! - *Two are enough.* Let `a` have the earliest first return on a cycle. Each block `x` of the cycle has a predecessor
+//!   there whose first return is before `last_call(x)`, so `first_return(a)` is too: `a` must come before all of them,
+//!   and so before its own predecessor.
+//! - *Which two.* A block is *forward* if its first return is before its last call: its value is surely there between
+//!   them. Two forward blocks conflict if these zones overlap; a forward block and one that is not if the zone of the
+//!   latter, from last call to first return, lies within the zone of the former; two that are not forward never do.
+//! - *The order.* By last call, but a block that is not forward and whose last call falls into a forward zone comes
+//!   right behind that zone's block.
+//!
+//! # Complexity
+//! O(events + blocks): positions are bucketed, nothing is compared.
+
+use super::NEVER;
+
+/// No operation, block or position.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The first return and the last call of some operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Zone {
+    /// [`NEVER`] if none of them returned, or there are none: then the block is left out.
+    pub(super) first_return: u32,
+    /// Of no meaning if there are no operations; [`NEVER`] if the block must be the last.
+    pub(super) last_call: u32,
+}
+
+impl Zone {
+    pub(super) const EMPTY: Self = Self { first_return: NEVER, last_call: 0 };
+
+    pub(super) fn add(&mut self, call: u32, ret: u32) {
+        self.first_return = self.first_return.min(ret);
+        self.last_call = self.last_call.max(call);
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.first_return = self.first_return.min(other.first_return);
+        self.last_call = self.last_call.max(other.last_call);
+    }
+
+    fn is_forward(self) -> bool {
+        self.first_return < self.last_call
+    }
+}
+
+/// Puts the blocks in an order that keeps the order of their operations, or gives two that conflict.
+///
+/// `initial` is a block that began before all others, if it has any operation.
+pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Result<Vec<u32>, [u32; 2]> {
+    let zone = |block: u32| zones[block as usize];
+    // By position: the block whose last call, or whose first return if it is forward, is there.
+    let mut at = vec![NONE; events as usize];
+    let mut blocks = 0;
+    for (block, zone) in (0..).zip(zones) {
+        if zone.first_return == NEVER {
+            continue;
+        }
+        blocks += 1;
+        if zone.last_call != NEVER {
+            at[zone.last_call as usize] = block;
+        }
+        if zone.is_forward() && initial != Some(block) {
+            at[zone.first_return as usize] = block;
+        }
+    }
+    let mut order = Vec::with_capacity(blocks);
+    // The forward block in whose zone this position is.
+    let mut open = initial.filter(|&block| zone(block).first_return != NEVER);
+    // Blocks that come right behind it.
+    let mut behind = Vec::new();
+    for (position, &block) in (0..).zip(&at) {
+        if block == NONE {
+            continue;
+        }
+        let Zone { first_return, last_call } = zone(block);
+        match open {
+            Some(forward) if forward == block => {
+                order.push(block);
+                order.append(&mut behind);
+                open = None;
+            }
+            Some(forward) if position != last_call || first_return < zone(forward).last_call => {
+                return Err([forward, block]);
+            }
+            Some(_) => behind.push(block),
+            None if position == last_call => order.push(block),
+            None => open = Some(block),
+        }
+    }
+    // One that lasts to the end.
+    order.extend(open);
+    debug_assert_eq!(order.len(), blocks, "each block has its place");
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn zone(first_return: u32, last_call: u32) -> Zone {
+        Zone { first_return, last_call }
+    }
+
+    #[test]
+    fn forward_zones_must_not_overlap() {
+        assert_eq!(arrange(&[zone(1, 4), zone(5, 8)], 10, None), Ok(vec![0, 1]));
+        assert_eq!(arrange(&[zone(1, 5), zone(4, 8)], 10, None), Err([0, 1]));
+    }
+
+    #[test]
+    fn what_reaches_out_of_a_forward_zone_comes_behind_it() {
+        assert_eq!(arrange(&[zone(7, 4), zone(3, 5)], 10, None), Ok(vec![1, 0]));
+        assert_eq!(arrange(&[zone(5, 2), zone(3, 6)], 10, None), Ok(vec![0, 1]));
+        assert_eq!(arrange(&[zone(5, 4), zone(3, 6)], 10, None), Err([1, 0]));
+    }
+
+    #[test]
+    fn the_initial_block_begins_before_all_and_the_last_has_no_end() {
+        assert_eq!(arrange(&[zone(1, 4), zone(7, 2)], 10, Some(0)), Ok(vec![0, 1]));
+        assert_eq!(arrange(&[zone(8, 6), zone(5, 2)], 10, Some(0)), Err([0, 1]));
+        assert_eq!(arrange(&[zone(3, NEVER), zone(4, 2)], 10, None), Ok(vec![1, 0]));
+        assert_eq!(arrange(&[zone(3, NEVER), zone(6, 4)], 10, None), Err([0, 1]));
+    }
+}
