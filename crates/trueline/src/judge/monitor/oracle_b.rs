@@ -17,8 +17,8 @@ use crate::history::{History, Interval, OpId, Operation, Outcome, from_intervals
 use crate::judge::search::Meter;
 use crate::judge::{Algorithm, Budget, Config, brute, check, replay};
 use crate::spec::{
-    CasRegister, CasRegisterOp, CasRegisterRet, Map, MapOp, MapRet, Mutex, MutexOp, Outcomes, Register, RegisterOp,
-    RegisterRet, Set, SetOp, SetRet, Spec, Standard, blocked, outcome,
+    CasRegister, CasRegisterOp, CasRegisterRet, LockRet, Map, MapOp, MapRet, Mutex, MutexOp, Outcomes, Register,
+    RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec, Standard, blocked, outcome,
 };
 use crate::verdict::Verdict;
 
@@ -962,12 +962,15 @@ macro_rules! mutexes {
                 self.0.in_turn = true;
             }
 
-            fn result(&mut self, _: &mut Random, _: &MutexOp) {}
+            fn result(&mut self, _: &mut Random, _: &MutexOp) -> LockRet {
+                LockRet::Done
+            }
 
-            fn meaning(op: &MutexOp, _: Option<&()>, _: bool) -> Meaning {
+            fn meaning(op: &MutexOp, _: Option<&LockRet>, _: bool) -> Meaning {
                 Meaning::Is(match *op {
                     MutexOp::Acquire { by } => Standard::Lock { by },
                     MutexOp::Release { by } => Standard::Unlock { by },
+                    MutexOp::TryAcquire { .. } => unreachable!("tries have a case of their own"),
                 })
             }
 
