@@ -4,6 +4,10 @@
 //! them is [refused](Answer::Refused), not misjudged.
 #![expect(dead_code, reason = "monitors come one by one")]
 
+mod container;
+mod place;
+pub(crate) mod queue;
+
 use crate::spec::Standard;
 
 /// A value of a history, numbered from 0 by first occurrence; where values are ordered, `Input::rank` has the order.
