@@ -7,6 +7,7 @@
 mod container;
 mod place;
 pub(crate) mod queue;
+pub(crate) mod stack;
 
 use crate::spec::Standard;
 
