@@ -6,6 +6,7 @@
 
 mod container;
 mod place;
+pub(crate) mod priority_queue;
 pub(crate) mod queue;
 pub(crate) mod stack;
 
