@@ -4,6 +4,7 @@
 //! them is [refused](Answer::Refused), not misjudged.
 #![expect(dead_code, reason = "monitors come one by one")]
 
+pub(crate) mod bag;
 mod container;
 mod place;
 pub(crate) mod priority_queue;
