@@ -6,6 +6,7 @@
 
 pub(crate) mod bag;
 mod container;
+pub(crate) mod lockstep;
 mod place;
 pub(crate) mod priority_queue;
 pub(crate) mod queue;
