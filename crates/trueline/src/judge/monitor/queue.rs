@@ -376,3 +376,30 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
     }
     cut
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::container_oracle::{Queues, Shape, run, small};
+    use super::*;
+    use crate::drive::Random;
+
+    /// Without peeks, two values that are surely in the wrong order are all that can be wrong.
+    #[test]
+    fn the_sweep_and_the_topological_order_agree() {
+        let mut random = Random::new(11);
+        let mut verdicts = [0; 2];
+        for number in 0..20_000 {
+            let shape = Shape { looks: 0, pending: 0, empties: false, ..Shape::SMALL };
+            let input = if number % 200 == 0 {
+                run::<Queues>(&Shape { wrong: number / 200 % 2, adds: 60, ..shape }, 2000, &mut random)
+            } else {
+                small::<Queues>(&shape, &mut random)
+            };
+            let Ok(container) = container::collect(&input, role) else { continue };
+            let accepted = sweep(&container).is_none();
+            assert_eq!(accepted, topological(&input, &container).is_ok(), "{input:#?}");
+            verdicts[usize::from(accepted)] += 1;
+        }
+        assert!(verdicts.iter().all(|count| *count > 500), "{verdicts:?}");
+    }
+}
