@@ -7,7 +7,7 @@
 pub(crate) mod bag;
 mod container;
 #[cfg(test)]
-mod container_oracle;
+pub(crate) mod container_oracle;
 pub(crate) mod lockstep;
 mod place;
 pub(crate) mod priority_queue;

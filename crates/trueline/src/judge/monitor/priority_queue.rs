@@ -21,7 +21,7 @@
 //! O(n α(n)) for n operations and events, if ranks are dense; otherwise they are sorted.
 
 use super::container::{self, Container, NONE, Role};
-use super::place::{Gaps, Placement};
+use super::place::{AHEAD, Gaps, Placement};
 use super::{Answer, Input, ValueId};
 use crate::spec::Standard;
 
@@ -84,8 +84,13 @@ fn decide(input: &Input, container: &Container) -> Answer {
     let mut placement = Placement::new(container.end, input.spans.len());
     let mut looks: Vec<(u32, u32)> = Vec::new();
     let values = by_rank(input, container);
+    let mut left = values.as_slice();
     for group in values.chunk_by(|a, b| rank(*a) == rank(*b)) {
         for &number in group {
+            if left.len() % AHEAD == 0 {
+                gaps.warm(container, &left[..AHEAD]);
+            }
+            left = &left[1..];
             let value = &container.values[number as usize];
             let removed = gaps.next(value.last_call);
             if removed >= value.remove_return {
