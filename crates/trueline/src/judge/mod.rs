@@ -25,6 +25,8 @@ pub mod linear;
 mod monitor;
 mod part;
 mod partition;
+#[cfg_attr(not(test), expect(dead_code, reason = "the choice of an algorithm comes with it"))]
+mod queue_lowe;
 mod replay;
 mod search;
 pub mod wing_gong;

@@ -2,21 +2,30 @@
 //!
 //! A monitor reads [`Standard`] operations with their intervals. Each states its conditions as code: a history outside
 //! them is [refused](Answer::Refused), not misjudged.
-#![expect(dead_code, reason = "monitors come one by one")]
+#![cfg_attr(not(test), expect(dead_code, reason = "the choice of a monitor comes with it"))]
 
+mod bag;
 mod chains;
+mod container;
 mod counter;
 mod exchange;
 mod fetch_increment;
 mod flip;
 mod lock;
+pub(super) mod lockstep;
 mod map_key;
 mod owners;
+mod place;
+mod priority_queue;
+mod queue;
 mod register;
 mod semaphore;
 mod shared_lock;
+mod stack;
 mod zones;
 
+#[cfg(test)]
+mod container_oracle;
 #[cfg(test)]
 mod oracle_b;
 

@@ -1,0 +1,132 @@
+//! Priority queues with distinct values; priorities may be equal.
+//!
+//! Values are looked at from the best priority (that which is removed first) to the worst. The worst value of a history
+//! disturbs no other. Its remove, and each look at it, need a gap in which no strictly better value is
+//! [critical](super::container), and that is all they need: there the better ones can be cut. So by induction the
+//! history is linearizable if and only if each remove and look has such a gap, and so has each operation that found
+//! nothing, for which all values are better.
+//!
+//! **The linearization.** Each value is in for as short a time as can be: it is removed in the first gap of its remove
+//! that no better value covers, and inserted in the last gap before its first return. If it was looked at before that,
+//! then in the last gap before its first return that no better value covers, and the looks are there too. Let `g` be a
+//! gap in which something worse is removed or looked at. It is covered by no better value. If it is before the first
+//! return, the insert is in `g` or later; if it is after the last call, the remove is in `g` or earlier. Inside of a gap
+//! [`Placement`] puts removes of better values first and inserts of better values last.
+//!
+//! A conflict is an operation and better values that are there from its call to its return, one or the other.
+//!
+//! **Removes that never returned**, of which nobody knows what they removed: all choices are tried, if they are few.
+//!
+//! # Complexity
+//! O(n α(n)) for n operations and events, if ranks are dense; otherwise they are sorted.
+
+use super::container::{self, Container, NONE, Role};
+use super::place::{AHEAD, Gaps, Placement};
+use super::{Answer, Input, ValueId};
+use crate::spec::Standard;
+
+fn role(what: &Standard<ValueId>) -> Option<Role> {
+    match *what {
+        Standard::Insert(value) => Some(Role::Add(value)),
+        Standard::DeleteMin(taken) => Some(Role::Remove(taken)),
+        Standard::Min(taken) => Some(Role::Look(taken)),
+        _ => None,
+    }
+}
+
+/// Judges a priority queue whose values are distinct. `Input::rank` has their priorities, the least first.
+pub(crate) fn judge(input: &Input) -> Answer {
+    if input.rank.len() < input.values as usize {
+        return Answer::Refused("the values have no order");
+    }
+    match container::collect(input, role) {
+        Ok(container) => container::complete(input, container, false, |container| decide(input, container)),
+        Err(answer) => answer,
+    }
+}
+
+/// The values that live, by rank.
+fn by_rank(input: &Input, container: &Container) -> Vec<u32> {
+    let rank = |value: u32| input.rank[value as usize];
+    let most = container.living().map(|(number, _)| rank(number)).max().unwrap_or(0) as usize;
+    let living = container.living().map(|(number, _)| number);
+    if most > 2 * input.spans.len() {
+        let mut values: Vec<u32> = living.collect();
+        values.sort_by_key(|value| rank(*value));
+        return values;
+    }
+    let mut next = vec![0u32; most + 2];
+    for value in living.clone() {
+        next[rank(value) as usize + 1] += 1;
+    }
+    for rank in 0..=most {
+        next[rank + 1] += next[rank];
+    }
+    let mut values = vec![NONE; container.live];
+    for value in living {
+        let place = &mut next[rank(value) as usize];
+        values[*place as usize] = value;
+        *place += 1;
+    }
+    values
+}
+
+fn decide(input: &Input, container: &Container) -> Answer {
+    let rank = |value: u32| input.rank[value as usize];
+    // `value`'s operation with this interval has values strictly better than `value` in its way.
+    let blocked = |value: u32, operation: u32, from: u32, until: u32| {
+        let mut chain = container.cover(from, until, |other| rank(other) < rank(value)).unwrap_or_default();
+        debug_assert!(!chain.is_empty(), "a better value is there all the time");
+        chain.push(value);
+        container.conflict(input, &chain, if operation == NONE { &[] } else { std::slice::from_ref(&operation) })
+    };
+    let mut gaps = Gaps::new(container.end, container.has_looks());
+    let mut placement = Placement::new(container.end, input.spans.len());
+    let mut looks: Vec<(u32, u32)> = Vec::new();
+    let values = by_rank(input, container);
+    let mut left = values.as_slice();
+    for group in values.chunk_by(|a, b| rank(*a) == rank(*b)) {
+        for &number in group {
+            if left.len() % AHEAD == 0 {
+                gaps.warm(container, &left[..AHEAD]);
+            }
+            left = &left[1..];
+            let value = &container.values[number as usize];
+            let removed = gaps.next(value.last_call);
+            if removed >= value.remove_return {
+                return blocked(number, value.remove, value.last_call, value.remove_return);
+            }
+            let mut added = removed.min(value.first_return - 1);
+            looks.clear();
+            for &look in container.looks(number as usize) {
+                let span = input.spans[look as usize];
+                let from = span.call.max(value.add_call);
+                let mut gap = gaps.next(from);
+                if gap >= span.ret.min(value.remove_return) {
+                    return blocked(number, look, from, span.ret.min(value.remove_return));
+                }
+                if gap < value.first_return && removed >= value.first_return {
+                    gap = gaps.previous(value.first_return - 1).unwrap_or(gap);
+                    added = gap;
+                }
+                looks.push((look, gap));
+            }
+            placement.value((value.add, added), (value.remove, removed), looks.iter().copied());
+        }
+        for &number in group {
+            let value = &container.values[number as usize];
+            if value.is_critical() {
+                gaps.cover(value.first_return, value.last_call);
+            }
+        }
+    }
+    for &operation in &container.empties {
+        let span = input.spans[operation as usize];
+        let gap = gaps.next(span.call);
+        if gap >= span.ret {
+            return container.not_empty(input, operation);
+        }
+        placement.observer(operation, gap);
+    }
+    Answer::Accepted(placement.order())
+}

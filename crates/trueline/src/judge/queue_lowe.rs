@@ -1,0 +1,398 @@
+//! Lowe's queue-oriented algorithm: "Testing for linearizability" (2017), section 5 and figure 3.
+//!
+//! A complete history of a queue, whose values need not be distinct, is taken apart from the front:
+//! - *Lemma 7*: if only enqueues are left, it is linearizable.
+//! - *Lemma 8*: an unsuccessful dequeue that is minimal can be taken out.
+//! - *Lemmas 9 and 10*: otherwise there must be a *minimal matching pair*, an enqueue that is minimal and a dequeue of
+//!   the same value that is minimal among the dequeues, such that the history without them is linearizable, after calls
+//!   of dequeues have been delayed: each dequeue that is left must follow the enqueues that the one taken out followed.
+//! - *Lemma 12*: if enqueue and dequeue are the *earliest-ending* of their value, and the dequeue has no *conflicting
+//!   unsuccessful dequeue* (definition 11), that pair is as good as any: no other need be tried.
+//!
+//! The recursion is an iteration with a stack; where several pairs must be tried, the stack keeps them with a clone of
+//! the history.
+//!
+//! # Departures from the paper
+//! The paper's history is a linked list of calls and returns, with references by thread. Here enqueues and dequeues are
+//! two lists: all that the lemmas ask is which operations of a kind are first, and which enqueue was the last to return
+//! before a dequeue was called. A delayed call is a number, in half positions, so that it comes behind a return and
+//! before whatever follows. That does not reorder the list of dequeues: up to the call of a dequeue that is minimal
+//! among dequeues no dequeue returned. Earliest-ending operations come from lists by value and return.
+//!
+//! # Complexity
+//! An iteration costs the operations that overlap at the front; there are at most n iterations without backtracking.
+//! Exponential in the worst case.
+
+use super::monitor::lockstep::interleave;
+use super::monitor::{Answer, Input, NEVER};
+use crate::spec::{Standard, Taken};
+
+/// How the work went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counters {
+    /// Histories that were looked at: turns of figure 3.
+    pub(crate) iterations: u64,
+    /// How often one was found not to be linearizable while another was left to try.
+    pub(crate) backtracks: u64,
+}
+
+/// No operation.
+const NONE: u32 = u32::MAX;
+
+/// Operations of one kind, by call, each in a list of those that are left.
+#[derive(Clone)]
+struct List {
+    /// The first that is left.
+    head: u32,
+    /// By operation: the next and the previous that are left. Those of operations taken out stay as they were.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl List {
+    fn new(count: usize) -> Self {
+        let count = u32::try_from(count).expect("positions fit");
+        let next = (1..=count).map(|next| if next == count { NONE } else { next }).collect();
+        let previous = (0..count).map(|index| index.checked_sub(1).unwrap_or(NONE)).collect();
+        Self { head: if count == 0 { NONE } else { 0 }, next, previous }
+    }
+
+    fn remove(&mut self, index: u32) {
+        let (next, previous) = (self.next[index as usize], self.previous[index as usize]);
+        match previous {
+            NONE => self.head = next,
+            previous => self.next[previous as usize] = next,
+        }
+        if next != NONE {
+            self.previous[next as usize] = previous;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let known = |index: u32| (index != NONE).then_some(index);
+        std::iter::successors(known(self.head), move |index| known(self.next[*index as usize]))
+    }
+}
+
+/// What does not change.
+struct Operations {
+    /// Their spans, by call.
+    spans: Vec<u32>,
+    /// Their calls and returns, doubled.
+    calls: Vec<u32>,
+    returns: Vec<u32>,
+    /// By operation: its value; [`NONE`] for an unsuccessful dequeue.
+    values: Vec<u32>,
+    /// The operations by value and return; by value, where they start.
+    by_return: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Operations {
+    fn new(input: &Input, of_kind: impl Fn(&Standard<super::monitor::ValueId>) -> Option<u32>) -> Self {
+        let spans: Vec<u32> =
+            (0u32..).zip(&input.spans).filter(|(_, span)| of_kind(&span.what).is_some()).map(|(op, _)| op).collect();
+        let values: Vec<u32> = spans.iter().filter_map(|op| of_kind(&input.spans[*op as usize].what)).collect();
+        let calls = spans.iter().map(|op| 2 * input.spans[*op as usize].call).collect();
+        let returns: Vec<u32> = spans.iter().map(|op| 2 * input.spans[*op as usize].ret).collect();
+        let mut by_return: Vec<u32> = (0u32..).zip(&values).filter(|(_, v)| **v != NONE).map(|(i, _)| i).collect();
+        by_return.sort_unstable_by_key(|index| (values[*index as usize], returns[*index as usize]));
+        let mut starts = vec![0u32; input.values as usize + 1];
+        for index in &by_return {
+            starts[values[*index as usize] as usize + 1] += 1;
+        }
+        for value in 0..input.values as usize {
+            starts[value + 1] += starts[value];
+        }
+        Self { spans, calls, returns, values, by_return, starts }
+    }
+}
+
+/// A history that is left to judge.
+#[derive(Clone)]
+struct Rest {
+    enqueues: List,
+    dequeues: List,
+    /// The enqueues by return.
+    ended: List,
+    /// By dequeue: its call, delayed.
+    calls: Vec<u32>,
+    /// By operation: whether it was taken out.
+    enqueue_is_out: Vec<bool>,
+    dequeue_is_out: Vec<bool>,
+    /// By value: the place in `by_return` before which all were taken out.
+    first_enqueue: Vec<u32>,
+    first_dequeue: Vec<u32>,
+    /// What was taken out, in that order.
+    enqueued: Vec<u32>,
+    dequeued: Vec<u32>,
+}
+
+struct Lowe<'a> {
+    input: &'a Input,
+    enqueues: Operations,
+    dequeues: Operations,
+    /// The enqueues by return, and the place of each there.
+    ended: Vec<u32>,
+    place: Vec<u32>,
+    /// By dequeue: how many enqueues returned before its call.
+    ended_before: Vec<u32>,
+    counters: Counters,
+}
+
+/// Judges a queue, and tells how the work went. `None` if `go_on`, which is asked in each iteration, says no.
+///
+/// A conflict is the whole history: the algorithm does not tell more.
+pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<Answer>, Counters) {
+    for span in &input.spans {
+        let refused = match span.what {
+            _ if span.ret == NEVER => "there are operations that never returned",
+            Standard::Enqueue(_) | Standard::Dequeue(Taken::Value(_) | Taken::Nothing) => continue,
+            Standard::Dequeue(Taken::Unknown) => "an operation returned, but its result is not known",
+            Standard::Front(_) => "there are operations that look",
+            _ => "there are operations of another type",
+        };
+        return (Some(Answer::Refused(refused)), Counters::default());
+    }
+    if input.events >= NEVER / 2 {
+        return (Some(Answer::Refused("there are too many events")), Counters::default());
+    }
+    let mut lowe = Lowe::new(input);
+    let answer = lowe.run(go_on);
+    (answer, lowe.counters)
+}
+
+impl<'a> Lowe<'a> {
+    fn new(input: &'a Input) -> Self {
+        let enqueues = Operations::new(input, |what| match what {
+            Standard::Enqueue(value) => Some(value.0),
+            _ => None,
+        });
+        let dequeues = Operations::new(input, |what| match what {
+            Standard::Dequeue(Taken::Value(value)) => Some(value.0),
+            Standard::Dequeue(Taken::Nothing) => Some(NONE),
+            _ => None,
+        });
+        let mut ended: Vec<u32> = (0..).take(enqueues.spans.len()).collect();
+        ended.sort_unstable_by_key(|enqueue| enqueues.returns[*enqueue as usize]);
+        let mut place = vec![0; ended.len()];
+        for (at, enqueue) in (0..).zip(&ended) {
+            place[*enqueue as usize] = at;
+        }
+        // By call the numbers grow.
+        let mut before = 0usize;
+        let ended_before = dequeues
+            .calls
+            .iter()
+            .map(|call| {
+                while ended.get(before).is_some_and(|enqueue| enqueues.returns[*enqueue as usize] < *call) {
+                    before += 1;
+                }
+                u32::try_from(before).expect("positions fit")
+            })
+            .collect();
+        Self { input, enqueues, dequeues, ended, place, ended_before, counters: Counters::default() }
+    }
+
+    fn run(&mut self, go_on: &mut dyn FnMut() -> bool) -> Option<Answer> {
+        let mut rest = Rest {
+            enqueues: List::new(self.enqueues.spans.len()),
+            dequeues: List::new(self.dequeues.spans.len()),
+            ended: List::new(self.ended.len()),
+            calls: self.dequeues.calls.clone(),
+            enqueue_is_out: vec![false; self.enqueues.spans.len()],
+            dequeue_is_out: vec![false; self.dequeues.spans.len()],
+            first_enqueue: self.enqueues.starts.clone(),
+            first_dequeue: self.dequeues.starts.clone(),
+            enqueued: Vec::new(),
+            dequeued: Vec::new(),
+        };
+        // Pairs that are left to try, last first, each with the history that it is to be taken out of.
+        let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
+        loop {
+            if !go_on() {
+                return None;
+            }
+            self.counters.iterations += 1;
+            // Lemma 7: only enqueues are left.
+            if rest.dequeues.head == NONE {
+                return Some(Answer::Accepted(self.witness(&rest)));
+            }
+            // Lemma 8: a minimal unsuccessful dequeue.
+            if let Some(dequeue) = self.minimal_unsuccessful(&rest) {
+                rest.take_out_dequeue(dequeue);
+                continue;
+            }
+            let (enqueues, dequeues) = (self.minimal_enqueues(&rest), self.minimal_dequeues(&rest));
+            // Lemma 12: a pair as good as any.
+            if let Some((enqueue, dequeue)) = self.sure_pair(&mut rest, &enqueues, &dequeues) {
+                self.take_out(&mut rest, enqueue, dequeue);
+                continue;
+            }
+            // Lemmas 9 and 10: the history is linearizable if and only if it is without one of these pairs.
+            let matches = |e: &u32, d: &u32| self.enqueues.values[*e as usize] == self.dequeues.values[*d as usize];
+            let mut pairs: Vec<(u32, u32)> =
+                enqueues.iter().flat_map(|e| dequeues.iter().filter(|d| matches(e, d)).map(|d| (*e, *d))).collect();
+            pairs.reverse();
+            if let Some((enqueue, dequeue)) = pairs.pop() {
+                if !pairs.is_empty() {
+                    stack.push((rest.clone(), pairs));
+                }
+                self.take_out(&mut rest, enqueue, dequeue);
+                continue;
+            }
+            // This one is not linearizable: back to where there was a choice.
+            let Some((before, mut pairs)) = stack.pop() else {
+                let all = 0..u32::try_from(self.input.spans.len()).expect("positions fit");
+                return Some(Answer::Rejected(all.collect()));
+            };
+            self.counters.backtracks += 1;
+            let (enqueue, dequeue) = pairs.pop().expect("only pairs that are left are kept");
+            if pairs.is_empty() {
+                rest = before;
+            } else {
+                rest = before.clone();
+                stack.push((before, pairs));
+            }
+            self.take_out(&mut rest, enqueue, dequeue);
+        }
+    }
+
+    /// The first return of an enqueue that is left.
+    fn first_enqueue_return(&self, rest: &Rest) -> u32 {
+        match rest.ended.head {
+            NONE => NEVER,
+            place => self.enqueues.returns[self.ended[place as usize] as usize],
+        }
+    }
+
+    /// The deq-minimal dequeues: no other dequeue that is left returned before their call.
+    fn minimal_dequeues(&self, rest: &Rest) -> Vec<u32> {
+        let mut first = NEVER;
+        let mut minimal = Vec::new();
+        for dequeue in rest.dequeues.iter() {
+            // Calls as they were: a delayed one is before the first return all the same.
+            if self.dequeues.calls[dequeue as usize] > first {
+                break;
+            }
+            first = first.min(self.dequeues.returns[dequeue as usize]);
+            minimal.push(dequeue);
+        }
+        minimal.retain(|dequeue| self.dequeues.calls[*dequeue as usize] < first);
+        minimal
+    }
+
+    /// An unsuccessful dequeue before whose call no operation that is left returned.
+    fn minimal_unsuccessful(&self, rest: &Rest) -> Option<u32> {
+        let first = self.first_enqueue_return(rest);
+        self.minimal_dequeues(rest)
+            .into_iter()
+            .find(|d| self.dequeues.values[*d as usize] == NONE && rest.calls[*d as usize] < first)
+    }
+
+    /// The minimal enqueues: no operation that is left returned before their call.
+    fn minimal_enqueues(&self, rest: &Rest) -> Vec<u32> {
+        let returns = self.minimal_dequeues(rest).into_iter().map(|d| self.dequeues.returns[d as usize]);
+        let first = returns.min().unwrap_or(NEVER).min(self.first_enqueue_return(rest));
+        rest.enqueues.iter().take_while(|e| self.enqueues.calls[*e as usize] < first).collect()
+    }
+
+    /// An earliest-ending minimal matching pair without a conflicting unsuccessful dequeue.
+    fn sure_pair(&self, rest: &mut Rest, enqueues: &[u32], dequeues: &[u32]) -> Option<(u32, u32)> {
+        for &enqueue in enqueues {
+            let value = self.enqueues.values[enqueue as usize];
+            if rest.earliest_enqueue(&self.enqueues, value) != Some(enqueue) {
+                continue;
+            }
+            let Some(dequeue) = rest.earliest_dequeue(&self.dequeues, value) else { continue };
+            if dequeues.contains(&dequeue) && !self.has_conflict(rest, dequeue, dequeues) {
+                return Some((enqueue, dequeue));
+            }
+        }
+        None
+    }
+
+    /// Of the enqueues that are left, the last to return before a dequeue's call, which may have been delayed.
+    fn last_enqueue_before(&self, rest: &Rest, dequeue: u32) -> Option<u32> {
+        let call = rest.calls[dequeue as usize];
+        let first = rest.ended.head;
+        let mut place = self.ended_before[dequeue as usize].checked_sub(1)?;
+        if call != self.dequeues.calls[dequeue as usize] {
+            // Delayed to just behind the return of an enqueue, later than the call.
+            place = u32::try_from(self.ended.partition_point(|e| self.enqueues.returns[*e as usize] < call) - 1)
+                .expect("positions fit");
+        }
+        // What was taken out mostly lies before the first that is left.
+        while first != NONE && place >= first {
+            if !rest.enqueue_is_out[self.ended[place as usize] as usize] {
+                return Some(self.ended[place as usize]);
+            }
+            place = place.checked_sub(1)?;
+        }
+        None
+    }
+
+    /// Definition 11: there is an enqueue `e'` before `dequeue`, but neither before some successful dequeue nor before
+    /// some unsuccessful one. The later `e'` returned, the more are not behind it: the last is the one to ask about.
+    fn has_conflict(&self, rest: &Rest, dequeue: u32, dequeues: &[u32]) -> bool {
+        let Some(enqueue) = self.last_enqueue_before(rest, dequeue) else { return false };
+        let until = self.enqueues.returns[enqueue as usize];
+        // A dequeue called before `until`, which is before the call of a minimal one, is minimal among dequeues.
+        let mut early = dequeues.iter().filter(|d| rest.calls[**d as usize] < until);
+        let unsuccessful = |d: &&u32| self.dequeues.values[**d as usize] == NONE;
+        early.clone().any(|d| unsuccessful(&d)) && early.any(|d| !unsuccessful(&d))
+    }
+
+    /// `h - e -D d`: takes out a pair, and delays calls of dequeues to behind the enqueues that `dequeue` followed.
+    fn take_out(&self, rest: &mut Rest, enqueue: u32, dequeue: u32) {
+        rest.enqueues.remove(enqueue);
+        rest.ended.remove(self.place[enqueue as usize]);
+        rest.enqueue_is_out[enqueue as usize] = true;
+        rest.enqueued.push(enqueue);
+        let last = self.last_enqueue_before(rest, dequeue);
+        rest.take_out_dequeue(dequeue);
+        if let Some(last) = last {
+            let until = self.enqueues.returns[last as usize];
+            let mut next = rest.dequeues.head;
+            while next != NONE && self.dequeues.calls[next as usize] < until {
+                rest.calls[next as usize] = rest.calls[next as usize].max(until + 1);
+                next = rest.dequeues.next[next as usize];
+            }
+        }
+    }
+
+    /// The proofs of lemmas 7, 8 and 10, unrolled: operations in the order in which they were taken out.
+    fn witness(&self, rest: &Rest) -> Vec<u32> {
+        let enqueues = rest.enqueued.iter().copied().chain(rest.enqueues.iter());
+        let enqueues: Vec<u32> = enqueues.map(|enqueue| self.enqueues.spans[enqueue as usize]).collect();
+        let dequeues: Vec<u32> = rest.dequeued.iter().map(|dequeue| self.dequeues.spans[*dequeue as usize]).collect();
+        interleave(self.input, &enqueues, &dequeues)
+    }
+}
+
+impl Rest {
+    fn take_out_dequeue(&mut self, dequeue: u32) {
+        self.dequeues.remove(dequeue);
+        self.dequeue_is_out[dequeue as usize] = true;
+        self.dequeued.push(dequeue);
+    }
+
+    /// Of the enqueues of a value that are left, the first to return.
+    fn earliest_enqueue(&mut self, enqueues: &Operations, value: u32) -> Option<u32> {
+        earliest(enqueues, value, &mut self.first_enqueue, &self.enqueue_is_out)
+    }
+
+    /// The same of dequeues.
+    fn earliest_dequeue(&mut self, dequeues: &Operations, value: u32) -> Option<u32> {
+        earliest(dequeues, value, &mut self.first_dequeue, &self.dequeue_is_out)
+    }
+}
+
+fn earliest(operations: &Operations, value: u32, first: &mut [u32], is_out: &[bool]) -> Option<u32> {
+    let first = &mut first[value as usize];
+    let end = operations.starts[value as usize + 1];
+    while *first < end && is_out[operations.by_return[*first as usize] as usize] {
+        *first += 1;
+    }
+    (*first < end).then(|| operations.by_return[*first as usize])
+}
