@@ -17,6 +17,8 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// | `Put(k, s)` | `Done` | never |
 /// | `Append(k, s)` | `Done` | if `s` is empty |
 ///
+/// A get whose string does not start with the present one is out of reach until the next put.
+///
 /// Strings are [`Text`]s: an append does not copy what is there, and a recorded result is compared by its hash first.
 /// Each operation has its `k` as the key. A state has the strings that are not empty, and costs what its last update
 /// copied, see [`Trie::heap_size`], and a piece of text.
@@ -113,6 +115,18 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
     fn key(&self, op: &KvOp<K>, _recorded: Option<&KvRet>) -> Option<K> {
         match op {
             KvOp::Get(key) | KvOp::Put(key, _) | KvOp::Append(key, _) => Some(key.clone()),
+        }
+    }
+
+    fn is_goal(&self, op: &KvOp<K>, _result: &KvRet) -> bool {
+        matches!(op, KvOp::Get(_))
+    }
+
+    /// What is appended to stays what a string starts with.
+    fn reaches(&self, state: &Trie<K, Text>, goal: &KvOp<K>, result: &KvRet) -> bool {
+        match (goal, result) {
+            (KvOp::Get(key), KvRet::Value(text)) => text.may_start_with(state.get(key).unwrap_or(EMPTY)),
+            _ => true,
         }
     }
 

@@ -10,9 +10,11 @@ use super::super::{Outcomes, Spec};
 /// - `step` with a result gives exactly those outcomes that `step` without one gives and that have this result;
 /// - no outcome is given twice;
 /// - an operation that `observes` leaves the state as it is;
-/// - an operation that `overwrites` does, see [`check_overwrites`].
+/// - an operation that `overwrites` does, see [`check_overwrites`];
+/// - what `reaches` says is out of reach is, see [`check_reaches`].
 pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     check_overwrites(spec, operations, results, seed);
+    check_reaches(spec, operations, results, seed);
     let mut random = Random::new(seed);
     let (mut observed, mut blocked) = (0, 0);
     for _ in 0..60 {
@@ -91,6 +93,51 @@ pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results:
             }
         }
     }
+}
+
+/// Checks that `reaches` is what it promises: a goal that is possible somewhere on a walk was within reach of every state
+/// before, up to the last operation of its key that overwrites. If there are goals, some of them must be out of reach
+/// somewhere.
+pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
+    let mut random = Random::new(seed);
+    let (mut goals, mut out_of_reach) = (0, 0);
+    for _ in 0..60 {
+        // The states of a walk, and what led to each but the first.
+        let mut states = vec![spec.initial()];
+        let mut steps: Vec<(S::Op, S::Ret)> = Vec::new();
+        for _ in 0..20 {
+            let state = states.last().expect("there is a first");
+            for goal in operations {
+                for result in results.iter().filter(|result| spec.is_goal(goal, result)) {
+                    goals += 1;
+                    out_of_reach += usize::from(!spec.reaches(state, goal, result));
+                }
+                for (result, _) in
+                    spec.step(state, goal, None).into_iter().filter(|(result, _)| spec.is_goal(goal, result))
+                {
+                    let key = spec.key(goal, Some(&result));
+                    let overwritten = steps.iter().rposition(|(op, ret)| {
+                        spec.overwrites(op, Some(ret)) && (key.is_none() || spec.key(op, Some(ret)) == key)
+                    });
+                    for before in &states[overwritten.map_or(0, |step| step + 1)..] {
+                        assert!(
+                            spec.reaches(before, goal, &result),
+                            "{goal:?} -> {result:?} is said to be out of reach of {before:?}, but is possible in {state:?}"
+                        );
+                    }
+                }
+            }
+            let step = &operations[random.below(operations.len())];
+            let mut outcomes = spec.step(state, step, None);
+            if !outcomes.is_empty() {
+                let chosen = random.below(outcomes.len());
+                let (result, next) = outcomes.swap_remove(chosen);
+                steps.push((step.clone(), result));
+                states.push(next);
+            }
+        }
+    }
+    assert!(goals == 0 || out_of_reach > 0, "goals that are never out of reach are of no use");
 }
 
 /// Checks that `observes` says so wherever it could: that an operation and a result which leave every state of the
@@ -251,6 +298,44 @@ mod tests {
     #[should_panic(expected = "is said to overwrite, in")]
     fn what_keeps_the_state_does_not_overwrite() {
         check_boast(|op, _| matches!(op, MapOp::Get(_)));
+    }
+
+    /// A counter that says what is out of reach of it.
+    struct Hopeless(fn(u8, u8) -> bool);
+
+    impl Spec for Hopeless {
+        type Op = u8;
+        type Ret = u8;
+        type State = u8;
+        type Key = ();
+
+        fn initial(&self) -> u8 {
+            0
+        }
+
+        /// Adds what it is told, and returns what there was.
+        fn step(&self, state: &u8, op: &u8, _recorded: Option<&u8>) -> Outcomes<u8, u8> {
+            outcome(*state, state.saturating_add(*op))
+        }
+
+        fn is_goal(&self, _op: &u8, _result: &u8) -> bool {
+            true
+        }
+
+        fn reaches(&self, state: &u8, _goal: &u8, result: &u8) -> bool {
+            (self.0)(*state, *result)
+        }
+    }
+
+    #[test]
+    fn true_words_on_what_is_out_of_reach_pass() {
+        check_reaches(&Hopeless(|state, result| state <= result), &[0, 1, 2], &[0, 1, 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "is said to be out of reach of")]
+    fn what_happens_is_not_out_of_reach() {
+        check_reaches(&Hopeless(|state, result| state == result), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]

@@ -17,6 +17,9 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// | `Read` | `Values`, all values, the oldest first | always |
 /// | `Size` | `Size`, the number of values | always |
 ///
+/// What was read of a log that does not start with the present values is out of reach for good, and so is an index or a
+/// size that is less than the present one.
+///
 /// Some logs tell where they put a value and some do not, so both results of an append are right. What is read depends
 /// on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash is compared first. A
 /// state costs a list node, see [`Chain::heap_size`].
@@ -124,6 +127,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
         match op {
             LogOp::Append(_) => false,
             LogOp::Read | LogOp::Size => true,
+        }
+    }
+
+    fn is_goal(&self, _op: &LogOp<V>, result: &LogRet<V>) -> bool {
+        !matches!(result, LogRet::Done)
+    }
+
+    /// A log only grows.
+    fn reaches(&self, state: &Chain<V>, _goal: &LogOp<V>, result: &LogRet<V>) -> bool {
+        match result {
+            LogRet::Done => true,
+            LogRet::Index(length) | LogRet::Size(length) => state.len() <= *length,
+            LogRet::Values(values) => values.may_start_with(state),
         }
     }
 

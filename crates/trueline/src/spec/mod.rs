@@ -153,6 +153,25 @@ pub trait Spec: Sync {
         None
     }
 
+    /// Whether [`reaches`](Spec::reaches) may say of `op` with this result that it is out of reach.
+    fn is_goal(&self, op: &Self::Op, result: &Self::Ret) -> bool {
+        let _ = (op, result);
+        false
+    }
+
+    /// Whether operations that do not [overwrite](Spec::overwrites) may lead from `state` to one in which `goal` returns
+    /// `result`: how a search knows early that it is on a wrong way.
+    ///
+    /// `false` is a promise: no operations lead there, unless one of them overwrites with the result that it has.
+    /// `true` may be said where it is not known. For a goal with a [key](Spec::key), operations with that key are meant,
+    /// and only what they have done to the state may be looked at. Asked only of what [is a goal](Spec::is_goal).
+    ///
+    /// In an append-only log, a read that returned *abc* is out of reach once the log is *ac*.
+    fn reaches(&self, state: &Self::State, goal: &Self::Op, result: &Self::Ret) -> bool {
+        let _ = (state, goal, result);
+        true
+    }
+
     /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.
     ///
     /// Checkers count this against their memory limit.

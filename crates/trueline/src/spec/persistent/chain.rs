@@ -138,6 +138,32 @@ impl<T> Chain<T> {
         self.nodes().map(|node| &node.value)
     }
 
+    /// Whether this chain may start, from its oldest element on, with the elements of `start`: `false` is certain, `true`
+    /// is not, for only the newest few elements of `start` are compared.
+    ///
+    /// ```
+    /// use trueline::spec::persistent::Chain;
+    ///
+    /// let chain: Chain<char> = "abc".chars().collect();
+    /// assert!(chain.may_start_with(&"ab".chars().collect()));
+    /// assert!(!chain.may_start_with(&"ac".chars().collect()));
+    /// assert!(!chain.may_start_with(&"abcd".chars().collect()));
+    /// ```
+    ///
+    /// # Complexity
+    ///
+    /// O(log n), where n is the number of elements pushed since this chain was empty.
+    pub fn may_start_with(&self, start: &Self) -> bool
+    where
+        T: Eq,
+    {
+        const ELEMENTS: usize = 4;
+        let Some(behind) = self.len.checked_sub(start.len) else { return false };
+        let (Some(newest), false) = (&self.newest, start.is_empty()) else { return true };
+        let own = std::iter::successors(Some(newest.ancestor(newest.depth - behind)), |node| node.parent.as_deref());
+        start.nodes().take(ELEMENTS).zip(own).all(|(wanted, own)| wanted.value == own.value)
+    }
+
     /// About how many bytes the last update allocated, at most: one node.
     ///
     /// What the element itself holds on the heap is not known here and not counted.
@@ -297,6 +323,10 @@ mod tests {
                     for (right, right_model) in &versions {
                         assert_eq!(left == right, left_model == right_model);
                         assert_eq!(left.hash == right.hash, left_model == right_model, "a collision, or a wrong hash");
+                        let starts =
+                            left.len() >= right.len() && left_model.iter().zip(right_model).all(|(l, r)| l == r);
+                        assert!(left.may_start_with(right) || !starts, "{left:?} starts with {right:?}");
+                        assert!(starts || right.len() > 4 || !left.may_start_with(right), "{left:?}, {right:?}");
                     }
                 }
             }

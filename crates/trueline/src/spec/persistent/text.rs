@@ -92,6 +92,48 @@ impl Text {
         }
     }
 
+    /// Whether this text may start with `start`: `false` is certain, `true` is not, for only the last few pieces of
+    /// `start` are compared.
+    ///
+    /// ```
+    /// use trueline::spec::persistent::Text;
+    ///
+    /// let (hello, hel) = (Text::from("hello"), Text::from("he").append(&Text::from("l")));
+    /// assert!(hello.may_start_with(&hel));
+    /// assert!(!hello.may_start_with(&hel.append(&Text::from("p"))));
+    /// assert!(!hel.may_start_with(&hello));
+    /// ```
+    ///
+    /// # Complexity
+    ///
+    /// The length of those pieces, and the number of pieces of this text that are not part of `start`.
+    pub fn may_start_with(&self, start: &Self) -> bool {
+        const PIECES: usize = 4;
+        let Some(mut behind) = self.len.checked_sub(start.len) else { return false };
+        let mut pieces = self.pieces();
+        let mut own: &[u8] = &[];
+        for piece in start.pieces().take(PIECES) {
+            let mut wanted = piece.as_bytes();
+            while !wanted.is_empty() {
+                if own.is_empty() {
+                    let Some(piece) = pieces.next() else { return true };
+                    let skipped = behind.min(piece.len());
+                    own = &piece.as_bytes()[..piece.len() - skipped];
+                    behind -= skipped;
+                    continue;
+                }
+                let common = own.len().min(wanted.len());
+                let (own_rest, own_end) = own.split_at(own.len() - common);
+                let (wanted_rest, wanted_end) = wanted.split_at(wanted.len() - common);
+                if own_end != wanted_end {
+                    return false;
+                }
+                (own, wanted) = (own_rest, wanted_rest);
+            }
+        }
+        true
+    }
+
     /// About how many bytes the last update allocated, at most: one piece, whose letters are shared with what was
     /// appended.
     pub fn heap_size(&self) -> usize {
@@ -226,6 +268,10 @@ mod tests {
                 for (right, right_model) in &versions {
                     assert_eq!(left == right, left_model == right_model);
                     assert_eq!(left.hash == right.hash, left_model == right_model, "a collision, or a wrong hash");
+                    let starts = left_model.starts_with(right_model);
+                    assert!(left.may_start_with(right) || !starts, "{left:?} starts with {right:?}");
+                    let is_compared = right.pieces().count() <= 4;
+                    assert!(starts || !is_compared || !left.may_start_with(right), "{left:?}, {right:?}");
                 }
             }
         }
