@@ -2,9 +2,10 @@
 //!
 //! Each part is searched depth first, just in time, with eager observers and identical operations merged, up to
 //! [`CONFIGURATIONS_PER_EVENT`] configurations for each event: a linearizable history takes about one for each return
-//! that blocks, so that most are decided here. What is left is searched breadth first with dominance, which does not
-//! lose itself in a bad part of the tree: it wins on rejected histories and on those with many never-returning
-//! operations. Each gets what the other cannot do, and a history is unknown only if a limit ended both.
+//! that blocks, so that most are decided here. (It may visit ten times as many where it can look ahead,
+//! [`Rules::foresight`].) What is left is searched breadth first with dominance, which does not lose itself in a bad
+//! part of the tree: it wins on rejected histories and on those with many never-returning operations. Each gets what
+//! the other cannot do, and a history is unknown only if a limit ended both.
 
 use super::part::{Search, Worker};
 use super::search::depth_first::Memory;
@@ -17,6 +18,10 @@ use crate::verdict::{Judgement, LimitKind, Verdict};
 
 /// How many configurations the depth-first search may visit for each event before the breadth-first one takes over.
 pub const CONFIGURATIONS_PER_EVENT: u64 = 20;
+
+/// How many times as many it may visit if it has foresight ([`Rules::foresight`]): it may have to search several times,
+/// and the other search, which has none, would visit far more.
+const TIMES_WITH_FORESIGHT: u64 = 10;
 
 /// Judges a history by what seems best for it, by partition where the specification has keys.
 ///
@@ -83,7 +88,8 @@ pub(super) fn search<S: Spec>(
     task: Task<'_>,
     meter: &mut Meter,
 ) -> (Verdict<S::Ret>, Choice) {
-    let cap = CONFIGURATIONS_PER_EVENT * (task.events.len() as u64 + 50);
+    let times = if worker.classes.has_goals() { TIMES_WITH_FORESIGHT } else { 1 };
+    let cap = CONFIGURATIONS_PER_EVENT * times * (task.events.len() as u64 + 50);
     let mut own = meter.part(Some(cap), None);
     let depth_first = worker.config.depth_first(Rules::ALL, Memory::Graph);
     let verdict = worker.search(task, depth_first, &mut own);

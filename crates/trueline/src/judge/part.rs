@@ -91,7 +91,7 @@ impl<'a, S: Spec> Worker<'a, S> {
     pub(super) fn search(&mut self, task: Task<'_>, search: Search, meter: &mut Meter) -> Verdict<S::Ret> {
         let rules = match &search {
             Search::DepthFirst(options) => options.rules,
-            Search::BreadthFirst(options) => options.rules,
+            Search::BreadthFirst(options) => Rules { foresight: false, ..options.rules },
         };
         let at_return =
             matches!(&search, Search::BreadthFirst(options) if options.compare == breadth_first::Compare::AtReturn);

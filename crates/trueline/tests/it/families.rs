@@ -8,7 +8,7 @@ use trueline::spec::{
     Array, ArrayOp, ArrayRet, Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, CasRegister,
     CasRegisterOp, CasRegisterRet, Counter, CounterOp, CounterRet, Deque, DequeOp, DequeRet, FetchAdd, FetchAddOp, Kv,
     KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp, MultiRegister, MultiRegisterOp,
-    MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp, OnceCellRet,
+    MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp, OnceCellRet, Outcomes,
     PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet,
     RwLock, RwLockOp, Semaphore, SemaphoreOp, Set, SetOp, SetRet, Spec, Stack, StackHeights, StackHeightsOp,
     StackHeightsRet, StackOp, StackRet,
@@ -510,6 +510,57 @@ family!(
     },
     |random, op| match op {
         KvOp::Get(_) => KvRet::Value((*random.pick(&["", "a", "b", "ab", "aa", "aba"])).into()),
+        KvOp::Put(..) | KvOp::Append(..) => KvRet::Done,
+    }
+);
+
+/// A store of one string that has no key: what holds for one key then holds for the whole, so that a history is not split
+/// before rules that need it are tried.
+pub(crate) struct OneString(Kv<()>);
+
+impl Spec for OneString {
+    type Op = KvOp<()>;
+    type Ret = KvRet;
+    type State = <Kv<()> as Spec>::State;
+    type Key = ();
+
+    fn initial(&self) -> Self::State {
+        self.0.initial()
+    }
+
+    fn step(&self, state: &Self::State, op: &KvOp<()>, recorded: Option<&KvRet>) -> Outcomes<KvRet, Self::State> {
+        self.0.step(state, op, recorded)
+    }
+
+    fn observes(&self, op: &KvOp<()>, recorded: Option<&KvRet>) -> bool {
+        self.0.observes(op, recorded)
+    }
+
+    fn overwrites(&self, op: &KvOp<()>, recorded: Option<&KvRet>) -> bool {
+        self.0.overwrites(op, recorded)
+    }
+
+    fn is_goal(&self, op: &KvOp<()>, result: &KvRet) -> bool {
+        self.0.is_goal(op, result)
+    }
+
+    fn reaches(&self, state: &Self::State, goal: &KvOp<()>, result: &KvRet) -> bool {
+        self.0.reaches(state, goal, result)
+    }
+}
+
+family!(
+    OneStrings,
+    OneString,
+    "one string",
+    OneString(Kv::new()),
+    |random, _| match random.below(10) {
+        0..=3 => KvOp::Get(()),
+        4 | 5 => KvOp::Put((), (*random.pick(&["a", "b", "ab"])).into()),
+        _ => KvOp::Append((), (*random.pick(&["a", "b", "c", "bc"])).into()),
+    },
+    |random, op| match op {
+        KvOp::Get(_) => KvRet::Value((*random.pick(&["", "a", "b", "ab", "abc", "bca"])).into()),
         KvOp::Put(..) | KvOp::Append(..) => KvRet::Done,
     }
 );

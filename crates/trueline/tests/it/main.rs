@@ -12,5 +12,6 @@ mod oracle;
 #[cfg(feature = "json")]
 mod others_data;
 mod papers;
+mod rules;
 #[cfg(feature = "json")]
 mod suite;

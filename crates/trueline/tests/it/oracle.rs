@@ -11,8 +11,8 @@ use trueline::verdict::{Evidence, Verdict};
 
 use crate::families::{
     Arrays, Bags, BoundedQueues, CasRegisters, Counters, Deques, Family, FetchAdds, HistoryOf, Kvs, Logs, Maps,
-    MultiRegisterWildcards, MultiRegisters, Multisets, Mutexes, OnceCells, OwnedMutexes, PriorityQueues, Queues,
-    Registers, Ret, RwLocks, Semaphores, Sets, Stacks, StacksWithHeights, Wildcards, history,
+    MultiRegisterWildcards, MultiRegisters, Multisets, Mutexes, OnceCells, OneStrings, OwnedMutexes, PriorityQueues,
+    Queues, Registers, Ret, RwLocks, Semaphores, Sets, Stacks, StacksWithHeights, Wildcards, history,
 };
 
 /// Every checker on its own, as it is by default and in competition.
@@ -31,6 +31,7 @@ fn any_rules(random: &mut Random) -> Rules {
         dominance: random.chance(1, 2),
         counters: random.chance(1, 2),
         absorption: random.chance(1, 2),
+        foresight: random.chance(1, 2),
     }
 }
 
@@ -257,6 +258,11 @@ fn kv() {
 }
 
 #[test]
+fn one_string() {
+    agree::<OneStrings>(COUNT, 26 << 32);
+}
+
+#[test]
 fn bounded_queue() {
     agree::<BoundedQueues>(COUNT, 19 << 32);
 }
@@ -299,12 +305,13 @@ mod broken {
     use trueline::spec::{Outcomes, Register, RegisterOp, RegisterRet, Spec};
 
     /// A register that says of writes what is true of reads, or of reads what is true of writes, or that each value
-    /// is an object of its own.
+    /// is an object of its own, or that no read is ever within reach.
     #[derive(Clone, Copy, PartialEq)]
     enum Lie {
         WritesObserve,
         ReadsOverwrite,
         ValuesAreKeys,
+        NothingIsInReach,
     }
 
     struct Liar(Lie, Register<u8>);
@@ -329,6 +336,14 @@ mod broken {
 
         fn overwrites(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
             self.0 == Lie::ReadsOverwrite || self.1.overwrites(op, recorded)
+        }
+
+        fn is_goal(&self, op: &Self::Op, _result: &Self::Ret) -> bool {
+            self.0 == Lie::NothingIsInReach && *op == RegisterOp::Read
+        }
+
+        fn reaches(&self, _state: &u8, _goal: &Self::Op, _result: &Self::Ret) -> bool {
+            false
         }
 
         fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<u8> {
@@ -370,6 +385,7 @@ mod broken {
 
     liar!(WritesObserve, Lie::WritesObserve, a_broken_observer_rule_is_caught);
     liar!(ReadsOverwrite, Lie::ReadsOverwrite, a_broken_absorption_rule_is_caught);
+    liar!(NothingIsInReach, Lie::NothingIsInReach, a_broken_foresight_is_caught);
     liar!(ValuesAreKeys, Lie::ValuesAreKeys, an_unsound_partition_is_caught);
 }
 
@@ -414,6 +430,7 @@ mod soak {
         fetch_add: FetchAdds,
         multiset: Multisets,
         kv: Kvs,
+        one_string: OneStrings,
         bounded_queue: BoundedQueues,
         stack_heights: StacksWithHeights,
         deque: Deques,

@@ -30,6 +30,8 @@ pub(crate) trait StateSpace {
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
     /// The same with any result but the recorded one.
     fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
+    /// Whether a goal may have its result in `state` or behind it, without a blind write.
+    fn reaches(&self, state: StateId, goal: ClassId) -> bool;
     fn len(&self) -> usize;
     /// The bytes of states and table.
     fn bytes(&self) -> usize;
@@ -128,6 +130,12 @@ impl<S: Spec> StateSpace for Interned<'_, S> {
             }
         }
         keep_first_of_equal(next);
+    }
+
+    fn reaches(&self, state: StateId, goal: ClassId) -> bool {
+        let goal = &self.history[self.classes.representative(goal)];
+        let state = self.states.get(state.index());
+        goal.outcome.result().is_none_or(|result| self.spec.reaches(state, &goal.op, result))
     }
 
     fn len(&self) -> usize {
@@ -337,6 +345,11 @@ impl<'a> Automaton<'a> {
     ) -> Result<(), LimitKind> {
         self.space.other_successors(state, class, next);
         self.charge(meter)
+    }
+
+    /// Whether a goal may have its result in `state` or behind it, without a blind write.
+    pub(crate) fn reaches(&self, state: StateId, goal: ClassId) -> bool {
+        self.space.reaches(state, goal)
     }
 
     /// The bytes of states and tables.

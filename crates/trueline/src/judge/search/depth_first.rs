@@ -6,6 +6,7 @@
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
 use super::candidates::Candidates;
+use super::foresight::{Plans, View};
 use super::mask::Mask;
 use super::problem::{ABSORBED, Problem};
 use super::rules::Rules;
@@ -76,6 +77,10 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
         furthest: Furthest::default(),
         random: options.seed.map_or(0, |seed| hash::word(seed) | 1),
         other_bytes: 0,
+        horizon: problem.levels() - 1,
+        foreseen_until: problem.levels(),
+        latest_doom: None,
+        plans: Plans::default(),
         collect_at: match options.memory {
             Memory::RecentlyMet(bytes) | Memory::RecentOrCostly(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
             Memory::Tree | Memory::Graph => usize::MAX,
@@ -127,6 +132,13 @@ struct Search<'s, 'a, M> {
     other_bytes: usize,
     /// The bytes of states at which those that are not needed are forgotten.
     collect_at: usize,
+    /// A run has its answer when a configuration is behind the return at this level.
+    horizon: u32,
+    /// Goals below this level are looked at.
+    foreseen_until: u32,
+    /// The latest level of a goal for which something was dropped in this run.
+    latest_doom: Option<u32>,
+    plans: Plans,
 }
 
 /// The furthest level reached, and what is known of it.
@@ -195,9 +207,46 @@ impl From<LimitKind> for Stop {
 }
 
 impl<M: Mask> Search<'_, '_, M> {
-    /// Whether there is a linearization.
+    /// Whether there is a linearization. If not, `furthest` is known.
     fn until_known(&mut self) -> Result<bool, LimitKind> {
         self.meter.allocate(self.problem.bytes())?;
+        if self.passes_horizon()? {
+            return Ok(true);
+        }
+        // All returns before `furthest.level` can be passed; this one cannot.
+        let mut bad = self.horizon;
+        let mut ahead = 0;
+        let mut is_bounded = false;
+        // What was dropped for goals before the furthest level would not have come there.
+        while self.latest_doom.is_some_and(|level| level >= self.furthest.level) {
+            let good = self.furthest.level;
+            if good == bad {
+                // Only where is known now. What is allowed there takes all configurations that come there.
+                (self.horizon, self.foreseen_until) = (bad, bad);
+                let passes = self.passes_horizon()?;
+                assert!(!passes, "a return that could not be passed can be passed with less foresight: `reaches` lies");
+                break;
+            }
+            // The return is mostly near: doubling steps, and halving ones once it was overstepped.
+            self.horizon = if is_bounded { good + (bad - good) / 2 } else { (good + ahead).min(bad - 1) };
+            self.foreseen_until = self.horizon + 1;
+            if self.passes_horizon()? {
+                // Something was dropped, for all that this run tells.
+                self.latest_doom = Some(bad);
+                ahead = ahead * 2 + 1;
+            } else {
+                bad = self.horizon;
+                is_bounded = true;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether some configuration is behind the return at `horizon`.
+    fn passes_horizon(&mut self) -> Result<bool, LimitKind> {
+        self.start_anew();
+        self.seen.clear(self.meter);
+        self.latest_doom = None;
         for run in 1.. {
             let until = match self.options.restart_after {
                 Some(unit) => self.meter.configurations + unit.saturating_mul(luby(run)),
@@ -206,35 +255,37 @@ impl<M: Mask> Search<'_, '_, M> {
             match self.once(until) {
                 Ok(answer) => return Ok(answer),
                 Err(Stop::Limit(kind)) => return Err(kind),
-                Err(Stop::Restart) => {
-                    self.frames.clear();
-                    self.candidates.clear();
-                    self.cut_trail(0);
-                }
+                Err(Stop::Restart) => self.start_anew(),
             }
         }
         unreachable!("the runs are endless")
     }
 
+    fn start_anew(&mut self) {
+        self.frames.clear();
+        self.candidates.clear();
+        self.cut_trail(0);
+    }
+
     fn once(&mut self, until: u64) -> Result<bool, Stop> {
         let root = Key { level: 0, state: StateId::INITIAL, mask: M::zero(self.problem.words) };
-        if self.enter(root, 0)? {
+        if self.enter(root, 0, None)? {
             return Ok(true);
         }
-        while let Some((next, trail)) = self.next_move()? {
+        while let Some((next, trail, op)) = self.next_move()? {
             if self.meter.configurations > until {
                 return Err(Stop::Restart);
             }
-            if self.enter(next, trail)? {
+            if self.enter(next, trail, Some(op))? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The next configuration to enter, and the length of the trail before it: from the top frame, or, when it has
-    /// nothing left, from one below.
-    fn next_move(&mut self) -> Result<Option<(Key<M>, usize)>, LimitKind> {
+    /// The next configuration to enter, the length of the trail before it, and the operation that leads there: from the
+    /// top frame, or, when it has nothing left, from one below.
+    fn next_move(&mut self) -> Result<Option<(Key<M>, usize, u32)>, LimitKind> {
         while let Some(frame) = self.frames.last_mut() {
             while let Some(&op) = self.candidates.get(frame.next as usize) {
                 if op & ABSORBED != 0 {
@@ -246,7 +297,7 @@ impl<M: Mask> Search<'_, '_, M> {
                     self.problem.leave(&mut key.mask, op & !ABSORBED);
                     key.level += 1;
                     self.pass_returns(&mut key);
-                    return Ok(Some((key, trail)));
+                    return Ok(Some((key, trail, op & !ABSORBED)));
                 }
                 let step = self.automaton.step(frame.key.state, self.problem.class(op), self.meter)?;
                 let (state, last) = match step {
@@ -270,7 +321,7 @@ impl<M: Mask> Search<'_, '_, M> {
                 let trail = frame.trail as usize;
                 self.cut_trail(trail);
                 self.linearize(&mut key, op)?;
-                return Ok(Some((key, trail)));
+                return Ok(Some((key, trail, op)));
             }
             let frame = self.frames.pop().expect("there was one");
             self.candidates.truncate(frame.first as usize);
@@ -316,10 +367,10 @@ impl<M: Mask> Search<'_, '_, M> {
         self.furthest.trail_cut(length);
     }
 
-    /// Enters a configuration; whether it is the end of a linearization. A configuration from which the search is
-    /// known to fail is left at once, and the trail is cut to `trail`.
+    /// Enters a configuration, which `op` led to; whether it is behind the horizon. A configuration from which the
+    /// search is known to fail is left at once, and the trail is cut to `trail`.
     #[inline]
-    fn enter(&mut self, mut key: Key<M>, trail: usize) -> Result<bool, LimitKind> {
+    fn enter(&mut self, mut key: Key<M>, trail: usize, op: Option<u32>) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
         let levels = self.problem.levels();
         if key.level < levels && self.options.rules.eager_observers {
@@ -329,6 +380,19 @@ impl<M: Mask> Search<'_, '_, M> {
             return Ok(true);
         }
         self.furthest.reached(key.level, key.state);
+        if key.level > self.horizon {
+            return Ok(true);
+        }
+        if let (Some(foresight), Some(op)) = (&self.problem.foresight, op) {
+            self.window.seek(self.problem, key.level);
+            let view = View { problem: self.problem, window: &self.window, configuration: &key };
+            let doom = self.plans.doom(foresight, &view, self.automaton, op, self.foreseen_until, self.meter)?;
+            if doom.is_some() {
+                self.latest_doom = self.latest_doom.max(doom);
+                self.cut_trail(trail);
+                return Ok(false);
+            }
+        }
         if self.seen.contains(&key) {
             self.cut_trail(trail);
             return Ok(false);

@@ -22,6 +22,7 @@ pub(crate) mod breadth_first;
 pub(crate) mod budget;
 mod candidates;
 pub(crate) mod depth_first;
+mod foresight;
 pub(crate) mod hash;
 pub(crate) mod mask;
 pub(crate) mod problem;

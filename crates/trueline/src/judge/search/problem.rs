@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hash};
 
 use hashbrown::HashTable;
 
+use super::foresight::Foresight;
 use super::mask::{Field, Layout, Mask};
 use super::rules::Rules;
 use crate::history::{Event, EventKind, History, OpId};
@@ -31,6 +32,10 @@ pub(crate) struct Classes {
     /// By class: whether it leads to one state from all ([`Spec::overwrites`]), and if so, whether only from those of
     /// its key.
     overwrites: Vec<Option<Reach>>,
+    /// By class: whether it is a goal ([`Spec::is_goal`]); empty if none is.
+    goals: Vec<bool>,
+    /// By class: the number of its key, if it has one; empty if there are no goals.
+    keys: Vec<Option<u32>>,
 }
 
 /// How much a blind write overwrites.
@@ -87,7 +92,18 @@ impl Classes {
                 })
             })
             .collect();
-        Self { of, first, observes, overwrites }
+        let is_goal = |id: &OpId| {
+            let operation = &history[*id];
+            operation.outcome.result().is_some_and(|result| spec.is_goal(&operation.op, result))
+        };
+        let mut goals: Vec<bool> = first.iter().map(is_goal).collect();
+        let mut keys = Vec::new();
+        if goals.contains(&true) {
+            keys = number_keys(spec, history, &first);
+        } else {
+            goals = Vec::new();
+        }
+        Self { of, first, observes, overwrites, goals, keys }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -111,10 +127,46 @@ impl Classes {
         self.observes[class.index()]
     }
 
+    pub(crate) fn has_goals(&self) -> bool {
+        !self.goals.is_empty()
+    }
+
+    pub(crate) fn is_goal(&self, class: ClassId) -> bool {
+        self.goals.get(class.index()).is_some_and(|is_goal| *is_goal)
+    }
+
+    /// Numbers from 0 for the keys of these classes, and how many there are: no numbers and one if no class has a key.
+    /// `None` if only some have, or if there are no goals.
+    pub(crate) fn number_keys(&self, classes: &[ClassId]) -> Option<(Vec<u32>, usize)> {
+        let key = |class: &ClassId| self.keys.get(class.index()).copied().flatten();
+        if classes.iter().all(|class| key(class).is_none()) {
+            return (!self.keys.is_empty()).then_some((Vec::new(), 1));
+        }
+        let mut numbers: hashbrown::HashMap<u32, u32, super::hash::Builder> = hashbrown::HashMap::default();
+        let mut number = |key: u32| {
+            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
+            *numbers.entry(key).or_insert(next)
+        };
+        let of: Option<Vec<u32>> = classes.iter().map(|class| key(class).map(&mut number)).collect();
+        Some((of?, numbers.len()))
+    }
+
     /// Whether the class is a blind write in a part that has one key only, or not.
-    fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
+    pub(crate) fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
         self.overwrites[class.index()].is_some_and(|reach| one_key || reach == Reach::Everything)
     }
+}
+
+/// By class: the number of its key, if it has one.
+fn number_keys<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: &[OpId]) -> Vec<Option<u32>> {
+    let mut numbers: hashbrown::HashMap<S::Key, u32, super::hash::Builder> = hashbrown::HashMap::default();
+    let number = |id: &OpId| {
+        let operation = &history[*id];
+        let key = spec.key(&operation.op, operation.outcome.result())?;
+        let next = u32::try_from(numbers.len()).expect("no more keys than operations");
+        Some(*numbers.entry(key).or_insert(next))
+    };
+    first.iter().map(number).collect()
 }
 
 fn hash_pair<Op: Hash, Ret: Hash>(hasher: &impl BuildHasher, op: &Op, result: Option<&Ret>) -> u64 {
@@ -163,6 +215,8 @@ pub(crate) struct Problem {
     pub(crate) second_bits: u32,
     /// By operation: whether it is a blind write; empty if nothing is absorbed.
     overwrites: Vec<bool>,
+    /// Where there is something to be foreseen.
+    pub(crate) foresight: Option<Foresight>,
 }
 
 /// What masks say of an open operation beside that it is linearized.
@@ -215,6 +269,7 @@ impl Problem {
             second: SecondBit::None,
             second_bits: 0,
             overwrites: Vec::new(),
+            foresight: None,
         };
         problem.number_by_calls(events, classes, numbers);
         if compare_at_return {
@@ -227,6 +282,9 @@ impl Problem {
         }
         let widths = problem.place_operations(rules);
         problem.lay_out(&widths);
+        if rules.foresight {
+            problem.foresight = Foresight::new(&problem, classes, task.one_key);
+        }
         problem
     }
 
@@ -416,6 +474,7 @@ impl Problem {
 
     /// About the bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.ids.capacity() * 16 + self.returns.capacity() * 8 + self.optional.len() * 64
+        let foresight = self.foresight.as_ref().map_or(0, Foresight::bytes);
+        self.ids.capacity() * 16 + self.returns.capacity() * 8 + self.optional.len() * 64 + foresight
     }
 }

@@ -55,6 +55,14 @@ pub struct Rules {
     /// this one does. Identical operations stay sound: if b, used first, is swapped with a that was settled by an
     /// earlier write, b is settled by a.
     pub absorption: bool,
+    /// *Foresight*, in depth-first order: a configuration is dropped if an operation that is to return later can have
+    /// its recorded result neither behind the present state nor behind a blind write that is left.
+    ///
+    /// Sound for what is behind that return: no completion passes it, by the promise of
+    /// [`Spec::reaches`](crate::spec::Spec::reaches); `judge/search/foresight.rs` has the argument. What is before it
+    /// could still be passed; so if there is no linearization, the search is repeated with less foresight, until what
+    /// was dropped does not matter for where the history fails and what would have been allowed there.
+    pub foresight: bool,
 }
 
 impl Rules {
@@ -66,6 +74,7 @@ impl Rules {
         dominance: false,
         counters: false,
         absorption: false,
+        foresight: false,
     };
     /// Every rule.
     pub const ALL: Self = Self {
@@ -75,11 +84,12 @@ impl Rules {
         dominance: true,
         counters: true,
         absorption: true,
+        foresight: true,
     };
     /// What Lowe's just-in-time algorithms use.
     pub const JUST_IN_TIME: Self = Self { just_in_time: true, ..Self::NONE };
 
-    fn named(&self) -> [(&'static str, bool); 6] {
+    fn named(&self) -> [(&'static str, bool); 7] {
         [
             ("just-in-time", self.just_in_time),
             ("observers", self.eager_observers),
@@ -87,6 +97,7 @@ impl Rules {
             ("dominance", self.dominance),
             ("counters", self.counters),
             ("absorption", self.absorption),
+            ("foresight", self.foresight),
         ]
     }
 }
@@ -108,7 +119,7 @@ impl fmt::Display for Rules {
 /// A name that no rule has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters,absorption, or none, or all"
+    "no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters,absorption,foresight, or none, or all"
 )]
 pub struct UnknownRule(String);
 
@@ -130,6 +141,7 @@ impl FromStr for Rules {
                 "dominance" => &mut rules.dominance,
                 "counters" => &mut rules.counters,
                 "absorption" => &mut rules.absorption,
+                "foresight" => &mut rules.foresight,
                 other => return Err(UnknownRule(other.to_owned())),
             };
             *rule = true;

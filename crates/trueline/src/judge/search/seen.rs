@@ -86,6 +86,24 @@ impl<M: Mask> Seen<M> {
         }
     }
 
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self, meter: &mut Meter) {
+        match self {
+            Self::Nothing => {}
+            Self::All(all) => {
+                for shard in &mut all.shards {
+                    meter.free(shard.iter().map(|key| key.mask.heap_size()).sum());
+                    shard.clear();
+                }
+            }
+            Self::Recent(recent) => recent.clear(),
+            Self::Costly(costly) => {
+                costly.buckets.iter_mut().flatten().for_each(|way| *way = None);
+                costly.entries = 0;
+            }
+        }
+    }
+
     /// Forgets all that is in a state which `renumbered` has no number for, and renumbers the rest.
     pub(crate) fn renumber(&mut self, renumbered: &[Option<StateId>]) {
         match self {
@@ -237,14 +255,18 @@ impl<M: Mask> Recent<M> {
         })
     }
 
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.table.clear();
+        (self.newest, self.oldest) = (NONE, NONE);
+    }
+
     fn renumber(&mut self, renumbered: &[Option<StateId>]) {
         let kept: Vec<Key<M>> = self
             .newest_first()
             .filter_map(|entry| Some(Key { state: renumbered[entry.key.state.index()]?, ..entry.key.clone() }))
             .collect();
-        self.entries.clear();
-        self.table.clear();
-        (self.newest, self.oldest) = (NONE, NONE);
+        self.clear();
         for key in kept.into_iter().rev() {
             let hash = key.hash();
             self.entries.push(RecentEntry { key, newer: NONE, older: NONE });

@@ -1,0 +1,288 @@
+//! Looking ahead: configurations from which an operation that is still to be linearized can never have its result.
+//!
+//! The rule is [`Rules::foresight`](super::rules::Rules::foresight); here is its argument in full.
+//!
+//! A *goal* is an operation with a recorded result of which the specification knows when it is out of reach
+//! ([`Spec::is_goal`]). Take a configuration in which a goal is not linearized, and a completion of it that passes the
+//! goal's return. The completion has the goal somewhere, and before it operations of the goal's key that are *left*: not
+//! linearized here, and called before the goal's return.
+//! - If no blind write is among them, the goal is within reach of the present state ([`Spec::reaches`]).
+//! - Else the last blind write leads to the one state that it always leads to, as far as this key is concerned, and the
+//!   operations behind it lead from there to the goal, through states that have the goal within reach. Such operations
+//!   are a *plan*. Whether there is one can be found out by trying, in whatever order they were called.
+//!
+//! So a configuration is *doomed* if the goal is out of reach and there is no plan: it does not pass the goal's return. A
+//! search for a plan that takes too long says that there may be one.
+//!
+//! A doomed configuration may well pass returns *before* the goal's. So, asked whether the return at some level can be
+//! passed, one must not look at goals behind that level. [`depth_first`] asks first for the last level. If the answer is
+//! no and something was dropped, it asks for lower levels until it knows the first return that cannot be passed, and
+//! then goes through all configurations that come there, looking only at goals before it: these are dropped by none.
+//!
+//! This is what strings that are appended to need (`spec/kv.rs`): where an append belongs is known only when a read
+//! returns that sees it, long after the append. A depth-first search puts it somewhere, runs into a dead end at the
+//! read, and tries every order of everything in between. With foresight, a wrong order is a dead end at once.
+//!
+//! # Complexity
+//! For each configuration, as many goals as operations are open are looked at, each of them in O(1) if the state has it
+//! within reach, O(plan) if the last plan still holds, and O([`STEPS`]) at most if not.
+//!
+//! [`Spec::is_goal`]: crate::spec::Spec::is_goal
+//! [`Spec::reaches`]: crate::spec::Spec::reaches
+//! [`depth_first`]: super::depth_first
+
+use super::automaton::{Automaton, StateId, Step};
+use super::budget::Meter;
+use super::hash;
+use super::mask::Mask;
+use super::problem::{ClassId, Classes, Problem};
+use super::seen::Key;
+use super::window::Window;
+use crate::verdict::LimitKind;
+
+/// How many goals are looked at in each configuration, beside as many as operations are open. Most goals that return
+/// next are open, or are about what is open.
+const GOALS: usize = 2;
+/// How many operations that are still to be called a plan may choose from. With more of them, a plan is taken for granted.
+const CHOICES: usize = 48;
+/// How many steps of the specification are tried in search of a plan.
+const STEPS: u32 = 512;
+
+/// The goals of a problem, and what may lead to them, by key.
+#[derive(Clone, Debug)]
+pub(crate) struct Foresight {
+    /// By operation: the number of its key. Empty if there is one key only, or none at all.
+    key: Vec<u32>,
+    of_key: Vec<OfKey>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfKey {
+    /// In the order of their returns.
+    goals: Vec<u32>,
+    /// In the order of their calls.
+    changes: Vec<Change>,
+}
+
+/// An operation that may change the state.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    op: u32,
+    overwrites: bool,
+}
+
+impl Foresight {
+    /// `None` if there is nothing to be foreseen.
+    pub(crate) fn new(problem: &Problem, classes: &Classes, one_key: bool) -> Option<Self> {
+        let is_goal = |op: &&u32| classes.is_goal(problem.class(**op));
+        problem.returns.iter().find(is_goal)?;
+        // An operation without a key among others with keys may do anything to them.
+        let (key, keys) = if one_key { (Vec::new(), 1) } else { classes.number_keys(&problem.class)? };
+        let mut foresight = Self { key, of_key: vec![OfKey::default(); keys] };
+        for &op in problem.returns.iter().filter(is_goal) {
+            let key = foresight.key(op);
+            foresight.of_key[key].goals.push(op);
+        }
+        for (op, &class) in (0..).zip(&problem.class).filter(|(_, class)| !classes.observes(**class)) {
+            let key = foresight.key(op);
+            foresight.of_key[key].changes.push(Change { op, overwrites: classes.overwrites(class, true) });
+        }
+        Some(foresight)
+    }
+
+    fn key(&self, op: u32) -> usize {
+        self.key.get(op as usize).map_or(0, |key| *key as usize)
+    }
+
+    /// About the bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_key = |of: &OfKey| {
+            size_of::<OfKey>() + of.goals.capacity() * size_of::<u32>() + of.changes.capacity() * size_of::<Change>()
+        };
+        self.key.capacity() * size_of::<u32>() + self.of_key.iter().map(of_key).sum::<usize>()
+    }
+}
+
+/// A configuration, with the window at its level.
+pub(crate) struct View<'v, M> {
+    pub(crate) problem: &'v Problem,
+    pub(crate) window: &'v Window,
+    pub(crate) configuration: &'v Key<M>,
+}
+
+impl<M: Mask> View<'_, M> {
+    /// Whether `op` is not linearized, and still can be.
+    fn is_left(&self, op: u32) -> bool {
+        let Self { problem, configuration: Key { level, mask, .. }, .. } = self;
+        if op >= problem.called[*level as usize] {
+            // What was called behind this return has no slot yet.
+            return true;
+        }
+        if problem.returns_never(op) {
+            let optional = &problem.optional[problem.place[op as usize] as usize];
+            return optional.members[mask.field(optional.field) as usize..].contains(&op);
+        }
+        problem.level[op as usize] >= *level && !mask.has(problem.slot(op))
+    }
+}
+
+/// The plans that were found in a search.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    /// By goal: a blind write and what leads from there to the goal.
+    by_goal: hashbrown::HashMap<u32, Box<[u32]>, hash::Builder>,
+    /// Scratch: what is left for a plan.
+    choices: Vec<Change>,
+    /// Scratch: the plan so far.
+    plan: Vec<u32>,
+    /// Scratch: how many steps may still be tried.
+    steps: u32,
+}
+
+impl Plans {
+    /// The level of a goal that dooms the configuration, if there is one: among the next goals with the key of `op`
+    /// that return below the level `until`.
+    pub(crate) fn doom<M: Mask>(
+        &mut self,
+        foresight: &Foresight,
+        view: &View<'_, M>,
+        automaton: &mut Automaton<'_>,
+        op: u32,
+        until: u32,
+        meter: &mut Meter,
+    ) -> Result<Option<u32>, LimitKind> {
+        let View { problem, window, configuration: Key { level, state, .. } } = view;
+        let of_key = &foresight.of_key[foresight.key(op)];
+        let level_of = |goal: u32| problem.level[goal as usize];
+        let next = of_key.goals.partition_point(|goal| level_of(*goal) < *level);
+        let goals = of_key.goals[next..].iter().copied().take_while(|goal| level_of(*goal) < until);
+        for goal in goals.filter(|goal| view.is_left(*goal)).take(GOALS + window.open().len()) {
+            let is_possible = automaton.reaches(*state, problem.class(goal))
+                || self.by_goal.get(&goal).is_some_and(|plan| plan.iter().all(|op| view.is_left(*op)))
+                || self.find_plan(of_key, view, automaton, goal, meter)?;
+            if !is_possible {
+                return Ok(Some(level_of(goal)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether there is a plan for `goal`, or may be one.
+    fn find_plan<M: Mask>(
+        &mut self,
+        of_key: &OfKey,
+        view: &View<'_, M>,
+        automaton: &mut Automaton<'_>,
+        goal: u32,
+        meter: &mut Meter,
+    ) -> Result<bool, LimitKind> {
+        // This may be long work for one configuration.
+        meter.look_at_clock()?;
+        let problem = view.problem;
+        if !self.find_choices(&of_key.changes, view, goal) {
+            return Ok(true);
+        }
+        let goal_class = problem.class(goal);
+        self.steps = STEPS;
+        for choice in 0..self.choices.len() {
+            let Change { op: write, overwrites } = self.choices[choice];
+            if !overwrites {
+                continue;
+            }
+            // It leads to the same state from all.
+            let Step::One(state) = automaton.step(StateId::INITIAL, problem.class(write), meter)? else {
+                return Ok(true);
+            };
+            if !automaton.reaches(state, goal_class) {
+                continue;
+            }
+            self.plan.clear();
+            self.plan.push(write);
+            match self.extend_plan(problem, automaton, state, goal_class, meter)? {
+                Search::Found => {
+                    meter.allocate(self.plan.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>())?;
+                    if let Some(old) = self.by_goal.insert(goal, self.plan.as_slice().into()) {
+                        meter.free(old.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>());
+                    }
+                    return Ok(true);
+                }
+                Search::Failed => {}
+                Search::GaveUp => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lists what is left for a plan for `goal`; whether that is not too much.
+    fn find_choices<M: Mask>(&mut self, changes: &[Change], view: &View<'_, M>, goal: u32) -> bool {
+        let View { problem, window, configuration } = view;
+        let called = problem.called[configuration.level as usize];
+        let called_before_goal = problem.called[problem.level[goal as usize] as usize];
+        let place = |op: u32| changes.partition_point(|change| change.op < op);
+        let to_come = &changes[place(called)..place(called_before_goal)];
+        if to_come.len() > CHOICES {
+            return false;
+        }
+        self.choices.clear();
+        self.choices.extend_from_slice(to_come);
+        let never_returning = problem.optional.iter().flat_map(|optional| &optional.members);
+        for &op in window.open().iter().chain(never_returning.filter(|op| **op < called)) {
+            // Others have another key.
+            if let Ok(place) = changes.binary_search_by_key(&op, |change| change.op) {
+                if view.is_left(op) {
+                    self.choices.push(changes[place]);
+                }
+            }
+        }
+        true
+    }
+
+    /// Extends the plan from `state`, where it has come to, until `goal` is possible.
+    fn extend_plan(
+        &mut self,
+        problem: &Problem,
+        automaton: &mut Automaton<'_>,
+        state: StateId,
+        goal: ClassId,
+        meter: &mut Meter,
+    ) -> Result<Search, LimitKind> {
+        if automaton.step(state, goal, meter)? != Step::None {
+            return Ok(Search::Found);
+        }
+        for choice in 0..self.choices.len() {
+            let Change { op, overwrites } = self.choices[choice];
+            if overwrites || self.plan.contains(&op) {
+                continue;
+            }
+            if self.steps == 0 {
+                return Ok(Search::GaveUp);
+            }
+            self.steps -= 1;
+            let next = match automaton.step(state, problem.class(op), meter)? {
+                Step::None => continue,
+                Step::One(next) => next,
+                Step::Several(_) => return Ok(Search::GaveUp),
+            };
+            if next == state || !automaton.reaches(next, goal) {
+                continue;
+            }
+            self.plan.push(op);
+            match self.extend_plan(problem, automaton, next, goal, meter)? {
+                Search::Failed => {
+                    self.plan.pop();
+                }
+                found_or_gave_up => return Ok(found_or_gave_up),
+            }
+        }
+        Ok(Search::Failed)
+    }
+}
+
+/// How the search for a plan ended.
+enum Search {
+    Found,
+    /// There is none.
+    Failed,
+    /// It is not known whether there is one.
+    GaveUp,
+}

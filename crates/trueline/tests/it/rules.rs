@@ -1,0 +1,133 @@
+//! Rules of the search core on histories that random ones of eight operations seldom are.
+
+use trueline::drive::{Random, Simulation, simulate};
+use trueline::history::{Builder, History};
+use trueline::judge::{Algorithm, Budget, Config, Rules, check};
+use trueline::spec::{Kv, KvOp, KvRet, Log, LogOp, LogRet, Spec};
+use trueline::verdict::{LimitKind, Verdict};
+
+use crate::families::{Family, Kvs, Logs, OneStrings, simulated, spoilt};
+
+type Store = History<KvOp<char>, KvRet>;
+
+#[test]
+fn puts_that_never_return_are_part_of_plans() {
+    let mut builder = Builder::new();
+    let mut put = |process: u32, text: &str, get: &[&str]| {
+        builder.call(process, KvOp::Put('k', text.into())).expect("no open call");
+        for text in get {
+            builder.call(0, KvOp::Get('k')).expect("no open call");
+            builder.ret(0, KvRet::Value((*text).into())).expect("an open call");
+        }
+    };
+    // Two equal ones, of which one is called later, with another between them.
+    put(1, "a", &[]);
+    put(2, "b", &["a"]);
+    put(3, "a", &["b", "a"]);
+    let history: Store = builder.finish();
+    for algorithm in [Algorithm::Auto, Algorithm::WingGongTree, Algorithm::JustInTimeGraph, Algorithm::Linear] {
+        let config = Config::new().algorithm(algorithm.clone()).rules(Rules::ALL);
+        let verdict = check(&Kv::new(), &history, &config).verdict;
+        assert!(verdict.is_accepted(), "{algorithm}: {verdict:?}");
+    }
+}
+
+/// A history of strings of one key with many busy clients, in which each piece is one of its own.
+fn busy_store(operations: u32, processes: u32, seed: u64) -> Store {
+    let shape = Simulation { processes, operations, crashes: 0, busy: true };
+    let (kv, mut pieces) = (Kv::new(), 0);
+    let mut state = kv.initial();
+    simulate(
+        &shape,
+        &mut Random::new(seed),
+        |random, _| {
+            pieces += 1;
+            match random.below(20) {
+                0 => KvOp::Put('k', format!("{pieces},").into()),
+                1..=9 => KvOp::Append('k', format!("{pieces},").into()),
+                _ => KvOp::Get('k'),
+            }
+        },
+        |_, op| {
+            let (result, next) = kv.step(&state, op, None).remove(0);
+            state = next;
+            Some(result)
+        },
+    )
+}
+
+/// The same of a log.
+fn busy_log(operations: u32, processes: u32, seed: u64) -> History<LogOp<u32>, LogRet<u32>> {
+    let shape = Simulation { processes, operations, crashes: 0, busy: true };
+    let (log, mut values) = (Log::new(), 0);
+    let mut state = log.initial();
+    simulate(
+        &shape,
+        &mut Random::new(seed),
+        |random, _| {
+            values += 1;
+            if random.chance(1, 2) { LogOp::Append(values) } else { LogOp::Read }
+        },
+        |_, op| {
+            let (result, next) = log.step(&state, op, None).pop().expect("never blocked");
+            state = next;
+            Some(result)
+        },
+    )
+}
+
+fn is_easy<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
+    let judgement = check(spec, history, &Config::new());
+    assert!(judgement.verdict.is_accepted());
+    let (visited, operations) = (judgement.stats.configurations, history.len() as u64);
+    assert!(visited < 4 * operations, "{visited} configurations for {operations} operations");
+    // It is the rule that makes it so.
+    let rules = Rules { foresight: false, ..Rules::ALL };
+    let config = Config::new().rules(rules).budget(Budget::unlimited().configurations(100 * operations));
+    let verdict = check(spec, history, &config).verdict;
+    assert!(matches!(&verdict, Verdict::Unknown(limit) if limit.kind == LimitKind::Configurations), "{verdict:?}");
+}
+
+#[test]
+fn foresight_makes_busy_stores_and_logs_easy() {
+    for seed in 1..=5 {
+        is_easy(&Kv::new(), &busy_store(500, 20, seed));
+        is_easy(&Log::new(), &busy_log(500, 20, seed));
+    }
+}
+
+/// Foresight must not show in the evidence, on histories too long for the definition.
+fn evidence_is_the_same<F: Family>() {
+    let mut rejected = 0;
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let shape = Simulation { processes: 4, operations: 40, crashes: 20, busy: random.chance(1, 2) };
+        let history = spoilt::<F>(&simulated::<F>(&shape, &mut random), &mut random);
+        let spec = F::spec();
+        let verdict = |config: Config| check(&spec, &history, &config.partition(false)).verdict;
+        let without = verdict(Config::new().algorithm(Algorithm::Linear).rules(Rules::ALL));
+        for algorithm in [Algorithm::Auto, Algorithm::JustInTimeGraph, Algorithm::BoundedGraph] {
+            let with = verdict(Config::new().algorithm(algorithm.clone()).rules(Rules::ALL));
+            match (&with, &without) {
+                (Verdict::Rejected(with), Verdict::Rejected(without)) => {
+                    assert_eq!(
+                        (with.refused, &with.open, &with.allowed),
+                        (without.refused, &without.open, &without.allowed),
+                        "{}: seed {seed} by {algorithm}",
+                        F::NAME
+                    );
+                }
+                _ => assert!(with.is_accepted() && without.is_accepted(), "{}: seed {seed} by {algorithm}", F::NAME),
+            }
+        }
+        rejected += u32::from(without.is_rejected());
+    }
+    assert!((80..=320).contains(&rejected), "{}: {rejected} of 400 rejected", F::NAME);
+}
+
+#[test]
+fn foresight_does_not_show_in_the_evidence() {
+    evidence_is_the_same::<Kvs>();
+    evidence_is_the_same::<OneStrings>();
+    evidence_is_the_same::<Logs>();
+}
