@@ -186,6 +186,12 @@ pub const SPECS: &[SpecInfo] = &[
         operations: &[
             op("get", &["read", "lookup"], KEY, OR_ABSENT),
             op("put", &["write", "set", "store"], KEY_VALUE, IGNORED),
+            op(
+                "append",
+                &["concat"],
+                "[key value], or the value if the field `key` has the key: a string to add to a string, or an element to add to a list",
+                IGNORED,
+            ),
             op("delete", &["del"], KEY, IGNORED),
             op("get-or-insert", &["get-or-put", "get-or-else-update"], KEY_VALUE, "the value that is there afterwards"),
             op(

@@ -13,6 +13,7 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// |---|---|---|
 /// | `Get(k)` | `Value`, the present value | always |
 /// | `Put(k, v)` | `Done` | never |
+/// | `Append(k, v)` | `Done` | never |
 /// | `Insert(k, v)` | `Value`, what was there before | if that was `v` |
 /// | `GetOrInsert(k, v)` | `Value`, what is there now, never `None` | if that is another value than `v` |
 /// | `Cas { key, expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
@@ -21,7 +22,9 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// | `Size` | `Size`, the number of keys with values | always |
 /// | `Clear` | `Done` | never |
 ///
-/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not.
+/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not. What it means to
+/// append to a value [`Map::appending`] says; a map that was not told has no appends. An append copies the value: where
+/// long strings are appended to, [`Kv`](super::Kv) is faster.
 ///
 /// Each operation has its `k` as the key, but `Size` and `Clear` have none. A state costs what its last update copied,
 /// see [`Trie::heap_size`].
@@ -39,12 +42,30 @@ use super::{Outcomes, Spec, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Map<K, V> {
     entries: PhantomData<fn() -> (K, V)>,
+    append: fn(Option<&V>, &V) -> Option<V>,
 }
 
 impl<K, V> Map<K, V> {
     /// The map that is empty at first.
     pub const fn new() -> Self {
-        Self { entries: PhantomData }
+        Self { entries: PhantomData, append: |_, _| None }
+    }
+
+    /// The same with appends: `append` gives the value that the present one (`None`: absent) becomes with another behind
+    /// it; `None` if that cannot be.
+    ///
+    /// ```
+    /// use trueline::spec::{Map, MapOp, MapRet, Spec};
+    ///
+    /// let map = Map::new().appending(|old: Option<&String>, end| Some(old.cloned().unwrap_or_default() + end));
+    /// let state = map.step(&map.initial(), &MapOp::Append("k", "a".to_owned()), None).remove(0).1;
+    /// let state = map.step(&state, &MapOp::Append("k", "b".to_owned()), None).remove(0).1;
+    /// assert_eq!(map.step(&state, &MapOp::Get("k"), None)[0].0, MapRet::Value(Some("ab".to_owned())));
+    /// ```
+    #[must_use]
+    pub const fn appending(mut self, append: fn(Option<&V>, &V) -> Option<V>) -> Self {
+        self.append = append;
+        self
     }
 }
 
@@ -61,6 +82,8 @@ pub enum MapOp<K, V> {
     Get(K),
     /// Sets the value of a key, and tells nothing.
     Put(K, V),
+    /// Adds to the end of the value of a key, and tells nothing.
+    Append(K, V),
     /// Sets the value of a key, and returns the old one.
     Insert(K, V),
     /// Sets the value of a key if it has none, and returns the value that it now has.
@@ -123,7 +146,7 @@ where
             MapOp::GetOrInsert(key, value) => MapRet::Value(Some(state.get(key).unwrap_or(value).clone())),
             MapOp::Cas { key, expected, .. } => MapRet::Swapped(state.get(key) == expected.as_ref()),
             MapOp::Size => MapRet::Size(state.len()),
-            MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
+            MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
         };
         if recorded.is_some_and(|recorded| *recorded != result) {
             return blocked();
@@ -131,6 +154,10 @@ where
         let next = match op {
             MapOp::Get(_) | MapOp::Size => state.clone(),
             MapOp::Put(key, value) | MapOp::Insert(key, value) => state.insert(key.clone(), value.clone()),
+            MapOp::Append(key, end) => match (self.append)(state.get(key), end) {
+                Some(value) => state.insert(key.clone(), value),
+                None => return blocked(),
+            },
             MapOp::GetOrInsert(key, _) if state.contains_key(key) => state.clone(),
             MapOp::GetOrInsert(key, value) => state.insert(key.clone(), value.clone()),
             MapOp::Cas { key, new, .. } if result == MapRet::Swapped(true) => state.insert(key.clone(), new.clone()),
@@ -144,7 +171,7 @@ where
     fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
         match op {
             MapOp::Get(_) | MapOp::Size => true,
-            MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear => false,
+            MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => false,
             // The value was there before, so it was not replaced by another.
             MapOp::Insert(_, value) => matches!(recorded, Some(MapRet::Value(Some(old))) if old == value),
             // Another value is there, so nothing was inserted. The same value may have been.
@@ -165,6 +192,7 @@ where
         match op {
             MapOp::Get(key)
             | MapOp::Put(key, _)
+            | MapOp::Append(key, _)
             | MapOp::Insert(key, _)
             | MapOp::GetOrInsert(key, _)
             | MapOp::Cas { key, .. }
@@ -194,6 +222,7 @@ mod tests {
             operations.extend([MapOp::Get(key), MapOp::Delete(key), MapOp::Remove(key)]);
             for new in 0..2 {
                 operations.extend([MapOp::Put(key, new), MapOp::Insert(key, new), MapOp::GetOrInsert(key, new)]);
+                operations.push(MapOp::Append(key, new));
                 operations.extend([None, Some(0), Some(1)].map(|expected| MapOp::Cas { key, expected, new }));
             }
         }
@@ -209,9 +238,25 @@ mod tests {
 
     #[test]
     fn keeps_the_laws() {
-        laws::check(&Map::new(), &operations(), &results(), 1);
-        laws::check_observers_are_known(&Map::new(), &operations(), |_, _| false, 2);
-        laws::check_keys(&Map::new(), &operations(), &results(), 3);
+        // To append is `or`, and nothing can be appended to a 1.
+        let map = Map::new().appending(|old, end| match old {
+            Some(1) => None,
+            old => Some(old.unwrap_or(&0) | end),
+        });
+        laws::check(&map, &operations(), &results(), 1);
+        laws::check_observers_are_known(&map, &operations(), |_, _| false, 2);
+        laws::check_keys(&map, &operations(), &results(), 3);
+    }
+
+    #[test]
+    fn appends_only_if_told_how() {
+        let append = |value: &str| (MapOp::Append('k', value.to_owned()), MapRet::Done);
+        let get = (MapOp::Get('k'), MapRet::Value(Some("ab".to_owned())));
+        let history = [append("a"), append("b"), get];
+        assert!(!laws::is_legal(&Map::new(), &history));
+        let map = Map::new().appending(|old: Option<&String>, end| Some(old.cloned().unwrap_or_default() + end));
+        assert!(laws::is_legal(&map, &history));
+        assert!(!laws::is_legal(&map, &[&history[1..2], &history[0..1], &history[2..]].concat()));
     }
 
     #[test]

@@ -268,10 +268,11 @@ family!(
     Maps,
     Map<u8, u8>,
     "map",
-    Map::new(),
+    // To append is exclusive or, and nothing can be appended to a 1.
+    Map::new().appending(|old, end| (old != Some(&1)).then(|| old.unwrap_or(&0) ^ end)),
     |random, _| {
         let (key, value) = (random.below(2) as u8, random.below(2) as u8);
-        match random.below(20) {
+        match random.below(22) {
             0 => MapOp::Size,
             1 => MapOp::Clear,
             2..=4 => MapOp::Get(key),
@@ -280,6 +281,7 @@ family!(
             10..=12 => MapOp::Insert(key, value),
             13 | 14 => MapOp::Remove(key),
             15 | 16 => MapOp::GetOrInsert(key, value),
+            17 | 18 => MapOp::Append(key, value),
             _ => {
                 let expected = random.chance(1, 2).then(|| random.below(2) as u8);
                 MapOp::Cas { key, expected, new: value }
@@ -288,7 +290,7 @@ family!(
     },
     |random, op| match op {
         MapOp::Size => MapRet::Size(random.below(3) as usize),
-        MapOp::Clear | MapOp::Put(..) | MapOp::Delete(_) => MapRet::Done,
+        MapOp::Clear | MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) => MapRet::Done,
         MapOp::Cas { .. } => MapRet::Swapped(random.chance(1, 2)),
         MapOp::GetOrInsert(..) => MapRet::Value(Some(random.below(2) as u8)),
         _ => MapRet::Value(random.chance(1, 2).then(|| random.below(2) as u8)),

@@ -21,6 +21,18 @@ fn present(record: &Record, value: Value) -> Result<Value, String> {
     Ok(value)
 }
 
+/// A string behind a string, or a value behind those of a list. To an absent value, a string is appended as to "", any
+/// other as to an empty list.
+pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
+    match (old, end) {
+        (None, Value::Text(_)) => Some(end.clone()),
+        (Some(Value::Text(old)), Value::Text(end)) => Some(Value::from(&*[&**old, &**end].concat())),
+        (None, _) => Some([end.clone()].into_iter().collect()),
+        (Some(Value::List(old)), _) => Some(old.iter().chain([end]).cloned().collect()),
+        (Some(_), _) => None,
+    }
+}
+
 impl Family for MapFamily {
     type Spec = Map<Value, Value>;
 
@@ -39,6 +51,10 @@ impl Family for MapFamily {
             "put" => {
                 let (key, value) = key_and_value()?;
                 MapOp::Put(key, value)
+            }
+            "append" => {
+                let (key, value) = key_and_value()?;
+                MapOp::Append(key, value)
             }
             "delete" => MapOp::Delete(only_key()?),
             "get-or-insert" => {
@@ -74,7 +90,7 @@ impl Family for MapFamily {
             MapOp::Get(key) | MapOp::GetOrInsert(key, _) | MapOp::Insert(key, _) | MapOp::Remove(key) => {
                 MapRet::Value(element_or_empty(untupled(record, key, result)))
             }
-            MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
+            MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => MapRet::Done,
             MapOp::Cas { .. } => MapRet::Swapped(swapped(record, result)?),
             MapOp::Size => MapRet::Size(size(record, result)?),
         })
@@ -84,6 +100,7 @@ impl Family for MapFamily {
         match op {
             MapOp::Get(key) => keyed("get", key, Value::Null),
             MapOp::Put(key, value) => keyed("put", key, value.clone()),
+            MapOp::Append(key, value) => keyed("append", key, value.clone()),
             MapOp::Delete(key) => keyed("delete", key, Value::Null),
             MapOp::GetOrInsert(key, value) => keyed("get-or-insert", key, value.clone()),
             MapOp::Cas { key, expected, new } => {

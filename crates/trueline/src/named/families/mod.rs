@@ -66,7 +66,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "set" => Box::new(SetFamily(Set::new())),
                 "multiset" => Box::new(MultisetFamily(Multiset::new())),
                 "bag" => Box::new(BagFamily(Bag::new())),
-                "map" => Box::new(MapFamily(Map::new())),
+                "map" => Box::new(MapFamily(Map::new().appending(maps::append))),
                 "kv" => Box::new(KvFamily(Kv::new())),
                 "queue" => Box::new(QueueFamily(Queue::new())),
                 "stack" => Box::new(StackFamily(Stack::new())),
