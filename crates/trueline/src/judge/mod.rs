@@ -13,6 +13,8 @@
 //! | [`just_in_time::graph`] | linearizable histories | rejected ones with many open operations |
 //! | [`linear`] | rejected histories, never-returning operations | long linearizable ones |
 //! | [`bounded`] | little memory | time |
+//! | [`monitor`] | everything it can judge: near-linear | refuses the rest |
+//! | [`queue_lowe`] | complete histories of queues | refuses the rest |
 //! | [`compete`] | not knowing which | a single core |
 
 mod algorithm;
@@ -22,11 +24,10 @@ pub mod brute;
 pub mod compete;
 pub mod just_in_time;
 pub mod linear;
-mod monitor;
+pub mod monitor;
 mod part;
 mod partition;
-#[cfg_attr(not(test), expect(dead_code, reason = "the choice of an algorithm comes with it"))]
-mod queue_lowe;
+pub mod queue_lowe;
 mod replay;
 mod search;
 pub mod wing_gong;

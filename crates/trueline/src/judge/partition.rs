@@ -17,8 +17,8 @@
 //! The sum over the parts; merging the witnesses is linear in the number of events.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -38,8 +38,8 @@ pub(super) fn judge<S: Spec>(
     config: &Config,
     meter: &mut Meter,
 ) -> Judgement<S::Ret> {
-    let classes = Classes::new(spec, history);
-    let parts = Parts::new(spec, history, &classes, config);
+    let classes = OnceLock::new();
+    let parts = Parts::new(spec, history, config);
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
@@ -74,6 +74,9 @@ impl Section<'_> {
     }
 }
 
+/// The key of an operation that has none.
+const SPANS: u32 = u32::MAX;
+
 /// The parts of a history.
 struct Parts<'h> {
     /// Parts that have all operations between them: the history is linearizable if and only if all of them are.
@@ -84,7 +87,7 @@ struct Parts<'h> {
 }
 
 impl<'h> Parts<'h> {
-    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, classes: &Classes, config: &Config) -> Self {
+    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, config: &Config) -> Self {
         let objects: Vec<Cow<'h, [Event]>> = match history.object_count() {
             1 => vec![Cow::Borrowed(history.events())],
             _ => history::by_object(history).into_iter().map(|part| Cow::Owned(part.events)).collect(),
@@ -93,24 +96,26 @@ impl<'h> Parts<'h> {
         if !config.partition {
             return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
         }
-        // By class: the number of its key, or none.
-        let mut numbers: HashMap<S::Key, usize, hash::Builder> = HashMap::default();
-        let keys: Vec<Option<usize>> = classes
-            .all()
-            .map(|class| {
-                let operation = &history[classes.representative(class)];
-                let key = spec.key(&operation.op, operation.outcome.result())?;
-                let next = numbers.len();
-                Some(*numbers.entry(key).or_insert(next))
-            })
-            .collect();
+        // By operation: the number of its key, or none.
+        let mut numbers: HashMap<S::Key, u32, hash::Builder> = HashMap::default();
+        let mut keys: Vec<u32> = Vec::with_capacity(history.len());
+        let mut any_spans = false;
+        for operation in history.operations() {
+            let key = spec.key(&operation.op, operation.outcome.result());
+            any_spans |= key.is_none();
+            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
+            keys.push(key.map_or(SPANS, |key| *numbers.entry(key).or_insert(next)));
+        }
         if numbers.is_empty() {
             return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
         }
-        let spans = |event: &Event| keys[classes.of(event.op()).index()].is_none();
-        let any_spans = keys.contains(&None);
+        let spans = |event: &Event| keys[event.op().index()] == SPANS;
+        let observes = |event: &Event| {
+            let operation = &history[event.op()];
+            spec.observes(&operation.op, operation.outcome.result())
+        };
         let by_key = |events: &[Event]| {
-            let key = |op: OpId| keys[classes.of(op).index()].expect("all operations have keys");
+            let key = |op: OpId| keys[op.index()] as usize;
             let mut parts = history::split(events, numbers.len(), key);
             parts.retain(|part| !part.events.is_empty());
             parts.into_iter().map(|part| Section { events: Cow::Owned(part.events), one_key: true })
@@ -122,7 +127,7 @@ impl<'h> Parts<'h> {
                 continue;
             }
             let (spanning, keyed): (Vec<Event>, Vec<Event>) = events.iter().partition(|event| spans(event));
-            if spanning.iter().all(|event| classes.observes(classes.of(event.op()))) {
+            if spanning.iter().all(observes) {
                 parts.early.extend(by_key(&keyed));
             }
             parts.whole.push(whole(events));
@@ -136,7 +141,7 @@ impl<'h> Parts<'h> {
 fn judge_all<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
-    classes: &Classes,
+    classes: &OnceLock<Classes>,
     config: &Config,
     parts: &[Section<'_>],
     meter: &mut Meter,
@@ -162,6 +167,7 @@ fn judge_all<S: Spec>(
         }
     }
     stats.states += worker.states();
+    stats.backtracks += worker.backtracks;
     let complete = verdicts.len() == parts.len();
     (verdicts, complete)
 }
@@ -170,7 +176,7 @@ fn judge_all<S: Spec>(
 fn judge_in_parallel<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
-    classes: &Classes,
+    classes: &OnceLock<Classes>,
     config: &Config,
     parts: &[Section<'_>],
     threads: usize,
@@ -198,7 +204,7 @@ fn judge_in_parallel<S: Spec>(
             running.push((index, token.clone()));
         }
         let mut own = shared.share(threads, token);
-        let before = worker.states();
+        let before = (worker.states(), worker.backtracks);
         let (verdict, choice) = worker.judge(parts[index].task(), &config.algorithm, &mut own);
         let mut running = running();
         running.retain(|(other, _)| *other != index);
@@ -208,7 +214,7 @@ fn judge_in_parallel<S: Spec>(
                 token.cancel();
             }
         }
-        Some((verdict, choice, own, worker.states() - before))
+        Some((verdict, choice, own, (worker.states() - before.0, worker.backtracks - before.1)))
     };
     let results: Vec<_> = pool.install(|| {
         (0..parts.len()).into_par_iter().map_init(|| Worker::new(spec, history, classes, config), judge_part).collect()
@@ -217,8 +223,9 @@ fn judge_in_parallel<S: Spec>(
     // At most `threads` parts are judged at once.
     let mut peak = 0;
     for result in results {
-        let Some((verdict, choice, mut own, states)) = result else { break };
+        let Some((verdict, choice, mut own, (states, backtracks))) = result else { break };
         stats.states += states;
+        stats.backtracks += backtracks;
         choices.count(choice);
         peak = peak.max(own.peak_bytes * threads as u64);
         own.peak_bytes = peak;
@@ -258,7 +265,7 @@ fn combine<S: Spec>(
     if let Err(problem) = replay::replay_parts(spec, history, &order, |place| parts[place] as usize) {
         panic!(
             "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself (does \
-             `step` answer the same each time; are `observes`, `overwrites` and `key` true?), or this is a bug in \
+             `step` answer the same each time; are `observes`, `overwrites`, `key` and `standard` true?), or this is a bug in \
              {algorithm}"
         );
     }

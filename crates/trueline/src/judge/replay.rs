@@ -71,6 +71,23 @@ pub(crate) fn replay_parts<S: Spec>(
     Ok(())
 }
 
+/// The states that the object may be in after `order`, which is one of its parts' and legal.
+pub(crate) fn states_after<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+) -> SmallVec<[S::State; 1]> {
+    let mut states = smallvec![spec.initial()];
+    for &op in order {
+        if let Err(problem) = step(spec, history, op, &mut states) {
+            panic!(
+                "a linearization of a prefix cannot be replayed: {problem}. Is `standard` of the specification true?"
+            );
+        }
+    }
+    states
+}
+
 /// Checks that each operation that returned occurs, none twice, and that `order` keeps the order of operations that do
 /// not overlap.
 pub(crate) fn keeps_order<Op, Ret>(history: &History<Op, Ret>, order: &[OpId]) -> Result<(), NotALinearization> {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// An array of values `V`, as long as need be.
 ///
@@ -70,6 +70,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
     type Ret = ArrayRet<V>;
     type State = Trie<usize, V>;
     type Key = usize;
+    type Value = V;
 
     fn initial(&self) -> Trie<usize, V> {
         Trie::new()
@@ -119,6 +120,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
 
     fn describe_state(&self, state: &Trie<usize, V>) -> String {
         describe_map(state.iter())
+    }
+
+    fn standard<'a>(&'a self, op: &'a ArrayOp<V>, recorded: Option<&'a ArrayRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (ArrayOp::Read(_), Some(ArrayRet::Value(value))) => Standard::Read(value),
+            (ArrayOp::Write(_, value), None | Some(ArrayRet::Done)) => Standard::Write(value),
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

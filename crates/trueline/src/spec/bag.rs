@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
 
 /// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
 ///
@@ -83,6 +83,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     type Ret = BagRet<V>;
     type State = Trie<V, u32>;
     type Key = V;
+    type Value = V;
 
     fn initial(&self) -> Trie<V, u32> {
         Trie::new()
@@ -134,6 +135,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
 
     fn describe_state(&self, state: &Trie<V, u32>) -> String {
         describe_counts(state)
+    }
+
+    fn standard<'a>(&'a self, op: &'a BagOp<V>, recorded: Option<&'a BagRet<V>>) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(BagRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (BagOp::Add(value), None | Some(BagRet::Done)) => Standard::Put(value),
+            (BagOp::RemoveAny, None | Some(BagRet::Value(_))) => Standard::Take(taken),
+            _ => return None,
+        })
     }
 }
 

@@ -67,6 +67,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     type Ret = BoundedQueueRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()

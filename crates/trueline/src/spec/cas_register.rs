@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// A register with values `V` that can also be changed on condition.
 ///
@@ -90,6 +90,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     type Ret = CasRegisterRet<V>;
     type State = V;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> V {
         self.initial.clone()
@@ -138,6 +139,28 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
 
     fn overwrites(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> bool {
         matches!((op, recorded), (CasRegisterOp::Write(_), None | Some(CasRegisterRet::Done)))
+    }
+
+    fn standard<'a>(
+        &'a self,
+        op: &'a CasRegisterOp<V>,
+        recorded: Option<&'a CasRegisterRet<V>>,
+    ) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() != Some(value) => {
+                Standard::Read(value)
+            }
+            (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => Standard::Write(value),
+            // One that never returned and did not swap only looked.
+            (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(true))) => {
+                Standard::Exchange { old: Some(expected), new }
+            }
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

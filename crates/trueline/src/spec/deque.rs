@@ -81,6 +81,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     type Ret = DequeRet<V>;
     type State = DoubleEnded<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> DoubleEnded<V> {
         DoubleEnded::new()

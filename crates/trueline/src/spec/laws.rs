@@ -193,6 +193,7 @@ mod tests {
         type Ret = MapRet<u8>;
         type State = <Map<u8, u8> as Spec>::State;
         type Key = u8;
+        type Value = ();
 
         fn initial(&self) -> Self::State {
             Map::new().initial()

@@ -93,6 +93,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
     type Ret = LogRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()

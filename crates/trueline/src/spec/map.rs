@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
 ///
@@ -106,6 +106,7 @@ where
     type Ret = MapRet<V>;
     type State = Trie<K, V>;
     type Key = K;
+    type Value = V;
 
     fn initial(&self) -> Trie<K, V> {
         Trie::new()
@@ -180,6 +181,32 @@ where
 
     fn describe_state(&self, state: &Trie<K, V>) -> String {
         describe_map(state.iter())
+    }
+
+    fn standard<'a>(&'a self, op: &'a MapOp<K, V>, recorded: Option<&'a MapRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (MapOp::Get(_), Some(MapRet::Value(found))) => Standard::Get(found.as_ref()),
+            (MapOp::Put(_, new), None | Some(MapRet::Done)) => Standard::Replace { old: None, new: Some(new) },
+            (MapOp::Delete(_), None | Some(MapRet::Done)) => Standard::Replace { old: None, new: None },
+            (MapOp::Insert(_, new), None) => Standard::Replace { old: None, new: Some(new) },
+            (MapOp::Insert(_, new), Some(MapRet::Value(old))) => {
+                Standard::Replace { old: Some(old.as_ref()), new: Some(new) }
+            }
+            (MapOp::GetOrInsert(_, new), Some(MapRet::Value(Some(found)))) if found != new => {
+                Standard::Get(Some(found))
+            }
+            // It inserted the value, unless another did; but then the value is inserted twice, and monitors refuse that.
+            (MapOp::GetOrInsert(_, new), None | Some(MapRet::Value(Some(_)))) => {
+                Standard::Replace { old: Some(None), new: Some(new) }
+            }
+            (MapOp::Cas { expected, new, .. }, None | Some(MapRet::Swapped(true))) => {
+                Standard::Replace { old: Some(expected.as_ref()), new: Some(new) }
+            }
+            (MapOp::Remove(_), None) => Standard::Replace { old: None, new: None },
+            (MapOp::Remove(_), Some(MapRet::Value(None))) => Standard::Get(None),
+            (MapOp::Remove(_), Some(MapRet::Value(old))) => Standard::Replace { old: Some(old.as_ref()), new: None },
+            _ => return None,
+        })
     }
 }
 

@@ -33,6 +33,7 @@ mod stack;
 mod stack_heights;
 mod standard;
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -61,7 +62,7 @@ pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
 pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
-pub use standard::{Standard, Taken};
+pub use standard::{Initial, Standard, Taken};
 
 /// What an operation may do in a state: each possible result with the state it leads to.
 ///
@@ -91,6 +92,7 @@ pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
 ///     type Ret = bool; // was it on?
 ///     type State = bool;
 ///     type Key = ();
+///     type Value = ();
 ///
 ///     fn initial(&self) -> bool {
 ///         false
@@ -110,6 +112,8 @@ pub trait Spec: Sync {
     type State: Clone + Eq + Hash + Debug + Send + Sync;
     /// What a history may be partitioned by; `()` where it cannot be.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
+    /// What [standard](Spec::standard) operations put in and take out; `()` where they have no values, or there are none.
+    type Value: Eq + Hash + Sync;
 
     /// The state before the first operation; for a partitioned history, of each partition.
     fn initial(&self) -> Self::State;
@@ -151,6 +155,36 @@ pub trait Spec: Sync {
     fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<Self::Key> {
         let _ = (op, recorded);
         None
+    }
+
+    /// What `op` with this result is, if every checker knows such operations: how histories of a user's own types reach
+    /// the near-linear monitors.
+    ///
+    /// This is a promise: a history (or the part of one [key](Spec::key)) all of whose operations are standard is
+    /// linearizable if and only if it is as a history of the standard object, from [`Spec::standard_initial`]. What is
+    /// not of this kind is judged by search.
+    ///
+    /// ```
+    /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec, Standard, Taken};
+    ///
+    /// let queue = Queue::new();
+    /// assert_eq!(queue.standard(&QueueOp::Enqueue('a'), Some(&QueueRet::Done)), Some(Standard::Enqueue(&'a')));
+    /// assert_eq!(queue.standard(&QueueOp::Dequeue, None), Some(Standard::Dequeue(Taken::Unknown)));
+    /// ```
+    fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a Self::Value>> {
+        let _ = (op, recorded);
+        None
+    }
+
+    /// What the standard object holds at the start.
+    fn standard_initial(&self) -> Initial<&Self::Value> {
+        Initial::Nothing
+    }
+
+    /// Which of two values a standard priority queue gives out first.
+    fn standard_order(&self, one: &Self::Value, other: &Self::Value) -> Ordering {
+        let _ = (one, other);
+        Ordering::Equal
     }
 
     /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.

@@ -130,6 +130,7 @@ where
     /// The values that are not the initial one.
     type State = Trie<K, V>;
     type Key = K;
+    type Value = ();
 
     fn initial(&self) -> Trie<K, V> {
         Trie::new()

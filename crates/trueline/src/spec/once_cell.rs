@@ -68,6 +68,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
     type Ret = OnceCellRet<V>;
     type State = Option<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Option<V> {
         None

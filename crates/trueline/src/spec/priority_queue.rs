@@ -1,11 +1,12 @@
 //! A priority queue: the least comes out first.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -75,6 +76,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     /// How often it has each value, which is at least once.
     type State = Treap<V, u32>;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> Treap<V, u32> {
         Treap::new()
@@ -128,6 +130,27 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     fn describe_state(&self, state: &Treap<V, u32>) -> String {
         let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
         format!("{:?}", instances.collect::<Vec<_>>())
+    }
+
+    fn standard<'a>(
+        &'a self,
+        op: &'a PriorityQueueOp<V>,
+        recorded: Option<&'a PriorityQueueRet<V>>,
+    ) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(PriorityQueueRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (PriorityQueueOp::Insert(value), None | Some(PriorityQueueRet::Done)) => Standard::Insert(value),
+            (PriorityQueueOp::DeleteMin, None | Some(PriorityQueueRet::Value(_))) => Standard::DeleteMin(taken),
+            (PriorityQueueOp::PeekMin, None | Some(PriorityQueueRet::Value(_))) => Standard::Min(taken),
+            _ => return None,
+        })
+    }
+
+    fn standard_order(&self, one: &V, other: &V) -> Ordering {
+        one.cmp(other)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -77,6 +77,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     type Ret = QueueRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -115,6 +116,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
 
     fn heap_size(&self, state: &Chain<V>) -> usize {
         state.heap_size()
+    }
+
+    fn standard<'a>(&'a self, op: &'a QueueOp<V>, recorded: Option<&'a QueueRet<V>>) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(QueueRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (QueueOp::Enqueue(value), None | Some(QueueRet::Done)) => Standard::Enqueue(value),
+            (QueueOp::Dequeue, None | Some(QueueRet::Value(_))) => Standard::Dequeue(taken),
+            (QueueOp::Peek, None | Some(QueueRet::Value(_))) => Standard::Front(taken),
+            _ => return None,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// A register with values `V`.
 ///
@@ -59,6 +59,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     type Ret = RegisterRet<V>;
     type State = V;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> V {
         self.initial.clone()
@@ -86,6 +87,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
 
     fn overwrites(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> bool {
         matches!((op, recorded), (RegisterOp::Write(_), None | Some(RegisterRet::Done)))
+    }
+
+    fn standard<'a>(&'a self, op: &'a RegisterOp<V>, recorded: Option<&'a RegisterRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (RegisterOp::Read, Some(RegisterRet::Value(value))) => Standard::Read(value),
+            (RegisterOp::Write(value), None | Some(RegisterRet::Done)) => Standard::Write(value),
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

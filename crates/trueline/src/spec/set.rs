@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A set of values `V`, empty at first.
 ///
@@ -77,6 +77,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
     type Ret = SetRet;
     type State = Trie<V, ()>;
     type Key = V;
+    type Value = ();
 
     fn initial(&self) -> Trie<V, ()> {
         Trie::new()
@@ -127,6 +128,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
     fn describe_state(&self, state: &Trie<V, ()>) -> String {
         format!("{{{}}}", in_reading_order(state.keys()).join(", "))
+    }
+
+    fn standard<'a>(&'a self, op: &'a SetOp<V>, recorded: Option<&'a SetRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            // One that never returned and found nothing to do only looked.
+            (SetOp::Add(_), None | Some(SetRet::Bool(true))) => Standard::Flip(true),
+            (SetOp::Remove(_), None | Some(SetRet::Bool(true))) => Standard::Flip(false),
+            (SetOp::Add(_), Some(SetRet::Bool(false))) => Standard::Sees(true),
+            (SetOp::Remove(_), Some(SetRet::Bool(false))) => Standard::Sees(false),
+            (SetOp::Contains(_), Some(SetRet::Bool(present))) => Standard::Sees(*present),
+            _ => return None,
+        })
     }
 }
 

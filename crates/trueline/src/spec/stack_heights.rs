@@ -78,6 +78,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
     type Ret = StackHeightsRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()

@@ -48,8 +48,12 @@ pub struct Rejection {
     pub refused: Line,
     /// The position of that return in the order of events.
     pub event: u32,
-    /// The results that it could have returned.
+    /// Results that it could have returned.
     pub allowed: Vec<String>,
+    /// Whether those are all.
+    pub all_allowed: bool,
+    /// Operations that conflict, in the order of their calls, if they are known and few.
+    pub conflict: Vec<Line>,
     /// The last operations of a linearization of what was before it.
     pub before: Vec<Line>,
     /// How many operations that linearization has.
@@ -149,11 +153,18 @@ impl Rejection {
             effective[id.index()] = true;
         }
         let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
+        let mut conflict = evidence.conflict.clone();
+        conflict.sort_unstable();
+        if conflict.len() > MOST_SHOWN {
+            conflict.clear();
+        }
         let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
         Self {
             refused: line(&evidence.refused),
             event: evidence.event,
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
+            all_allowed: evidence.all_allowed,
+            conflict: conflict.iter().map(line).collect(),
             before: evidence.prefix[last..].iter().map(line).collect(),
             before_total: evidence.prefix.len(),
             open: evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..].iter().map(line).collect(),
@@ -168,10 +179,16 @@ impl Rejection {
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
-            (Some(result), []) => {
+            (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
             }
             (None, _) => format!("{what} was refused"),
+            (Some(result), []) => {
+                format!("{what} returned {}, which does not go with what else happened", shorten(result))
+            }
+            (Some(result), allowed) if !self.all_allowed => {
+                format!("{what} returned {}, but could have returned {}", shorten(result), alternatives(allowed))
+            }
             (Some(result), allowed) => {
                 format!("{what} returned {}, but could only have returned {}", shorten(result), alternatives(allowed))
             }

@@ -55,7 +55,8 @@ pub fn render(report: &Report, style: Style) -> String {
 }
 
 fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
-    let lines = || rejection.before.iter().chain(&rejection.open).chain([&rejection.refused]);
+    let lines =
+        || rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict).chain([&rejection.refused]);
     let widths = Widths {
         place: lines().map(|line| line.place.chars().count()).max().unwrap_or(0),
         process: lines().map(|line| line.process.to_string().len()).max().unwrap_or(0),
@@ -80,6 +81,12 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
     }
     for line in &rejection.open {
         render_line(out, line, &widths, if line.took_effect { "  (took effect, see above)" } else { "" });
+    }
+    if !rejection.conflict.is_empty() {
+        out.push_str("  these cannot all be right:\n");
+    }
+    for line in &rejection.conflict {
+        render_line(out, line, &widths, "");
     }
     out.push_str("  refused:\n");
     let mut refused = String::new();
@@ -153,6 +160,9 @@ mod tests {
             event: 4,
             open: vec![OpId(1)],
             allowed: vec!["1".to_owned(), "2".to_owned(), "null".to_owned()],
+            all_allowed: true,
+            is_first: true,
+            conflict: Vec::new(),
         };
         let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
         assert_eq!(
