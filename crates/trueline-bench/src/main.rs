@@ -7,6 +7,7 @@
 mod bounded;
 mod core;
 mod measure;
+mod monitors;
 
 use std::process::ExitCode;
 
@@ -16,7 +17,8 @@ fn main() -> ExitCode {
     match *words.as_slice() {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
-        ["case", name] => match core::case(name) {
+        ["monitors", ref filter @ ..] => monitors::table(filter),
+        ["case", name] => match core::case(name).or_else(|| monitors::case(name)) {
             Some(measured) => println!("{}", measured.to_line()),
             None => return usage(),
         },
@@ -26,7 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | case NAME");
+    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | case NAME");
     ExitCode::from(2)
 }
 

@@ -71,6 +71,7 @@ pub mod assert;
 pub mod drive;
 pub mod history;
 pub mod judge;
+#[cfg(feature = "named")]
 pub mod named;
 pub mod spec;
 pub mod verdict;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use builder::{Builder, HistoryError};
 pub use interval::{Interval, from_intervals};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
-pub use partition::{Part, by_object, split};
+pub use partition::{Parts, by_object, split};
 pub use value::{Record, Value};
 
 /// A history whose operations are as a file gives them, before a specification has read them.

@@ -49,6 +49,10 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
 /// What gave the answer for a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
+    /// No two operations overlap.
+    OrderOfCalls,
+    /// Operations on one key, without those that span keys, are not linearizable.
+    OneKey,
     Monitor(Monitor),
     DepthFirst,
     BreadthFirst,
@@ -57,6 +61,8 @@ pub(super) enum Choice {
 /// How often each gave the answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
+    order_of_calls: usize,
+    one_key: usize,
     monitors: BTreeMap<Monitor, usize>,
     depth_first: usize,
     breadth_first: usize,
@@ -65,6 +71,8 @@ pub(super) struct Choices {
 impl Choices {
     pub(super) fn count(&mut self, choice: Option<Choice>) {
         match choice {
+            Some(Choice::OrderOfCalls) => self.order_of_calls += 1,
+            Some(Choice::OneKey) => self.one_key += 1,
             Some(Choice::Monitor(monitor)) => *self.monitors.entry(monitor).or_default() += 1,
             Some(Choice::DepthFirst) => self.depth_first += 1,
             Some(Choice::BreadthFirst) => self.breadth_first += 1,
@@ -75,13 +83,14 @@ impl Choices {
     /// The choice and its reason, in words.
     pub(super) fn describe(&self, parts: usize) -> String {
         let monitors = self.monitors.iter().map(|(monitor, count)| (format!("the monitor \"{}\"", monitor.0), *count));
-        let searches = [
+        let others = [
+            ("the order of calls, as nothing overlaps", self.order_of_calls),
+            ("operations on one key, without what spans keys", self.one_key),
             ("depth-first search, within its cap", self.depth_first),
             ("breadth-first search with dominance, after depth-first search reached its cap", self.breadth_first),
         ];
-        let searches =
-            searches.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count));
-        let by: Vec<(String, usize)> = monitors.chain(searches).collect();
+        let others = others.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count));
+        let by: Vec<(String, usize)> = monitors.chain(others).collect();
         match by.as_slice() {
             [(name, _)] if parts == 1 => name.clone(),
             [(name, _)] => format!("{parts} parts, by {name}"),
@@ -99,10 +108,17 @@ pub(super) fn search<S: Spec>(
     task: Task<'_>,
     meter: &mut Meter,
 ) -> (Verdict<S::Ret>, Choice) {
-    match monitor::part::judge(worker, task, By::Type, meter) {
-        Ok((verdict, monitor)) => (verdict, Choice::Monitor(monitor)),
-        Err(_) => search_both(worker, task, meter),
-    }
+    by_monitor(worker, task, meter).unwrap_or_else(|| search_both(worker, task, meter))
+}
+
+/// Judges one part by the monitor of its type, if there is one and it can.
+pub(super) fn by_monitor<S: Spec>(
+    worker: &mut Worker<'_, S>,
+    task: Task<'_>,
+    meter: &mut Meter,
+) -> Option<(Verdict<S::Ret>, Choice)> {
+    let (verdict, monitor) = monitor::part::judge(worker, task, By::Type, meter).ok()?;
+    Some((verdict, Choice::Monitor(monitor)))
 }
 
 /// Judges one part by search.

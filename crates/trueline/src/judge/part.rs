@@ -96,6 +96,20 @@ impl<'a, S: Spec> Worker<'a, S> {
         (self.search(task, search, meter), None)
     }
 
+    /// Judges a part that the monitor has refused already, if the choice is automatic.
+    pub(super) fn judge_refused(
+        &mut self,
+        task: Task<'_>,
+        algorithm: &Algorithm,
+        meter: &mut Meter,
+    ) -> (Verdict<S::Ret>, Option<auto::Choice>) {
+        if *algorithm != Algorithm::Auto {
+            return self.judge(task, algorithm, meter);
+        }
+        let (verdict, choice) = auto::search_both(self, task, meter);
+        (verdict, Some(choice))
+    }
+
     /// Judges by a monitor, which may refuse.
     fn monitor(&mut self, task: Task<'_>, by: By, meter: &mut Meter) -> Verdict<S::Ret> {
         match monitor::part::judge(self, task, by, meter) {

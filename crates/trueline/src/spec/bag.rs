@@ -137,6 +137,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
         describe_counts(state)
     }
 
+    fn standard_spans_keys(&self) -> bool {
+        true
+    }
+
     fn standard<'a>(&'a self, op: &'a BagOp<V>, recorded: Option<&'a BagRet<V>>) -> Option<Standard<&'a V>> {
         let taken = match recorded {
             Some(BagRet::Value(result)) => Taken::from_result(Some(result)),

@@ -113,7 +113,7 @@ pub trait Spec: Sync {
     /// What a history may be partitioned by; `()` where it cannot be.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
     /// What [standard](Spec::standard) operations put in and take out; `()` where they have no values, or there are none.
-    type Value: Eq + Hash + Sync;
+    type Value: Clone + Eq + Hash + Sync;
 
     /// The state before the first operation; for a partitioned history, of each partition.
     fn initial(&self) -> Self::State;
@@ -174,6 +174,12 @@ pub trait Spec: Sync {
     fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a Self::Value>> {
         let _ = (op, recorded);
         None
+    }
+
+    /// Whether operations with different [keys](Spec::key) are standard operations of *one* object (a bag, whose values
+    /// are keys), not each of its own (a set, whose values are objects for themselves).
+    fn standard_spans_keys(&self) -> bool {
+        false
     }
 
     /// What the standard object holds at the start.

@@ -95,15 +95,17 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
                 Some(QueueRet::Value(_)) => blocked(),
             };
         }
-        let front = state.oldest();
+        // To find the oldest element takes some time, so it is found once.
+        let (front, rest) = match op {
+            QueueOp::Dequeue => state.drop_oldest().map_or((None, None), |(front, rest)| (Some(front), Some(rest))),
+            _ => (state.oldest(), None),
+        };
         match recorded {
             Some(QueueRet::Done) => return blocked(),
             Some(QueueRet::Value(value)) if value.as_ref() != front => return blocked(),
             Some(QueueRet::Value(_)) | None => {}
         }
-        let result = QueueRet::Value(front.cloned());
-        let rest = if *op == QueueOp::Dequeue { state.drop_oldest().map(|(_, rest)| rest) } else { None };
-        outcome(result, rest.unwrap_or_else(|| state.clone()))
+        outcome(QueueRet::Value(front.cloned()), rest.unwrap_or_else(|| state.clone()))
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {

@@ -4,13 +4,13 @@
 mod assertions;
 mod families;
 mod layers;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod mutate;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod mutations;
 mod oracle;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod others_data;
 mod papers;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod suite;

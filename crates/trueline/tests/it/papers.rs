@@ -340,7 +340,8 @@ mod horn_and_kroening {
         .unwrap();
         let value = |id: OpId| usize::from(history[id].op == SetOp::Remove(1));
         let parts = trueline::history::split(history.events(), 2, value);
-        let of = |part: usize| parts[part].events.iter().map(|event| (event.kind(), event.op().0)).collect::<Vec<_>>();
+        let parts: Vec<_> = parts.iter().collect();
+        let of = |part: usize| parts[part].iter().map(|event| (event.kind(), event.op().0)).collect::<Vec<_>>();
         let (call, ret) = (EventKind::Call, EventKind::Return);
         assert_eq!(of(0), [(call, 0), (ret, 0), (call, 2), (ret, 2)]);
         assert_eq!(of(1), [(call, 1), (ret, 1)]);

@@ -5,10 +5,11 @@ use super::locate::{Place, locate};
 use super::{Answer, Input};
 use crate::history::OpId;
 use crate::judge::part::{Worker, open_at_return};
+use crate::judge::replay::Replay;
 use crate::judge::search::Meter;
 use crate::judge::search::automaton::distinct_results;
 use crate::judge::search::problem::Task;
-use crate::judge::{auto, queue_lowe, replay};
+use crate::judge::{auto, queue_lowe};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
@@ -143,8 +144,15 @@ fn evidence<S: Spec>(
     is_first: bool,
 ) -> Evidence<S::Ret> {
     let (spec, history) = (worker.spec, worker.history);
-    let states = replay::states_after(spec, history, &prefix);
-    let results = states.iter().flat_map(|state| spec.step(state, &history[refused].op, None));
+    let mut replay = Replay::new(spec, history);
+    for &op in &prefix {
+        if let Err(problem) = replay.step(op) {
+            panic!(
+                "a linearization of a prefix cannot be replayed: {problem}. Is `standard` of the specification true?"
+            );
+        }
+    }
+    let results = replay.states().iter().flat_map(|state| spec.step(state, &history[refused].op, None));
     let results = results.map(|(result, _)| result).filter(|_| is_first);
     Evidence {
         allowed: distinct_results(spec, results),

@@ -1,5 +1,7 @@
 //! Reading a part of a history as standard operations.
 
+use std::hash::Hash;
+
 use hashbrown::HashMap;
 
 use super::family::{Family, Start};
@@ -14,7 +16,9 @@ use crate::verdict::LimitKind;
 pub(in crate::judge) struct Reader<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
-    values: HashMap<&'a S::Value, u32, hash::Builder>,
+    values: HashMap<&'a S::Value, u32, hash::NearBuilder>,
+    /// About how many values are expected in the part.
+    expected_values: usize,
     /// By operation of the history: its span, where it is one of the part's.
     spans: Vec<u32>,
     /// By span: its operation.
@@ -31,7 +35,15 @@ const NONE: u32 = u32::MAX;
 impl<'a, S: Spec> Reader<'a, S> {
     pub(in crate::judge) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>) -> Self {
         let input = Input { spans: Vec::new(), events: 0, values: 0, initial: None, rank: Vec::new() };
-        Self { spec, history, values: HashMap::default(), spans: Vec::new(), ids: Vec::new(), input }
+        Self {
+            spec,
+            history,
+            values: HashMap::default(),
+            expected_values: 0,
+            spans: Vec::new(),
+            ids: Vec::new(),
+            input,
+        }
     }
 
     /// Reads a part: answers its family and how it starts, or why it has none.
@@ -50,6 +62,10 @@ impl<'a, S: Spec> Reader<'a, S> {
         }
         self.values.clear();
         self.ids.clear();
+        // Half of the events are calls, and about half of those bring a new value.
+        self.expected_values = task.events.len() / 4;
+        self.ids.reserve(task.events.len() / 2);
+        self.input.spans.reserve(task.events.len() / 2);
         self.input.spans.clear();
         self.input.rank.clear();
         let initial = self.spec.standard_initial();
@@ -58,10 +74,11 @@ impl<'a, S: Spec> Reader<'a, S> {
             Initial::Nothing | Initial::Value(_) => Start { permits: 0 },
         };
         self.input.initial = match initial {
-            Initial::Value(value) => Some(number(&mut self.values, value)),
+            Initial::Value(value) => Some(number(&mut self.values, value, 0)),
             Initial::Nothing | Initial::Permits(_) => None,
         };
         let mut families = Family::ALL;
+        let is_one_object = task.one_key || self.spec.standard_spans_keys();
         let mut first_key = None;
         let mut position = 0;
         for event in task.events {
@@ -79,13 +96,13 @@ impl<'a, S: Spec> Reader<'a, S> {
                     if families == 0 {
                         return Ok(Err("the operations are not all of one type"));
                     }
-                    if !task.one_key {
+                    if !is_one_object {
                         let key = self.spec.key(&operation.op, recorded);
                         if first_key.get_or_insert_with(|| key.clone()) != &key {
                             return Ok(Err("the operations are not all on one key"));
                         }
                     }
-                    let what = what.map(|value| number(&mut self.values, value));
+                    let what = what.map(|value| number(&mut self.values, value, self.expected_values));
                     if self.spans.len() <= id.index() {
                         self.spans.resize(self.history.len(), NONE);
                     }
@@ -115,12 +132,14 @@ impl<'a, S: Spec> Reader<'a, S> {
 
     /// Ranks the values.
     fn rank(&mut self) {
-        let mut order: Vec<(&S::Value, u32)> = self.values.iter().map(|(value, number)| (*value, *number)).collect();
-        order.sort_unstable_by(|one, other| self.spec.standard_order(one.0, other.0));
+        // Copies stand side by side; the values themselves are spread over the history.
+        let values = self.values.iter();
+        let mut order: Vec<(S::Value, u32)> = values.map(|(value, number)| ((*value).clone(), *number)).collect();
+        order.sort_unstable_by(|one, other| self.spec.standard_order(&one.0, &other.0));
         self.input.rank.resize(order.len(), 0);
         let mut rank = 0;
         for (place, (value, number)) in order.iter().enumerate() {
-            if place > 0 && self.spec.standard_order(order[place - 1].0, value).is_ne() {
+            if place > 0 && self.spec.standard_order(&order[place - 1].0, value).is_ne() {
                 rank += 1;
             }
             self.input.rank[*number as usize] = rank;
@@ -157,7 +176,15 @@ impl<'a, S: Spec> Reader<'a, S> {
     }
 }
 
-fn number<'a, V: Eq + std::hash::Hash>(values: &mut HashMap<&'a V, u32, hash::Builder>, value: &'a V) -> ValueId {
+/// The number of a value. If the map must grow, it grows to what is expected.
+fn number<'a, V: Eq + Hash>(
+    values: &mut HashMap<&'a V, u32, hash::NearBuilder>,
+    value: &'a V,
+    expected: usize,
+) -> ValueId {
+    if values.len() == values.capacity() {
+        values.reserve(expected.saturating_sub(values.len()).min(64 * values.len()).max(4));
+    }
     let next = u32::try_from(values.len()).expect("no more than events");
     ValueId(*values.entry(value).or_insert(next))
 }
