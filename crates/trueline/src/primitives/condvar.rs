@@ -87,12 +87,10 @@ impl Condvar {
             return blocking.wake(Place::of(self), Wake::One);
         }
         let mut sleepers = lock(&self.sleepers);
-        if sleepers.is_empty() {
-            return;
+        let chosen = if world.is_some() && !sleepers.is_empty() { choose(sleepers.len()) } else { 0 };
+        if let Some(sleeper) = sleepers.remove(chosen) {
+            sleeper.notify();
         }
-        let chosen = if world.is_some() { choose(sleepers.len()) } else { 0 };
-        let sleeper = sleepers.remove(chosen).expect("it was chosen among them");
-        sleeper.notify();
     }
 
     /// Wakes all threads that wait.
