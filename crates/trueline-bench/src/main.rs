@@ -4,8 +4,11 @@
 //! process of its own, so that its memory is its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
+#[cfg(feature = "files")]
+mod auto;
 mod bounded;
 mod core;
+mod lowe;
 mod measure;
 mod monitors;
 
@@ -17,6 +20,9 @@ fn main() -> ExitCode {
     match *words.as_slice() {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
+        ["lowe"] => lowe::table(),
+        #[cfg(feature = "files")]
+        ["auto", ref directories @ ..] => auto::table(directories),
         ["monitors", ref filter @ ..] => monitors::table(filter),
         ["case", name] => match core::case(name).or_else(|| monitors::case(name)) {
             Some(measured) => println!("{}", measured.to_line()),
@@ -28,7 +34,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | case NAME");
+    eprintln!(
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+    );
     ExitCode::from(2)
 }
 

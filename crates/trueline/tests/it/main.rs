@@ -3,6 +3,7 @@
 
 mod assertions;
 mod families;
+mod large;
 mod layers;
 #[cfg(feature = "named")]
 mod mutate;
