@@ -52,7 +52,7 @@ pub struct Rejection {
     pub allowed: Vec<String>,
     /// Whether those are all.
     pub all_allowed: bool,
-    /// Operations that conflict, in the order of their calls, if they are known and few.
+    /// Operations that conflict, in the order of their calls, if they are known, few, and not all shown already.
     pub conflict: Vec<Line>,
     /// The last operations of a linearization of what was before it.
     pub before: Vec<Line>,
@@ -153,21 +153,24 @@ impl Rejection {
             effective[id.index()] = true;
         }
         let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
+        let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
+        let before = &evidence.prefix[last..];
+        let open = &evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..];
+        let is_shown = |id: &OpId| *id == evidence.refused || before.contains(id) || open.contains(id);
         let mut conflict = evidence.conflict.clone();
         conflict.sort_unstable();
-        if conflict.len() > MOST_SHOWN {
+        if conflict.len() > MOST_SHOWN || conflict.iter().all(is_shown) {
             conflict.clear();
         }
-        let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
         Self {
             refused: line(&evidence.refused),
             event: evidence.event,
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
             all_allowed: evidence.all_allowed,
             conflict: conflict.iter().map(line).collect(),
-            before: evidence.prefix[last..].iter().map(line).collect(),
+            before: before.iter().map(line).collect(),
             before_total: evidence.prefix.len(),
-            open: evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..].iter().map(line).collect(),
+            open: open.iter().map(line).collect(),
             open_total: evidence.open.len(),
         }
     }
