@@ -165,6 +165,9 @@ impl Keys {
 /// So many events are few: operations of a part that short are still in the caches when they are needed again.
 const SHORT: usize = 64;
 
+/// So many short parts are read at a time.
+const TOUCHED: usize = 32;
+
 /// The verdict on a part.
 struct Judged<Ret> {
     verdict: Verdict<Ret>,
@@ -191,7 +194,10 @@ impl<S: Spec> Work<'_, S> {
     ) -> (Vec<Judged<S::Ret>>, bool) {
         let mut worker = Worker::new(self.spec, self.history, &self.classes, self.config);
         let mut verdicts = Vec::with_capacity(self.parts.whole.len());
-        for section in &self.parts.whole {
+        for (index, section) in self.parts.whole.iter().enumerate() {
+            if index % TOUCHED == 0 {
+                self.touch(&self.parts.whole[index..self.parts.whole.len().min(index + TOUCHED)]);
+            }
             let mut own = meter.part(None, None);
             let (verdict, choice) = self.judge_one(&mut worker, section, &mut own);
             meter.add(&own);
@@ -206,6 +212,15 @@ impl<S: Spec> Work<'_, S> {
         stats.backtracks += worker.backtracks;
         let complete = verdicts.len() == self.parts.whole.len();
         (verdicts, complete)
+    }
+
+    /// Reads something of each operation of parts that are short and come next. They lie apart in memory; read one after
+    /// the other when they are needed, each would be waited for, but now the waits overlap.
+    fn touch(&self, sections: &[Section]) {
+        let short = sections.iter().filter(|section| section.events.len() <= SHORT);
+        let operations =
+            short.flat_map(|section| self.parts.task(section).events).map(|event| &self.history[event.op()]);
+        std::hint::black_box(operations.fold(0, |sum: u32, operation| sum.wrapping_add(operation.process.0)));
     }
 
     fn judge_in_parallel(

@@ -108,7 +108,9 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         let result = PriorityQueueRet::Value(least.map(|(value, _)| value.clone()));
         let next = match (op, least) {
             // No count is ever 0: equal queues must be equal maps.
-            (PriorityQueueOp::DeleteMin, Some((value, 1))) => state.remove(value),
+            (PriorityQueueOp::DeleteMin, Some((_, 1))) => {
+                state.pop_first().map_or_else(Treap::new, |(_, _, rest)| rest)
+            }
             (PriorityQueueOp::DeleteMin, Some((value, count))) => state.insert(value.clone(), count - 1),
             _ => state.clone(),
         };

@@ -10,7 +10,7 @@ use crate::judge::search::Meter;
 use crate::judge::search::automaton::distinct_results;
 use crate::judge::search::problem::Task;
 use crate::judge::{auto, queue_lowe};
-use crate::spec::Spec;
+use crate::spec::{Spec, Standard, Taken};
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
 /// Up to so many operations, what a refused operation could have returned is found by search: all of it, that is.
@@ -126,26 +126,27 @@ fn explain<S: Spec>(
         let refused = *conflict.last().expect("something conflicts");
         let last = conflict.iter().filter_map(|op| Some((worker.history[*op].return_position()?, *op))).max();
         let (event, refused) = last.unwrap_or((0, refused));
-        return evidence(worker, task, refused, event, Vec::new(), conflict, false);
+        return evidence(worker, task, (refused, event), Vec::new(), None, conflict, false);
     };
     let refused = worker.reader.ids[refused as usize];
     let event = worker.history[refused].return_position().expect("it is a return that is refused");
+    let left = left_over(&worker.reader.input, &prefix).map(|left| worker.reader.operations(&left));
     let prefix = worker.reader.operations(&prefix);
-    evidence(worker, task, refused, event, prefix, conflict, true)
+    evidence(worker, task, (refused, event), prefix, left, conflict, true)
 }
 
 fn evidence<S: Spec>(
     worker: &Worker<'_, S>,
     task: Task<'_>,
-    refused: OpId,
-    event: u32,
+    (refused, event): (OpId, u32),
     prefix: Vec<OpId>,
+    left: Option<Vec<OpId>>,
     conflict: Vec<OpId>,
     is_first: bool,
 ) -> Evidence<S::Ret> {
     let (spec, history) = (worker.spec, worker.history);
     let mut replay = Replay::new(spec, history);
-    for &op in &prefix {
+    for &op in left.as_ref().unwrap_or(&prefix) {
         if let Err(problem) = replay.step(op) {
             panic!(
                 "a linearization of a prefix cannot be replayed: {problem}. Is `standard` of the specification true?"
@@ -164,6 +165,39 @@ fn evidence<S: Spec>(
         open: open_at_return(history, task.events, refused),
         conflict,
     }
+}
+
+/// Of a linearization, operations that lead to the same state: a container has what was put in and not taken out, in
+/// that order; a register what was written last. `None` for other objects.
+fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
+    let mut is_out = vec![false; input.values as usize];
+    let mut is_in = vec![false; input.values as usize];
+    let mut last_write = None;
+    let mut added = Vec::new();
+    for &index in order {
+        match input.spans[index as usize].what {
+            Standard::Read(_) | Standard::Front(_) | Standard::Top(_) | Standard::Min(_) => {}
+            Standard::Write(_) => last_write = Some(index),
+            Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value) => {
+                // Of a value that was added twice, nobody knows which is left.
+                if std::mem::replace(&mut is_in[value.index()], true) {
+                    return None;
+                }
+                added.push((index, value));
+            }
+            Standard::Dequeue(Taken::Value(value))
+            | Standard::Pop(Taken::Value(value))
+            | Standard::DeleteMin(Taken::Value(value))
+            | Standard::Take(Taken::Value(value)) => is_out[value.index()] = true,
+            Standard::Dequeue(Taken::Nothing)
+            | Standard::Pop(Taken::Nothing)
+            | Standard::DeleteMin(Taken::Nothing)
+            | Standard::Take(Taken::Nothing) => {}
+            _ => return None,
+        }
+    }
+    let left = added.into_iter().filter(|(_, value)| !is_out[value.index()]).map(|(index, _)| index);
+    Some(left.chain(last_write).collect())
 }
 
 /// Why a monitor did not answer, as a verdict.

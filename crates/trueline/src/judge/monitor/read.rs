@@ -17,6 +17,8 @@ pub(in crate::judge) struct Reader<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
     values: HashMap<&'a S::Value, u32, hash::NearBuilder>,
+    /// The values by number.
+    in_order: Vec<&'a S::Value>,
     /// About how many values are expected in the part.
     expected_values: usize,
     /// By operation of the history: its span, where it is one of the part's.
@@ -39,6 +41,7 @@ impl<'a, S: Spec> Reader<'a, S> {
             spec,
             history,
             values: HashMap::default(),
+            in_order: Vec::new(),
             expected_values: 0,
             spans: Vec::new(),
             ids: Vec::new(),
@@ -61,6 +64,7 @@ impl<'a, S: Spec> Reader<'a, S> {
             self.values = HashMap::default();
         }
         self.values.clear();
+        self.in_order.clear();
         self.ids.clear();
         // Half of the events are calls, and about half of those bring a new value.
         self.expected_values = task.events.len() / 4;
@@ -74,7 +78,7 @@ impl<'a, S: Spec> Reader<'a, S> {
             Initial::Nothing | Initial::Value(_) => Start { permits: 0 },
         };
         self.input.initial = match initial {
-            Initial::Value(value) => Some(number(&mut self.values, value, 0)),
+            Initial::Value(value) => Some(number(&mut self.values, &mut self.in_order, value, 0)),
             Initial::Nothing | Initial::Permits(_) => None,
         };
         let mut families = Family::ALL;
@@ -102,7 +106,8 @@ impl<'a, S: Spec> Reader<'a, S> {
                             return Ok(Err("the operations are not all on one key"));
                         }
                     }
-                    let what = what.map(|value| number(&mut self.values, value, self.expected_values));
+                    let what =
+                        what.map(|value| number(&mut self.values, &mut self.in_order, value, self.expected_values));
                     if self.spans.len() <= id.index() {
                         self.spans.resize(self.history.len(), NONE);
                     }
@@ -132,9 +137,9 @@ impl<'a, S: Spec> Reader<'a, S> {
 
     /// Ranks the values.
     fn rank(&mut self) {
-        // Copies stand side by side; the values themselves are spread over the history.
-        let values = self.values.iter();
-        let mut order: Vec<(S::Value, u32)> = values.map(|(value, number)| ((*value).clone(), *number)).collect();
+        // Copies stand side by side; the values themselves are spread over the history, in the order of their numbers.
+        let values = self.in_order.iter().map(|value| (*value).clone());
+        let mut order: Vec<(S::Value, u32)> = values.zip(0..).collect();
         order.sort_unstable_by(|one, other| self.spec.standard_order(&one.0, &other.0));
         self.input.rank.resize(order.len(), 0);
         let mut rank = 0;
@@ -179,6 +184,7 @@ impl<'a, S: Spec> Reader<'a, S> {
 /// The number of a value. If the map must grow, it grows to what is expected.
 fn number<'a, V: Eq + Hash>(
     values: &mut HashMap<&'a V, u32, hash::NearBuilder>,
+    in_order: &mut Vec<&'a V>,
     value: &'a V,
     expected: usize,
 ) -> ValueId {
@@ -186,5 +192,9 @@ fn number<'a, V: Eq + Hash>(
         values.reserve(expected.saturating_sub(values.len()).min(64 * values.len()).max(4));
     }
     let next = u32::try_from(values.len()).expect("no more than events");
-    ValueId(*values.entry(value).or_insert(next))
+    let number = *values.entry(value).or_insert(next);
+    if number == next {
+        in_order.push(value);
+    }
+    ValueId(number)
 }
