@@ -29,6 +29,7 @@ mod partition;
 mod queue_lowe;
 mod replay;
 mod search;
+pub mod shrink;
 pub mod wing_gong;
 
 use std::time::Instant;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An array of values `V`, as long as need be.
 ///
@@ -93,6 +93,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
                 outcome(ArrayRet::Done, written(state, &self.initial, index, value))
             }
             (ArrayOp::Read(_), Some(ArrayRet::Done)) | (ArrayOp::Write(..), Some(ArrayRet::Value(_))) => blocked(),
+        }
+    }
+
+    fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
+        // Each index is a register, of which values can be left out one by one.
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
+                Subject::of(&(index, value))
+            }
+            (ArrayOp::Read(_), _) => Subject::Free,
         }
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
 ///
@@ -112,6 +112,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
                 state.iter().map(removed).collect()
             }
         }
+    }
+
+    fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
+        // What was empty is still empty with less in it.
+        self.key(op, recorded).map_or(Subject::Free, |value| Subject::of(&value))
     }
 
     fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
 ///
@@ -139,6 +139,13 @@ where
             MapOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> Subject {
+        match (op, recorded) {
+            (MapOp::Clear, _) | (MapOp::Size, Some(MapRet::Size(0))) => Subject::Free,
+            _ => self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key)),
+        }
     }
 
     fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {

@@ -32,6 +32,7 @@ mod set;
 mod stack;
 mod stack_heights;
 mod standard;
+mod subject;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -62,6 +63,7 @@ pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
 pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
 pub use standard::{Standard, Taken};
+pub use subject::Subject;
 
 /// What an operation may do in a state: each possible result with the state it leads to.
 ///
@@ -151,6 +153,20 @@ pub trait Spec: Sync {
     fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<Self::Key> {
         let _ = (op, recorded);
         None
+    }
+
+    /// What this operation is about, for whoever wants to leave out of a history all that is about the same: how
+    /// [`shrink`](crate::judge::shrink) gets rid of most of it.
+    ///
+    /// This is a promise. Take a legal sequence of operations, none of which is about [all](Subject::All), and any set of
+    /// subjects. Without the operations about these, the sequence is still legal. Where that needs a result that is not
+    /// recorded, the operation is pending: it may be about [one](Subject::One) subject only if it is about that, or
+    /// observes, whatever its result is; it is [free](Subject::Free) if each result makes it free, or be about some
+    /// subject.
+    ///
+    /// Of itself, an operation is about its [key](Spec::key), and about all if it has none.
+    fn subject(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Subject {
+        self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key))
     }
 
     /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.

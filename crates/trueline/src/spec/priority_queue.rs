@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -111,6 +111,15 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
             _ => state.clone(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
+        // What was the least of all is the least of what is left.
+        match (op, recorded) {
+            (PriorityQueueOp::Insert(value), _) => Subject::of(value),
+            (_, Some(PriorityQueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
     }
 
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -103,6 +103,15 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
         let result = QueueRet::Value(front.cloned());
         let rest = if *op == QueueOp::Dequeue { state.drop_oldest().map(|(_, rest)| rest) } else { None };
         outcome(result, rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
+        // What is left is in the same order, so what was first of all is first of what is left.
+        match (op, recorded) {
+            (QueueOp::Enqueue(value), _) => Subject::of(value),
+            (_, Some(QueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// A set of values `V`, empty at first.
 ///
@@ -100,6 +100,14 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
             SetOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> Subject {
+        match (op, recorded) {
+            (SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value), _) => Subject::of(value),
+            (SetOp::Clear, _) | (SetOp::Size, Some(SetRet::Size(0))) => Subject::Free,
+            (SetOp::Size, _) => Subject::All,
+        }
     }
 
     fn observes(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {

@@ -12,5 +12,6 @@ mod oracle;
 #[cfg(feature = "json")]
 mod others_data;
 mod papers;
+mod shrink;
 #[cfg(feature = "json")]
 mod suite;
