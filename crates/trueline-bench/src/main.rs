@@ -7,7 +7,9 @@
 mod bounded;
 mod core;
 mod measure;
+mod shrink;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,6 +18,12 @@ fn main() -> ExitCode {
     match *words.as_slice() {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
+        ["shrink", ref options @ ..] => match *options {
+            [] => shrink::table(Path::new("../shared/data"), None),
+            ["--data", data] => shrink::table(Path::new(data), None),
+            ["--family", family] => shrink::table(Path::new(""), Some(family)),
+            _ => return usage(),
+        },
         ["case", name] => match core::case(name) {
             Some(measured) => println!("{}", measured.to_line()),
             None => return usage(),
@@ -26,7 +34,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | case NAME");
+    eprintln!(
+        "usage: trueline-bench core [words in the names of cases] | bounded | shrink [--data DIR | --family NAME] | case NAME"
+    );
     ExitCode::from(2)
 }
 

@@ -17,7 +17,12 @@
 //!    be sound: without a write, a read of what it wrote is wrong.
 //! 4. *Leave out all that is about one subject*, a value or a key, if no operation is about all ([`Spec::subject`]).
 //!    L without these operations is legal, by the promise. Operations whose results are unknown may have been about the
-//!    subject in L; they need not take effect, and are left out of L too. Other objects are left out by locality.
+//!    subject in L; they need not take effect, and are left out of L too. What speaks of several subjects is restricted
+//!    to those that stay ([`Spec::restrict`]). Other objects are left out by locality.
+//! 5. *Begin later*: if an operation X leads to the same state from wherever it is possible ([`Spec::leads_to`]), what
+//!    returned before X was called is of no interest any more. Leave it out, and make optional, with their results, the
+//!    operations that overlap X. The end of L, from X on, is a linearization of what is left, if X is possible at the
+//!    very beginning and leads to the same state there. If that is the initial state, X can be left out too.
 //!
 //! An operation that was forgotten stays in the core as a pending one. It could be left out of a *picture* of the core,
 //! since without it there are fewer linearizations, but a rejection without it proves nothing.
@@ -37,9 +42,10 @@
 //! # Complexity
 //! O(c log n) judgements for a core of c operations in n; each is given a limited time.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::search::hash;
 use super::{Budget, Config, check};
@@ -59,7 +65,7 @@ use crate::verdict::{Core, Evidence, Member, Role, Verdict, Weakening};
 #[derive(Clone, Debug)]
 pub struct Limits {
     time: Duration,
-    time_per_call: Duration,
+    time_per_call: Option<Duration>,
     memory: u64,
 }
 
@@ -70,9 +76,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// 5 s in all, 400 ms for each history that is judged on the way, and 1 GiB.
+    /// 5 s in all, and 1 GiB.
     pub fn new() -> Self {
-        Self { time: Duration::from_secs(5), time_per_call: Duration::from_millis(400), memory: 1 << 30 }
+        Self { time: Duration::from_secs(5), time_per_call: None, memory: 1 << 30 }
     }
 
     /// At most this long in all.
@@ -82,10 +88,10 @@ impl Limits {
         self
     }
 
-    /// At most this long for each history that is judged on the way.
+    /// At most this long for each history that is judged on the way; of itself, a twelfth of the whole.
     #[must_use]
     pub fn time_per_call(mut self, time: Duration) -> Self {
-        self.time_per_call = time;
+        self.time_per_call = Some(time);
         self
     }
 
@@ -115,9 +121,10 @@ impl Limits {
 /// }
 /// let core = shrink::judge(&Queue::new(), &builder.finish(), &Limits::new()).expect("3 was not first");
 ///
-/// // Enqueue(2), Enqueue(3), Dequeue -> 3: that is enough.
-/// assert_eq!(core.told().map(|member| member.id).collect::<Vec<_>>(), [OpId(2), OpId(3), OpId(102)]);
-/// assert_eq!(core.left_out(), 101);
+/// // Enqueue(2) returned before Enqueue(3) was called, whose return does not matter; and Dequeue -> 3.
+/// assert_eq!(core.members.iter().map(|member| member.id).collect::<Vec<_>>(), [OpId(2), OpId(3), OpId(102)]);
+/// assert_eq!(core.told().map(|member| member.id).collect::<Vec<_>>(), [OpId(2), OpId(102)]);
+/// assert_eq!(core.left_out(), 102);
 /// assert!(core.is_minimal());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
@@ -163,11 +170,7 @@ pub fn core<S: Spec>(
     evidence: &Evidence<S::Ret>,
     limits: &Limits,
 ) -> Core<S::Op, S::Ret> {
-    assert_eq!(
-        history[evidence.refused].return_position(),
-        Some(evidence.event),
-        "the evidence is of another history"
-    );
+    assert_eq!(history[evidence.refused].return_position(), Some(evidence.event), "the evidence is of another history");
     let mut shrinking = Shrinking::new(spec, history, evidence, limits);
     shrinking.run();
     shrinking.finish()
@@ -184,12 +187,21 @@ enum Answer {
 /// Whoever decides whether a weaker history is still rejected.
 struct Oracle<'a, S: Spec> {
     spec: &'a S,
-    limits: Limits,
     deadline: Option<Instant>,
+    /// For one question.
+    most_time: Duration,
+    memory: u64,
     calls: u32,
 }
 
-impl<S: Spec> Oracle<'_, S> {
+impl<'a, S: Spec> Oracle<'a, S> {
+    fn new(spec: &'a S, limits: &Limits) -> Self {
+        let Limits { time, time_per_call, memory } = *limits;
+        // A question may take a little longer than it should, and what was found must be put together.
+        let deadline = Instant::now().checked_add(time - time / 20);
+        Self { spec, deadline, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0 }
+    }
+
     /// Judges `history` within this time.
     fn ask(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
         let time = self.deadline.map_or(time, |deadline| time.min(deadline.saturating_duration_since(Instant::now())));
@@ -197,7 +209,7 @@ impl<S: Spec> Oracle<'_, S> {
             return Answer::Unknown;
         }
         self.calls += 1;
-        let budget = Budget::unlimited().time(time).memory(self.limits.memory);
+        let budget = Budget::unlimited().time(time).memory(self.memory);
         match check(self.spec, history, &Config::new().budget(budget)).verdict {
             Verdict::Rejected(_) => Answer::Rejected,
             Verdict::Accepted(_) => Answer::Accepted,
@@ -222,6 +234,8 @@ struct Shrinking<'a, S: Spec> {
     refused: OpId,
     /// What the refused operation would have been about, had it been right: where to look first.
     suspects: Vec<Subject>,
+    /// The operation behind which the history begins anew.
+    begins_behind: Option<OpId>,
     /// What was kept because nobody knows whether it is needed.
     undecided: Vec<Step>,
     /// How long a single question may take; less, when long questions are in vain.
@@ -246,6 +260,26 @@ struct Unit {
     last: u32,
 }
 
+/// A way to weaken a history.
+#[derive(Clone)]
+struct Choice {
+    /// By operation.
+    fates: Vec<Fate>,
+    /// The subjects that are left out; `None` if this is not about subjects.
+    gone: Option<HashSet<u64, hash::Builder>>,
+}
+
+impl Choice {
+    fn keep(&mut self, unit: &Unit) {
+        for id in &unit.operations {
+            self.fates[id.index()] = Fate::Keep;
+        }
+        if let (Some(gone), Step::Subject(number)) = (&mut self.gone, unit.step) {
+            gone.remove(&number);
+        }
+    }
+}
+
 /// Whether leaving out subjects was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
@@ -257,17 +291,15 @@ enum Tried {
 /// How much less time than a question may take the first try has.
 const FIRST_TRY: u32 = 16;
 
+/// How many units there may be between two that are needed, for the next to be looked for near the last.
+const NEAR: usize = 16;
+
 /// How many units are tried alone, where questions about many of them are too hard.
 const BLOCK: usize = 8;
 
 impl<'a, S: Spec> Shrinking<'a, S> {
     /// Begins with the shortest failing prefix of the object that the evidence is about.
-    fn new(
-        spec: &'a S,
-        original: &'a History<S::Op, S::Ret>,
-        evidence: &Evidence<S::Ret>,
-        limits: &Limits,
-    ) -> Self {
+    fn new(spec: &'a S, original: &'a History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>, limits: &Limits) -> Self {
         let Evidence { refused, event, ref allowed, .. } = *evidence;
         let object = original[refused].object;
         let prefix = |operation: &Operation<S::Op, S::Ret>| {
@@ -275,59 +307,60 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                 return Fate::LeaveOut;
             }
             let returned = operation.return_position().is_some_and(|ret| ret <= event);
-            if returned {
-                Fate::Keep
-            } else if spec.observes(&operation.op, operation.outcome.result()) {
-                // It need not take effect, and nobody can tell whether it did.
-                Fate::LeaveOut
-            } else {
-                Fate::Optional
-            }
+            if returned { Fate::Keep } else { optional(spec, operation) }
         };
+        let fates: Vec<Fate> = original.operations().iter().map(prefix).collect();
+        let oracle = Oracle::new(spec, limits);
         let mut shrinking = Self {
-            oracle: Oracle { spec, limits: limits.clone(), deadline: Instant::now().checked_add(limits.time), calls: 0 },
             original,
             history: original.clone(),
             ids: (0..original.len()).map(op_id).collect(),
             refused,
             suspects: allowed.iter().map(|result| spec.subject(&original[refused].op, Some(result))).collect(),
+            begins_behind: None,
             undecided: Vec::new(),
-            patience: limits.time_per_call,
+            patience: oracle.most_time,
+            oracle,
         };
-        let fates: Vec<Fate> = original.operations().iter().map(prefix).collect();
-        shrinking.take(&fates);
+        shrinking.take(&Choice { fates, gone: None });
         shrinking
     }
 
     fn run(&mut self) {
-        let tried = self.leave_out_subjects();
+        let mut tried = self.leave_out_subjects();
+        while self.begin_later() {
+            tried = self.leave_out_subjects();
+        }
         self.forget_operations();
         if tried == Tried::Blocked && self.find_subjects().is_some_and(|found| found.whole.is_empty()) {
             // What was about all is forgotten or gone.
             self.leave_out_subjects();
+            if self.begin_later() {
+                self.leave_out_subjects();
+                self.forget_operations();
+            }
         }
         self.reconsider();
     }
 
     fn finish(self) -> Core<S::Op, S::Ret> {
-        let role = |id: OpId, operation: &Operation<S::Op, S::Ret>| match (&operation.outcome, &self.original[id].outcome)
-        {
-            (Outcome::Returned(_), _) => Role::Completed,
-            (Outcome::Optional(_), _) => Role::Optional,
-            (Outcome::Pending, Outcome::Pending) => Role::Pending,
-            (Outcome::Pending, _) => Role::Forgotten,
+        let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
+            let original = &self.original[id];
+            let role = match (&operation.outcome, &original.outcome) {
+                (Outcome::Returned(_), _) => Role::Completed,
+                (Outcome::Optional(_), _) => Role::Optional,
+                (Outcome::Pending, Outcome::Pending) => Role::Pending,
+                (Outcome::Pending, _) => Role::Forgotten,
+            };
+            let result = operation.outcome.result();
+            let in_part = operation.op != original.op || (result.is_some() && result != original.outcome.result());
+            Member { id, role, in_part }
         };
-        let members = self
-            .ids
-            .iter()
-            .zip(self.history.operations())
-            .map(|(&id, operation)| Member { id, role: role(id, operation) })
-            .collect();
-        let undecided = self.undecided.iter().map(|step| self.weakening(*step)).collect();
         Core {
-            members,
+            members: self.ids.iter().zip(self.history.operations()).map(member).collect(),
             of: self.original.len(),
-            undecided,
+            begins_behind: self.begins_behind,
+            undecided: self.undecided.iter().map(|step| self.weakening(*step)).collect(),
             oracle_calls: self.oracle.calls,
             history: self.history,
         }
@@ -337,11 +370,67 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         self.oracle.spec
     }
 
+    /// The history with this choice made, and which of its operations are left.
+    fn weaken(&self, choice: &Choice) -> (History<S::Op, S::Ret>, Vec<OpId>) {
+        let Choice { fates, gone } = choice;
+        let left = |fate: &dyn Fn(usize) -> Fate| -> Vec<OpId> {
+            (0..self.ids.len()).filter(|index| fate(*index) != Fate::LeaveOut).map(|index| self.ids[index]).collect()
+        };
+        let Some(gone) = gone else {
+            return (self.history.weaken(|id, _| fates[id.index()]), left(&|index| fates[index]));
+        };
+        let is_gone = |subject| matches!(subject, Subject::One(number) if gone.contains(&number));
+        let restrict = |(fate, operation): (&Fate, &Operation<S::Op, S::Ret>)| match fate {
+            Fate::LeaveOut => None,
+            _ => {
+                let left = self.spec().restrict(&operation.op, operation.outcome.result(), &is_gone);
+                // What is left of it may be an observer, which if it never returned is of no interest.
+                left.filter(|(op, result)| {
+                    operation.return_position().is_some() || !self.spec().observes(op, result.as_ref())
+                })
+            }
+        };
+        let restricted: Vec<Option<(S::Op, Option<S::Ret>)>> =
+            fates.iter().zip(self.history.operations()).map(restrict).collect();
+        let fate = |index: usize| if restricted[index].is_some() { fates[index] } else { Fate::LeaveOut };
+        let weaker = self.history.weaken(|id, _| fate(id.index()));
+        let left = left(&fate);
+        let mut restricted = restricted.into_iter().flatten();
+        let weaker = weaker.try_map(|operation| {
+            let (op, result) = restricted.next().expect("one for each that is left");
+            let outcome = match (&operation.outcome, result) {
+                (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
+                (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
+                (outcome, _) => outcome.clone(),
+            };
+            Ok::<_, std::convert::Infallible>((op, outcome))
+        });
+        match weaker {
+            Ok(weaker) => (weaker, left),
+            Err(never) => match never {},
+        }
+    }
+
     /// Weakens the history; the caller knows that it stays rejected.
-    fn take(&mut self, fates: &[Fate]) {
-        self.history = self.history.weaken(|id, _| fates[id.index()]);
-        let mut fates = fates.iter();
-        self.ids.retain(|_| fates.next() != Some(&Fate::LeaveOut));
+    fn take(&mut self, choice: &Choice) {
+        (self.history, self.ids) = self.weaken(choice);
+    }
+
+    fn ask(&mut self, choice: &Choice, time: Duration) -> Answer {
+        if self.oracle.is_out_of_time() {
+            return Answer::Unknown;
+        }
+        let (weaker, _) = self.weaken(choice);
+        self.oracle.ask(&weaker, time)
+    }
+
+    fn nothing_dropped(&self) -> Choice {
+        Choice { fates: vec![Fate::Keep; self.history.len()], gone: None }
+    }
+
+    /// The operations that are left.
+    fn operations(&self) -> impl Iterator<Item = (OpId, &Operation<S::Op, S::Ret>)> {
+        (0..).map(OpId).zip(self.history.operations())
     }
 
     /// The refused operation, as numbered in the history that is left.
@@ -354,9 +443,9 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         self.spec().observes(&operation.op, operation.outcome.result())
     }
 
-    /// What becomes of an operation that is not kept.
-    fn dropped(&self, id: OpId) -> Fate {
-        if self.is_observer(id) { Fate::LeaveOut } else { Fate::Forget }
+    fn subject(&self, id: OpId) -> Subject {
+        let operation = &self.history[id];
+        self.spec().subject(&operation.op, operation.outcome.result())
     }
 
     /// The place of an operation in time: its last event.
@@ -368,27 +457,23 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     /// The operations by subject, or `None` if some operation that is not an observer, or the refused one, is about all.
     fn find_subjects(&self) -> Option<Subjects> {
         let refused = self.refused();
-        let mut found = Subjects { units: Vec::new(), numbers: HashMap::default(), needed: usize::MAX, whole: Vec::new() };
-        for (id, operation) in (0..).map(OpId).zip(self.history.operations()) {
-            let subject = self.spec().subject(&operation.op, operation.outcome.result());
-            let unit = match subject {
-                Subject::One(number) => {
-                    let new = found.units.len();
-                    *found.numbers.entry(number).or_insert(new)
-                }
-                Subject::Free if self.is_observer(id) => found.units.len(),
-                Subject::Free => continue,
-                Subject::All if id != refused && self.is_observer(id) => {
+        let mut found =
+            Subjects { units: Vec::new(), numbers: HashMap::default(), needed: usize::MAX, whole: Vec::new() };
+        for (id, _) in self.operations() {
+            let new = found.units.len();
+            let (unit, step) = match self.subject(id) {
+                Subject::One(number) => (*found.numbers.entry(number).or_insert(new), Step::Subject(number)),
+                Subject::All if id == refused || !self.is_observer(id) => return None,
+                Subject::All => {
                     found.whole.push(id);
                     continue;
                 }
-                Subject::All => return None,
+                Subject::Free | Subject::Several if self.is_observer(id) => {
+                    (new, Step::Operation(self.ids[id.index()]))
+                }
+                Subject::Free | Subject::Several => continue,
             };
-            if unit == found.units.len() {
-                let step = match subject {
-                    Subject::One(number) => Step::Subject(number),
-                    _ => Step::Operation(self.ids[id.index()]),
-                };
+            if unit == new {
                 found.units.push(Unit { step, operations: Vec::new(), last: 0 });
             }
             if id == refused {
@@ -402,34 +487,146 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         Some(found)
     }
 
-    /// Leaves out as many subjects, and free observers, as can be.
+    /// Leaves out as many subjects, and observers that are not about one, as can be.
     fn leave_out_subjects(&mut self) -> Tried {
+        self.undecided.retain(|step| matches!(step, Step::Operation(_)));
         let Some(found) = self.find_subjects() else { return Tried::Blocked };
-        if !found.whole.is_empty() {
-            let mut fates = vec![Fate::Keep; self.history.len()];
-            for id in &found.whole {
-                fates[id.index()] = Fate::LeaveOut;
-            }
-            if self.ask(&fates, self.patience) != Answer::Rejected {
-                return Tried::Blocked;
-            }
-            self.take(&fates);
-            return self.leave_out_subjects();
+        if !self.speaks_of_subjects_only(&found.whole) {
+            return Tried::Blocked;
         }
-        let Subjects { units, numbers, needed, .. } = found;
+        // Some operations may be gone.
+        let found = if found.whole.is_empty() { Some(found) } else { self.find_subjects() };
+        let Some(Subjects { units, numbers, needed, .. }) = found else { return Tried::Blocked };
         let suspects: Vec<usize> = self
             .suspects
             .iter()
             .filter_map(|suspect| if let Subject::One(number) = suspect { numbers.get(number).copied() } else { None })
             .collect();
         let mut order: Vec<usize> = (0..units.len()).filter(|unit| *unit != needed).collect();
-        order.sort_by_key(|unit| (!suspects.contains(unit), std::cmp::Reverse(units[*unit].last)));
-        self.minimise(&units, &order, |_, _| Fate::LeaveOut, Small::Units);
+        order.sort_by_key(|unit| (!suspects.contains(unit), Reverse(units[*unit].last)));
+        let order: Vec<&Unit> = order.into_iter().map(|unit| &units[unit]).collect();
+        let mut none = self.nothing_dropped();
+        for unit in &order {
+            for id in &unit.operations {
+                none.fates[id.index()] = Fate::LeaveOut;
+            }
+        }
+        let numbers =
+            order.iter().filter_map(|unit| if let Step::Subject(number) = unit.step { Some(number) } else { None });
+        none.gone = Some(numbers.collect());
+        self.minimise(none, order, Small::Units);
         Tried::Yes
+    }
+
+    /// Makes sure that nothing is said of all subjects at once, if the history stays rejected.
+    fn speaks_of_subjects_only(&mut self, whole: &[OpId]) -> bool {
+        let says_less = |(_, operation): (OpId, &Operation<S::Op, S::Ret>)| {
+            let recorded = operation.outcome.result();
+            let restricted = self.spec().restrict(&operation.op, recorded, &|_| false);
+            restricted.is_none_or(|(op, result)| op != operation.op || result.as_ref() != recorded)
+        };
+        if whole.is_empty() && !self.operations().any(says_less) {
+            return true;
+        }
+        let mut choice = Choice { gone: Some(HashSet::default()), ..self.nothing_dropped() };
+        for id in whole {
+            choice.fates[id.index()] = Fate::LeaveOut;
+        }
+        let rejected = self.ask(&choice, self.patience) == Answer::Rejected;
+        if rejected {
+            self.take(&choice);
+        }
+        rejected
+    }
+
+    /// Begins anew behind the latest operation that can be, and says whether that changed anything.
+    fn begin_later(&mut self) -> bool {
+        let beginnings = self.find_beginnings();
+        // The latest are tried first.
+        let (mut low, mut high) = (0, beginnings.len());
+        let quick = self.quick();
+        let mut next = 0;
+        while next < high {
+            if self.ask(&self.begun(&beginnings[next]), quick) == Answer::Rejected {
+                high = next;
+            } else {
+                low = next + 1;
+                next = 2 * next + 1;
+            }
+        }
+        if high == beginnings.len() {
+            return false;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.ask(&self.begun(&beginnings[middle]), quick) == Answer::Rejected {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        let choice = self.begun(&beginnings[high]);
+        if choice.fates.iter().all(|fate| *fate == Fate::Keep) {
+            return false;
+        }
+        self.begins_behind = Some(self.ids[beginnings[high].id.index()]);
+        self.take(&choice);
+        true
+    }
+
+    /// The operations behind which a history may begin anew, the latest first.
+    fn find_beginnings(&self) -> Vec<Beginning> {
+        let spec = self.spec();
+        let initial = spec.initial();
+        let end = self.history[self.refused()].call_position();
+        let key = |operation: &Operation<S::Op, S::Ret>| spec.key(&operation.op, operation.outcome.result());
+        let mut keys = self.history.operations().iter().map(key);
+        let first = keys.next().flatten();
+        let one_key = first.is_some() && keys.all(|key| key == first);
+        let mut found: Vec<(u32, Beginning)> = Vec::new();
+        for (id, operation) in self.operations() {
+            let (Outcome::Returned(result), Some(ret)) = (&operation.outcome, operation.return_position()) else {
+                continue;
+            };
+            if ret > end || (!one_key && key(operation).is_some()) {
+                continue;
+            }
+            let Some(state) = spec.leads_to(&operation.op, result) else { continue };
+            let is_possible = || {
+                let mut outcomes = spec.step(&initial, &operation.op, Some(result)).into_iter();
+                outcomes.any(|(other, next)| other == *result && next == state)
+            };
+            if state == initial {
+                found.push((ret, Beginning { id, stays: false }));
+            } else if is_possible() {
+                found.push((ret, Beginning { id, stays: true }));
+            }
+        }
+        found.sort_by_key(|(ret, _)| Reverse(*ret));
+        found.into_iter().map(|(_, beginning)| beginning).collect()
+    }
+
+    /// The choice to begin there.
+    fn begun(&self, beginning: &Beginning) -> Choice {
+        let first = &self.history[beginning.id];
+        let (call, ret) = (first.call_position(), first.return_position().expect("it has returned"));
+        let fate = |(id, operation): (OpId, &Operation<S::Op, S::Ret>)| {
+            if id == beginning.id {
+                return if beginning.stays { Fate::Keep } else { Fate::LeaveOut };
+            }
+            match operation.return_position() {
+                Some(other) if other < call => Fate::LeaveOut,
+                // It may have been before.
+                Some(_) if operation.call_position() < ret => optional(self.spec(), operation),
+                _ => Fate::Keep,
+            }
+        };
+        Choice { fates: self.operations().map(fate).collect(), gone: None }
     }
 
     /// Forgets as many operations as can be, and leaves out observers instead.
     fn forget_operations(&mut self) {
+        self.undecided.retain(|step| matches!(step, Step::Subject(_)));
         let refused = self.refused();
         let known = |(id, operation): (OpId, &Operation<S::Op, S::Ret>)| {
             (id != refused && operation.outcome.result().is_some()).then(|| Unit {
@@ -438,10 +635,21 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                 last: self.last_event(id),
             })
         };
-        let units: Vec<Unit> = (0..).map(OpId).zip(self.history.operations()).filter_map(known).collect();
-        let mut order: Vec<usize> = (0..units.len()).collect();
-        order.sort_by_key(|unit| std::cmp::Reverse(units[*unit].last));
-        self.minimise(&units, &order, Self::dropped, Small::Nothing);
+        let units: Vec<Unit> = self.operations().filter_map(known).collect();
+        let mut order: Vec<&Unit> = units.iter().collect();
+        order.sort_by_key(|unit| Reverse(unit.last));
+        let mut none = self.nothing_dropped();
+        for unit in &units {
+            for id in &unit.operations {
+                none.fates[id.index()] = self.dropped(*id);
+            }
+        }
+        self.minimise(none, order, Small::Nothing);
+    }
+
+    /// What becomes of an operation that is not kept.
+    fn dropped(&self, id: OpId) -> Fate {
+        if self.is_observer(id) { Fate::LeaveOut } else { Fate::Forget }
     }
 
     /// The public name of a step that was not taken.
@@ -456,11 +664,8 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                 }
             }
             Step::Subject(number) => {
-                let about = |(_, operation): &(&OpId, &Operation<S::Op, S::Ret>)| {
-                    self.spec().subject(&operation.op, operation.outcome.result()) == Subject::One(number)
-                };
-                let ids = self.ids.iter().zip(self.history.operations()).filter(about).map(|(id, _)| *id).collect();
-                Weakening::LeaveOutAll(ids)
+                let about = self.operations().filter(|(id, _)| self.subject(*id) == Subject::One(number));
+                Weakening::LeaveOutAll(about.map(|(id, _)| self.ids[id.index()]).collect())
             }
         }
     }
@@ -468,61 +673,47 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     /// Tries what was undecided once more: the history is smaller now.
     fn reconsider(&mut self) {
         for step in std::mem::take(&mut self.undecided) {
-            let mut fates = vec![Fate::Keep; self.history.len()];
+            let mut choice = self.nothing_dropped();
             match step {
                 Step::Operation(id) => {
                     let Ok(index) = self.ids.binary_search(&id) else { continue };
-                    if self.history[op_id(index)].outcome.result().is_none() {
+                    if self.history[op_id(index)].outcome.result().is_none() || self.undecided.contains(&step) {
                         continue;
                     }
-                    fates[index] = self.dropped(op_id(index));
+                    choice.fates[index] = self.dropped(op_id(index));
                 }
                 Step::Subject(number) => {
                     let Some(found) = self.find_subjects().filter(|found| found.whole.is_empty()) else { continue };
                     let Some(unit) = found.numbers.get(&number) else { continue };
                     for id in &found.units[*unit].operations {
-                        fates[id.index()] = Fate::LeaveOut;
+                        choice.fates[id.index()] = Fate::LeaveOut;
                     }
+                    choice.gone = Some(std::iter::once(number).collect());
                 }
             }
-            match self.ask(&fates, self.oracle.limits.time_per_call) {
-                Answer::Rejected => self.take(&fates),
+            match self.ask(&choice, self.oracle.most_time) {
+                Answer::Rejected => self.take(&choice),
                 Answer::Accepted => {}
                 Answer::Unknown => self.undecided.push(step),
             }
         }
     }
 
-    /// Keeps as few units as can be, and does with the operations of all others as `dropped` says.
-    ///
-    /// `order` has the units that are not needed for sure, those that should be kept rather than others first.
-    fn minimise(
-        &mut self,
-        units: &[Unit],
-        order: &[usize],
-        dropped: impl Fn(&Self, OpId) -> Fate,
-        small: Small,
-    ) {
-        // What becomes of each operation if no unit is kept, and what is changed for a unit that is.
-        let mut fates = vec![Fate::Keep; self.history.len()];
-        for unit in order {
-            for id in &units[*unit].operations {
-                fates[id.index()] = dropped(self, *id);
-            }
-        }
-        let mut candidates: Vec<&Unit> = order.iter().map(|unit| &units[*unit]).collect();
-        let mut dense = false;
+    /// Keeps as few units as can be. `none` is the choice to keep none of them; the candidates are in an order, those
+    /// that should be kept rather than others first.
+    fn minimise(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
+        let mut gap = usize::MAX;
         // The history with all candidates is rejected, always.
         while !candidates.is_empty() {
             if self.oracle.is_out_of_time() {
                 for unit in candidates {
                     self.undecided.push(unit.step);
-                    keep(&mut fates, unit);
+                    none.keep(unit);
                 }
                 break;
             }
-            let mut question = Question { fates: &fates, candidates: &candidates, answers: HashMap::default() };
-            let (least, known) = self.least(&mut question, dense);
+            let mut question = Question { none: &none, candidates: &candidates, answers: HashMap::default() };
+            let (least, known) = self.least(&mut question, gap);
             if !known && small == Small::Units && candidates.len() > BLOCK {
                 if let Some(few) = self.find_few(&question) {
                     candidates = few;
@@ -530,37 +721,56 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                 }
             }
             let Some(last) = least.checked_sub(1) else { break };
-            dense = least == candidates.len();
+            gap = candidates.len() - least;
             let needed = candidates[last];
-            keep(&mut fates, needed);
+            none.keep(needed);
             if !known {
                 self.undecided.push(needed.step);
-                self.patience = (self.patience / 2).max(self.oracle.limits.time_per_call / FIRST_TRY);
+                self.patience = (self.patience / 2).max(self.oracle.most_time / FIRST_TRY);
             }
             candidates.truncate(last);
         }
-        self.take(&fates);
+        self.take(&none);
+    }
+
+    /// The time for a first try.
+    fn quick(&self) -> Duration {
+        (self.patience / FIRST_TRY).max(Duration::from_millis(1))
     }
 
     /// The least number of candidates, from the first on, with which the history is rejected, as far as can be told;
     /// and whether it is known that with one less it is not.
-    fn least(&mut self, question: &mut Question<'_, '_>, dense: bool) -> (usize, bool) {
-        let quick = (self.patience / FIRST_TRY).max(Duration::from_millis(1));
+    ///
+    /// `gap` is how many were not needed before the last one that was: where it is small, the next is near too.
+    fn least(&mut self, question: &mut Question<'_, '_>, gap: usize) -> (usize, bool) {
+        let mut time = self.quick();
         // Rejected with `high`; not known to be with what is below `low`.
         let (mut low, mut high) = (0, question.candidates.len());
-        if dense && self.ask_for(question, high - 1, quick) == Answer::Accepted {
-            return (high, true);
-        }
-        let mut next = 0;
-        while next < high {
-            if self.ask_for(question, next, quick) == Answer::Rejected {
-                high = next;
-            } else {
-                low = next + 1;
-                next = (2 * next).max(1);
+        if gap < NEAR {
+            let mut step = 1;
+            while low < high {
+                let next = high.saturating_sub(step);
+                if self.ask_for(question, next, time) == Answer::Rejected {
+                    high = next;
+                    step *= 2;
+                } else {
+                    low = next + 1;
+                }
+                if low > 0 {
+                    break;
+                }
+            }
+        } else {
+            let mut next = 0;
+            while next < high {
+                if self.ask_for(question, next, time) == Answer::Rejected {
+                    high = next;
+                } else {
+                    low = next + 1;
+                    next = (2 * next).max(1);
+                }
             }
         }
-        let mut time = quick;
         loop {
             while low < high {
                 let middle = low + (high - low) / 2;
@@ -593,7 +803,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         if let Some(answer) = question.answers.get(&count) {
             return *answer;
         }
-        let answer = self.ask(&question.fates_with(&question.candidates[..count]), time);
+        let answer = self.ask(&question.keeping(&question.candidates[..count]), time);
         question.answers.insert(count, answer);
         answer
     }
@@ -602,10 +812,10 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     ///
     /// Where the answer for many is not known, it mostly is for a few.
     fn find_few<'u>(&mut self, question: &Question<'_, 'u>) -> Option<Vec<&'u Unit>> {
-        let quick = (self.patience / FIRST_TRY).max(Duration::from_millis(1));
+        let quick = self.quick();
         let mut unknown = 0;
         for few in question.candidates.chunks(BLOCK) {
-            match self.ask(&question.fates_with(few), quick) {
+            match self.ask(&question.keeping(few), quick) {
                 Answer::Rejected => return Some(few.to_vec()),
                 Answer::Accepted => {}
                 Answer::Unknown if unknown == 3 => return None,
@@ -614,38 +824,23 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         }
         None
     }
-
-    fn ask(&mut self, fates: &[Fate], time: Duration) -> Answer {
-        if self.oracle.is_out_of_time() {
-            return Answer::Unknown;
-        }
-        let weaker = self.history.weaken(|id, _| fates[id.index()]);
-        self.oracle.ask(&weaker, time)
-    }
 }
 
 /// What there is to keep or not.
 struct Question<'f, 'u> {
-    /// What becomes of each operation if no candidate is kept.
-    fates: &'f [Fate],
+    none: &'f Choice,
     candidates: &'f [&'u Unit],
     /// By how many of the candidates are kept.
     answers: HashMap<usize, Answer, hash::Builder>,
 }
 
 impl Question<'_, '_> {
-    fn fates_with(&self, kept: &[&Unit]) -> Vec<Fate> {
-        let mut fates = self.fates.to_vec();
+    fn keeping(&self, kept: &[&Unit]) -> Choice {
+        let mut choice = self.none.clone();
         for unit in kept {
-            keep(&mut fates, unit);
+            choice.keep(unit);
         }
-        fates
-    }
-}
-
-fn keep(fates: &mut [Fate], unit: &Unit) {
-    for id in &unit.operations {
-        fates[id.index()] = Fate::Keep;
+        choice
     }
 }
 
@@ -667,6 +862,19 @@ struct Subjects {
     needed: usize,
     /// Observers that are about all: they must go before anything else can be left out.
     whole: Vec<OpId>,
+}
+
+/// An operation behind which the history begins anew.
+struct Beginning {
+    id: OpId,
+    /// Whether it is the first operation then; if not, it is left out too.
+    stays: bool,
+}
+
+/// What becomes of an operation that need not have taken effect any more.
+fn optional<S: Spec>(spec: &S, operation: &Operation<S::Op, S::Ret>) -> Fate {
+    // Of an observer, nobody can tell whether it did.
+    if spec.observes(&operation.op, operation.outcome.result()) { Fate::LeaveOut } else { Fate::Optional }
 }
 
 fn op_id(index: usize) -> OpId {

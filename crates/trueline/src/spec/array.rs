@@ -106,6 +106,15 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
         }
     }
 
+    fn leads_to(&self, op: &ArrayOp<V>, recorded: &ArrayRet<V>) -> Option<Trie<usize, V>> {
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), ArrayRet::Done) | (ArrayOp::Read(index), ArrayRet::Value(value)) => {
+                Some(written(&Trie::new(), &self.initial, index, value))
+            }
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &ArrayOp<V>, _recorded: Option<&ArrayRet<V>>) -> bool {
         match op {
             ArrayOp::Read(_) => true,

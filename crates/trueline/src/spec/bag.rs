@@ -119,6 +119,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
         self.key(op, recorded).map_or(Subject::Free, |value| Subject::of(&value))
     }
 
+    fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == BagRet::Value(None)).then(Trie::new)
+    }
+
     fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {
         match op {
             BagOp::Add(_) => false,

@@ -104,6 +104,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
         }
     }
 
+    fn leads_to(&self, _op: &BoundedQueueOp<V>, recorded: &BoundedQueueRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == BoundedQueueRet::Value(None)).then(Chain::new)
+    }
+
     fn observes(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> bool {
         match op {
             BoundedQueueOp::Enqueue(_) => recorded == Some(&BoundedQueueRet::Accepted(false)),

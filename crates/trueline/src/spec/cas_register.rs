@@ -128,12 +128,24 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
         // As of a register; but a compare-and-set is about two values, and if it failed, about all that are not its own.
         match (op, recorded) {
-            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => Subject::Free,
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
+                Subject::Free
+            }
             (CasRegisterOp::Write(value), _) | (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) => {
                 Subject::of(value)
             }
             (CasRegisterOp::Read, _) => Subject::Free,
             (CasRegisterOp::Cas { .. }, _) => Subject::All,
+        }
+    }
+
+    fn leads_to(&self, op: &CasRegisterOp<V>, recorded: &CasRegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (CasRegisterOp::Read, CasRegisterRet::Value(value)) if self.nil.as_ref() == Some(value) => None,
+            (CasRegisterOp::Write(value), CasRegisterRet::Done)
+            | (CasRegisterOp::Read, CasRegisterRet::Value(value))
+            | (CasRegisterOp::Cas { new: value, .. }, CasRegisterRet::Swapped(true)) => Some(value.clone()),
+            _ => None,
         }
     }
 

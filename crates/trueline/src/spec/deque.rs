@@ -120,6 +120,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
         }
     }
 
+    fn leads_to(&self, _op: &DequeOp<V>, recorded: &DequeRet<V>) -> Option<DoubleEnded<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == DequeRet::Value(None)).then(DoubleEnded::new)
+    }
+
     fn observes(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> bool {
         match op {
             DequeOp::PushFront(_) | DequeOp::PushBack(_) => false,

@@ -148,6 +148,22 @@ where
         }
     }
 
+    fn leads_to(&self, op: &MapOp<K, V>, recorded: &MapRet<V>) -> Option<Trie<K, V>> {
+        let present = |key: &K, value: &V| Some(Trie::new().insert(key.clone(), value.clone()));
+        match (op, recorded) {
+            (MapOp::Get(key), MapRet::Value(Some(value)))
+            | (MapOp::Put(key, value), MapRet::Done)
+            | (MapOp::Insert(key, value), MapRet::Value(_))
+            | (MapOp::GetOrInsert(key, _), MapRet::Value(Some(value)))
+            | (MapOp::Cas { key, new: value, .. }, MapRet::Swapped(true)) => present(key, value),
+            (MapOp::Get(_), MapRet::Value(None))
+            | (MapOp::Delete(_) | MapOp::Clear, MapRet::Done)
+            | (MapOp::Remove(_), MapRet::Value(_))
+            | (MapOp::Size, MapRet::Size(0)) => Some(Trie::new()),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
         match op {
             MapOp::Get(_) | MapOp::Size => true,

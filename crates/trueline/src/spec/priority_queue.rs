@@ -122,6 +122,11 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         }
     }
 
+    fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == PriorityQueueRet::Value(None)).then(Treap::new)
+    }
+
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
         match op {
             PriorityQueueOp::Insert(_) => false,

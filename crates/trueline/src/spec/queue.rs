@@ -114,6 +114,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
         }
     }
 
+    fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == QueueRet::Value(None)).then(Chain::new)
+    }
+
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
         match op {
             QueueOp::Enqueue(_) => false,

@@ -85,6 +85,15 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
         }
     }
 
+    fn leads_to(&self, op: &RegisterOp<V>, recorded: &RegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (RegisterOp::Write(value), RegisterRet::Done) | (RegisterOp::Read, RegisterRet::Value(value)) => {
+                Some(value.clone())
+            }
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &RegisterOp<V>, _recorded: Option<&RegisterRet<V>>) -> bool {
         match op {
             RegisterOp::Read => true,

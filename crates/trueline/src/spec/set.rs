@@ -110,6 +110,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
         }
     }
 
+    fn leads_to(&self, op: &SetOp<V>, recorded: &SetRet) -> Option<Trie<V, ()>> {
+        match (op, recorded) {
+            (SetOp::Add(value), SetRet::Bool(_)) | (SetOp::Contains(value), SetRet::Bool(true)) => {
+                Some(Trie::new().insert(value.clone(), ()))
+            }
+            (SetOp::Remove(_), SetRet::Bool(_))
+            | (SetOp::Contains(_), SetRet::Bool(false))
+            | (SetOp::Size, SetRet::Size(0))
+            | (SetOp::Clear, SetRet::Done) => Some(Trie::new()),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {
         match op {
             SetOp::Contains(_) | SetOp::Size => true,

@@ -109,6 +109,11 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
         }
     }
 
+    fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == StackRet::Value(None)).then(Chain::new)
+    }
+
     fn observes(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> bool {
         match op {
             StackOp::Push(_) => false,

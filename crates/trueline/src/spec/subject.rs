@@ -10,6 +10,8 @@ pub enum Subject {
     /// One value, key or the like, known by this number. Where two should have the same number by chance, they are left
     /// out together, which does no harm.
     One(u64),
+    /// Several, of which some can be taken from it: [`Spec::restrict`](super::Spec::restrict) says what is left.
+    Several,
     /// None: it stays legal whatever else is left out.
     Free,
     /// All of them: nothing else can be left out.

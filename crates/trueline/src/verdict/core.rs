@@ -15,6 +15,10 @@ pub struct Core<Op, Ret> {
     pub members: Vec<Member>,
     /// How many operations the whole history has.
     pub of: usize,
+    /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
+    /// matter, because the state behind it is known. It may be left out itself, if that is the initial state. `None` if
+    /// the history begins at its beginning.
+    pub begins_behind: Option<OpId>,
     /// The steps that were not decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
     /// How often a weaker history was judged.
@@ -28,6 +32,8 @@ pub struct Member {
     pub id: OpId,
     /// What is known of it in the core.
     pub role: Role,
+    /// Whether only that part of it is left, in arguments and result, which is about values or keys in the core.
+    pub in_part: bool,
 }
 
 /// What is known of an operation in a core.
@@ -42,6 +48,23 @@ pub enum Role {
     Forgotten,
     /// It never returned.
     Pending,
+}
+
+impl Role {
+    /// Whether its result matters; if not, whatever it did is as good.
+    pub fn matters(self) -> bool {
+        matches!(self, Self::Completed | Self::Optional)
+    }
+
+    /// `completed`, `optional`, `forgotten` or `pending`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Optional => "optional",
+            Self::Forgotten => "forgotten",
+            Self::Pending => "pending",
+        }
+    }
 }
 
 /// One step that makes a history say less.
@@ -67,7 +90,7 @@ impl<Op, Ret> Core<Op, Ret> {
 
     /// The operations whose results matter, in the order of their calls: what there is to tell.
     pub fn told(&self) -> impl Iterator<Item = Member> + '_ {
-        self.members.iter().copied().filter(|member| matches!(member.role, Role::Completed | Role::Optional))
+        self.members.iter().copied().filter(|member| member.role.matters())
     }
 
     /// How many operations of the whole history are not [told](Core::told).

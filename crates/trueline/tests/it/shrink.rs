@@ -34,20 +34,69 @@ fn dropped<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, id: OpId) -> Opt
     result.is_some().then_some(Fate::Forget)
 }
 
-/// The subjects that may be left out, each with its operations.
-fn subjects<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Vec<Vec<OpId>> {
-    let mut found: Vec<(u64, Vec<OpId>)> = Vec::new();
-    for (id, operation) in (0..).map(OpId).zip(history.operations()) {
+/// The subjects that may be left out.
+fn subjects<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Vec<Subject> {
+    let mut found: Vec<Subject> = Vec::new();
+    for operation in history.operations() {
         match spec.subject(&operation.op, operation.outcome.result()) {
             Subject::All => return Vec::new(),
-            Subject::Free => {}
-            Subject::One(number) => match found.iter_mut().find(|(other, _)| *other == number) {
-                Some((_, ids)) => ids.push(id),
-                None => found.push((number, vec![id])),
-            },
+            one @ Subject::One(_) if !found.contains(&one) => found.push(one),
+            _ => {}
         }
     }
-    found.into_iter().map(|(_, ids)| ids).collect()
+    found
+}
+
+/// The history without all that is about these subjects.
+fn without<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, gone: &[Subject]) -> History<S::Op, S::Ret> {
+    let left = |op: &S::Op, result: Option<&S::Ret>| {
+        if gone.contains(&spec.subject(op, result)) {
+            return None;
+        }
+        spec.restrict(op, result, &|subject| gone.contains(&subject))
+    };
+    let stays = history.project(|_, operation| left(&operation.op, operation.outcome.result()).is_some());
+    let restricted = stays.try_map(|operation| {
+        let (op, result) = left(&operation.op, operation.outcome.result()).expect("it stays");
+        let outcome = match &operation.outcome {
+            Outcome::Pending => Outcome::Pending,
+            Outcome::Returned(_) => Outcome::Returned(result.expect("what has a result keeps one")),
+            Outcome::Optional(_) => Outcome::Optional(result.expect("what has a result keeps one")),
+        };
+        Ok::<_, std::convert::Infallible>((op, outcome))
+    });
+    match restricted {
+        Ok(restricted) => restricted,
+        Err(never) => match never {},
+    }
+}
+
+/// The history from an operation on that leads to one state from all, if there is a use for that.
+fn begun<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: OpId) -> Option<History<S::Op, S::Ret>> {
+    let operation = &history[first];
+    let Outcome::Returned(result) = &operation.outcome else { return None };
+    let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
+    if key(first).is_some() && ids(history).any(|id| key(id) != key(first)) {
+        return None;
+    }
+    let state = spec.leads_to(&operation.op, result)?;
+    let initial = spec.initial();
+    let possible = spec.step(&initial, &operation.op, Some(result)).contains(&(result.clone(), state.clone()));
+    if !possible && state != initial {
+        return None;
+    }
+    Some(history.weaken(|id, _| {
+        if id == first {
+            // Where it may be left out, it may stay if it is possible.
+            if possible { Fate::Keep } else { Fate::LeaveOut }
+        } else if history.precedes(id, first) {
+            Fate::LeaveOut
+        } else if history.precedes(first, id) {
+            Fate::Keep
+        } else {
+            Fate::Optional
+        }
+    }))
 }
 
 fn ids<Op, Ret>(history: &History<Op, Ret>) -> impl Iterator<Item = OpId> + use<Op, Ret> {
@@ -99,13 +148,12 @@ fn check_members<Op: Clone + PartialEq + std::fmt::Debug, Ret: Clone + PartialEq
     assert!(core.members.is_sorted_by_key(|member| member.id), "in the order of the calls");
     for (member, kept) in core.members.iter().zip(core.history.operations()) {
         let original = &history[member.id];
-        assert_eq!((&kept.op, kept.process, kept.object), (&original.op, original.process, original.object));
+        assert_eq!((kept.process, kept.object), (original.process, original.object));
+        let (result, recorded) = (kept.outcome.result(), original.outcome.result());
+        assert_eq!(member.in_part, kept.op != original.op || (result.is_some() && result != recorded));
         match member.role {
-            Role::Completed => assert_eq!(kept.outcome, original.outcome),
-            Role::Optional => {
-                assert!(matches!(kept.outcome, Outcome::Optional(_)));
-                assert_eq!(kept.outcome.result(), original.outcome.result());
-            }
+            Role::Completed => assert!(matches!(kept.outcome, Outcome::Returned(_))),
+            Role::Optional => assert!(matches!(kept.outcome, Outcome::Optional(_))),
             Role::Forgotten => {
                 assert_eq!(kept.outcome, Outcome::Pending);
                 assert!(original.outcome.result().is_some());
@@ -131,36 +179,29 @@ fn check_minimal<F: Family>(spec: &F::Spec, core: &Core<Op<F>, Ret<F>>) {
         let weaker = core.history.weaken(|other, _| if other == id { fate } else { Fate::Keep });
         assert!(!is_rejected(spec, &weaker), "{fate:?} of {id:?} leaves the core rejected: {core:?}");
     }
-    for about in subjects(spec, &core.history) {
-        let weaker = core.history.project(|id, _| !about.contains(&id));
-        assert!(!is_rejected(spec, &weaker), "without {about:?} the core is rejected: {core:?}");
+    for subject in subjects(spec, &core.history) {
+        let weaker = without(spec, &core.history, &[subject]);
+        assert!(!is_rejected(spec, &weaker), "without {subject:?} the core is rejected: {core:?}");
     }
 }
 
 /// One step of those that are sound, taken at random.
-fn weakened<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    random: &mut Random,
-) -> History<S::Op, S::Ret> {
+fn weakened<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, random: &mut Random) -> History<S::Op, S::Ret> {
     let count = u32::try_from(history.len()).expect("small");
-    match random.below(8) {
+    let id = OpId(random.below(count));
+    match random.below(12) {
         0 => history.truncate(random.below(2 * count + 1) as usize),
         1..=3 => {
-            let about = subjects(spec, history);
-            if about.is_empty() {
+            let mut gone = subjects(spec, history);
+            if gone.is_empty() {
                 return history.clone();
             }
-            let about = random.pick(&about).clone();
-            history.project(|id, _| !about.contains(&id))
+            gone.retain(|_| random.chance(1, 2));
+            without(spec, history, &gone)
         }
-        4 => {
-            let id = OpId(random.below(count));
-            let optional = |other| if other == id { Fate::Optional } else { Fate::Keep };
-            history.weaken(|other, _| optional(other))
-        }
+        4..=6 => begun(spec, history, id).unwrap_or_else(|| history.clone()),
+        7 => history.weaken(|other, _| if other == id { Fate::Optional } else { Fate::Keep }),
         _ => {
-            let id = OpId(random.below(count));
             let fate = dropped(spec, history, id).unwrap_or(Fate::Keep);
             history.weaken(|other, _| if other == id { fate } else { Fate::Keep })
         }
@@ -194,7 +235,7 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
 }
 
 /// Histories for each specification in the normal test run, for each of the two tests.
-const COUNT: u32 = 4_000;
+const COUNT: u32 = 8_000;
 
 macro_rules! shrinks {
     ($($name:ident: $family:ty, $seed:literal;)*) => {
@@ -261,4 +302,86 @@ shrinks! {
     log: Logs, 23;
     rwlock: RwLocks, 24;
     semaphore: Semaphores, 25;
+}
+
+/// Specifications that break their promises: steps that rest on the promise must then go wrong, and be caught.
+mod broken {
+    use super::*;
+    use trueline::spec::{Outcomes, Set, SetOp, SetRet};
+
+    /// A set that says too much of one of its operations.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Lie {
+        SizesAreFree,
+        AddsObserve,
+        SizesAreKnown,
+    }
+
+    struct Liar(Lie, Set<u8>);
+
+    impl Spec for Liar {
+        type Op = SetOp<u8>;
+        type Ret = SetRet;
+        type State = <Set<u8> as Spec>::State;
+        type Key = u8;
+
+        fn initial(&self) -> Self::State {
+            self.1.initial()
+        }
+
+        fn step(
+            &self,
+            state: &Self::State,
+            op: &SetOp<u8>,
+            recorded: Option<&SetRet>,
+        ) -> Outcomes<SetRet, Self::State> {
+            self.1.step(state, op, recorded)
+        }
+
+        fn observes(&self, op: &SetOp<u8>, recorded: Option<&SetRet>) -> bool {
+            (self.0 == Lie::AddsObserve && matches!(op, SetOp::Add(_))) || self.1.observes(op, recorded)
+        }
+
+        fn subject(&self, op: &SetOp<u8>, recorded: Option<&SetRet>) -> Subject {
+            match op {
+                SetOp::Size if self.0 == Lie::SizesAreFree => Subject::Free,
+                _ => self.1.subject(op, recorded),
+            }
+        }
+
+        fn leads_to(&self, op: &SetOp<u8>, recorded: &SetRet) -> Option<Self::State> {
+            match op {
+                SetOp::Size if self.0 == Lie::SizesAreKnown => Some(self.initial()),
+                _ => self.1.leads_to(op, recorded),
+            }
+        }
+    }
+
+    macro_rules! liar {
+        ($family:ident, $lie:expr, $test:ident) => {
+            struct $family;
+            impl Family for $family {
+                type Spec = Liar;
+                const NAME: &'static str = stringify!($family);
+                fn spec() -> Liar {
+                    Liar($lie, Set::new())
+                }
+                fn call(random: &mut Random, process: u32) -> Op<Self> {
+                    Sets::call(random, process)
+                }
+                fn result(random: &mut Random, op: &Op<Self>) -> Ret<Self> {
+                    Sets::result(random, op)
+                }
+            }
+            #[test]
+            fn $test() {
+                let caught = catch_unwind(|| steps_are_sound::<$family>(4_000, 1 << 40)).is_err();
+                assert!(caught, "4,000 histories did not show that the promise is broken");
+            }
+        };
+    }
+
+    liar!(SizesAreFree, Lie::SizesAreFree, a_broken_subject_is_caught);
+    liar!(AddsObserve, Lie::AddsObserve, a_broken_observer_is_caught);
+    liar!(SizesAreKnown, Lie::SizesAreKnown, a_broken_beginning_is_caught);
 }
