@@ -238,7 +238,7 @@ fn registers(visitor: &mut impl Visitor) {
 }
 
 fn containers(visitor: &mut impl Visitor) {
-    family(visitor, "queue", &Queue::new(), SMALL, || {
+    family(visitor, "queue", &Queue::new(), STEADY, || {
         let mut value = fresh();
         move |random: &mut Random, _| match random.below(16) {
             0..7 => QueueOp::Enqueue(value()),
@@ -246,7 +246,7 @@ fn containers(visitor: &mut impl Visitor) {
             _ => QueueOp::Dequeue,
         }
     });
-    family(visitor, "bounded-queue", &BoundedQueue::new(8), SMALL, || {
+    family(visitor, "bounded-queue", &BoundedQueue::new(8), STEADY, || {
         let mut value = fresh();
         move |random: &mut Random, _| match random.below(16) {
             0..7 => BoundedQueueOp::Enqueue(value()),
@@ -254,7 +254,7 @@ fn containers(visitor: &mut impl Visitor) {
             _ => BoundedQueueOp::Dequeue,
         }
     });
-    family(visitor, "stack", &Stack::new(), SMALL, || {
+    family(visitor, "stack", &Stack::new(), STEADY, || {
         let mut value = fresh();
         move |random: &mut Random, _| match random.below(16) {
             0..7 => StackOp::Push(value()),
@@ -268,7 +268,7 @@ fn containers(visitor: &mut impl Visitor) {
             _ => StackHeightsOp::Pop,
         }
     });
-    family(visitor, "deque", &Deque::new(), SMALL, || {
+    family(visitor, "deque", &Deque::new(), STEADY, || {
         let mut value = fresh();
         move |random: &mut Random, _| match random.below(20) {
             0..4 => DequeOp::PushFront(value()),
@@ -279,7 +279,7 @@ fn containers(visitor: &mut impl Visitor) {
             _ => DequeOp::PeekBack,
         }
     });
-    family(visitor, "priority-queue", &PriorityQueue::new(), SMALL, || {
+    family(visitor, "priority-queue", &PriorityQueue::new(), STEADY, || {
         let mut value = fresh();
         move |random: &mut Random, _| match random.below(16) {
             0..7 => PriorityQueueOp::Insert((random.below(100), value())),

@@ -18,7 +18,8 @@
 //! 4. *Leave out all that is about one subject*, a value or a key, if no operation is about all ([`Spec::subject`]).
 //!    L without these operations is legal, by the promise. Operations whose results are unknown may have been about the
 //!    subject in L; they need not take effect, and are left out of L too. What speaks of several subjects is restricted
-//!    to those that stay ([`Spec::restrict`]). Other objects are left out by locality.
+//!    to those that stay ([`Spec::restrict`]). Other objects are left out by locality, and other keys by the promise of
+//!    [`Spec::key`].
 //! 5. *Begin later*: if an operation X leads to the same state from wherever it is possible ([`Spec::leads_to`]), what
 //!    returned before X was called is of no interest any more. Leave it out, and make optional, with their results, the
 //!    operations that overlap X. The end of L, from X on, is a linearization of what is left, if X is possible at the
@@ -184,7 +185,7 @@ enum Answer {
     Unknown,
 }
 
-/// Whoever decides whether a weaker history is still rejected.
+/// Whoever decides whether a weaker history is still rejected: this is the only place that knows who that is.
 struct Oracle<'a, S: Spec> {
     spec: &'a S,
     deadline: Option<Instant>,
@@ -327,6 +328,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     }
 
     fn run(&mut self) {
+        self.leave_out_other_keys();
         let mut tried = self.leave_out_subjects();
         while self.begin_later() {
             tried = self.leave_out_subjects();
@@ -360,7 +362,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             members: self.ids.iter().zip(self.history.operations()).map(member).collect(),
             of: self.original.len(),
             begins_behind: self.begins_behind,
-            undecided: self.undecided.iter().map(|step| self.weakening(*step)).collect(),
+            undecided: self.weakenings(),
             oracle_calls: self.oracle.calls,
             history: self.history,
         }
@@ -454,6 +456,24 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         operation.return_position().unwrap_or(operation.call_position())
     }
 
+    /// Leaves out all other keys, if the evidence is about one: else what is wrong there might hide that the refused
+    /// operation is needed.
+    fn leave_out_other_keys(&mut self) {
+        let key = |operation: &Operation<S::Op, S::Ret>| self.spec().key(&operation.op, operation.outcome.result());
+        let Some(own) = key(&self.history[self.refused()]) else { return };
+        let mut choice = self.nothing_dropped();
+        for (id, operation) in self.operations() {
+            match key(operation) {
+                Some(key) if key == own => {}
+                None if !self.is_observer(id) => return,
+                _ => choice.fates[id.index()] = Fate::LeaveOut,
+            }
+        }
+        if choice.fates.contains(&Fate::LeaveOut) && self.ask(&choice, self.patience) == Answer::Rejected {
+            self.take(&choice);
+        }
+    }
+
     /// The operations by subject, or `None` if some operation that is not an observer, or the refused one, is about all.
     fn find_subjects(&self) -> Option<Subjects> {
         let refused = self.refused();
@@ -497,13 +517,14 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         // Some operations may be gone.
         let found = if found.whole.is_empty() { Some(found) } else { self.find_subjects() };
         let Some(Subjects { units, numbers, needed, .. }) = found else { return Tried::Blocked };
-        let suspects: Vec<usize> = self
-            .suspects
-            .iter()
-            .filter_map(|suspect| if let Subject::One(number) = suspect { numbers.get(number).copied() } else { None })
-            .collect();
+        let mut suspected = vec![false; units.len()];
+        for suspect in &self.suspects {
+            if let Subject::One(number) = suspect {
+                numbers.get(number).into_iter().for_each(|unit| suspected[*unit] = true);
+            }
+        }
         let mut order: Vec<usize> = (0..units.len()).filter(|unit| *unit != needed).collect();
-        order.sort_by_key(|unit| (!suspects.contains(unit), Reverse(units[*unit].last)));
+        order.sort_by_key(|unit| (!suspected[*unit], Reverse(units[*unit].last)));
         let order: Vec<&Unit> = order.into_iter().map(|unit| &units[unit]).collect();
         let mut none = self.nothing_dropped();
         for unit in &order {
@@ -652,27 +673,35 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         if self.is_observer(id) { Fate::LeaveOut } else { Fate::Forget }
     }
 
-    /// The public name of a step that was not taken.
-    fn weakening(&self, step: Step) -> Weakening {
-        match step {
-            Step::Operation(id) => {
-                let operation = &self.original[id];
-                if self.spec().observes(&operation.op, operation.outcome.result()) {
-                    Weakening::LeaveOut(id)
-                } else {
-                    Weakening::Forget(id)
-                }
-            }
-            Step::Subject(number) => {
-                let about = self.operations().filter(|(id, _)| self.subject(*id) == Subject::One(number));
-                Weakening::LeaveOutAll(about.map(|(id, _)| self.ids[id.index()]).collect())
+    /// The public names of the steps that were not taken.
+    fn weakenings(&self) -> Vec<Weakening> {
+        let mut about: HashMap<u64, Vec<OpId>, hash::Builder> = HashMap::default();
+        for (id, _) in self.operations() {
+            if let Subject::One(number) = self.subject(id) {
+                about.entry(number).or_default().push(self.ids[id.index()]);
             }
         }
+        let weakening = |step: &Step| match step {
+            Step::Operation(id) => {
+                let operation = &self.original[*id];
+                if self.spec().observes(&operation.op, operation.outcome.result()) {
+                    Weakening::LeaveOut(*id)
+                } else {
+                    Weakening::Forget(*id)
+                }
+            }
+            Step::Subject(number) => Weakening::LeaveOutAll(about.get(number).cloned().unwrap_or_default()),
+        };
+        self.undecided.iter().map(weakening).collect()
     }
 
     /// Tries what was undecided once more: the history is smaller now.
     fn reconsider(&mut self) {
         for step in std::mem::take(&mut self.undecided) {
+            if self.oracle.is_out_of_time() {
+                self.undecided.push(step);
+                continue;
+            }
             let mut choice = self.nothing_dropped();
             match step {
                 Step::Operation(id) => {

@@ -1,6 +1,7 @@
 //! Shrinking against the definition: every step is evidence, and no further one could be taken.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use trueline::drive::Random;
 use trueline::history::{Fate, History, OpId, Outcome};
@@ -122,9 +123,14 @@ fn for_each_history<F: Family>(count: u32, seed: u64, mut test: impl FnMut(&Hist
 fn cores_are_evidence_and_minimal<F: Family>(count: u32, seed: u64) {
     let spec = F::spec();
     let (mut rejected, mut told, mut calls) = (0, 0, 0);
-    for_each_history::<F>(count, seed, |history, _| {
-        let core = shrink::judge(&spec, history, &Limits::new());
-        assert_eq!(core.is_some(), is_rejected(&spec, history), "shrinking finds out by itself what is rejected");
+    for_each_history::<F>(count, seed, |history, random| {
+        let truth = check(&spec, history, &Config::new().algorithm(Algorithm::Brute).partition(false)).verdict;
+        let core = match truth.evidence() {
+            // Evidence is about the whole, or about one key of it.
+            Some(evidence) if random.chance(1, 2) => Some(shrink::core(&spec, history, evidence, &Limits::new())),
+            _ => shrink::judge(&spec, history, &Limits::new()),
+        };
+        assert_eq!(core.is_some(), truth.is_rejected(), "shrinking finds out by itself what is rejected");
         let Some(core) = core else { return };
         check_members(history, &core);
         assert!(is_rejected(&spec, &core.history), "a core is rejected: {core:?}");
@@ -232,6 +238,24 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
     });
     println!("{}: {steps} steps from {accepted} of {count} histories", F::NAME);
     assert!(accepted * 10 >= count && steps > accepted, "too few to mean much: {accepted} of {count}, {steps} steps");
+}
+
+/// Without time for a single question, the failing prefix is left, and nothing is known to be needed.
+#[test]
+fn without_time_the_failing_prefix_is_left() {
+    let spec = Queues::spec();
+    let mut rejected = 0;
+    for_each_history::<Queues>(500, 7 << 40, |history, _| {
+        let Some(evidence) = check(&spec, history, &Config::new()).verdict.evidence().cloned() else { return };
+        let core = shrink::core(&spec, history, &evidence, &Limits::new().time(Duration::ZERO));
+        check_members(history, &core);
+        assert!(is_rejected(&spec, &core.history));
+        assert_eq!(core.oracle_calls, 0);
+        assert!(!core.is_minimal() || core.told().count() == 1, "{core:?}");
+        assert!(core.members.iter().all(|member| history[member.id].call_position() < evidence.event), "{core:?}");
+        rejected += 1;
+    });
+    assert!(rejected > 50, "{rejected}");
 }
 
 /// Histories for each specification in the normal test run, for each of the two tests.
