@@ -56,7 +56,7 @@ fn a_core_is_a_field_of_json() {
     let object = json(&judged.stdout);
     let core = &object["core"];
     assert_eq!((&core["minimal"], &core["undecided"], &core["left_out"]), (&true.into(), &0.into(), &101.into()));
-    assert!(core["judgements"].as_u64().is_some_and(|count| count > 0), "{core}");
+    assert!(core["confirmed"] == true && core["judgements"].as_u64().is_some_and(|count| count > 0), "{core}");
     let operations = core["operations"].as_array().expect("a list");
     let told = |index: usize| {
         let operation = &operations[index];
@@ -124,8 +124,17 @@ fn every_rejected_history_of_ours_has_a_minimal_core() {
         let object = json(&judged.stdout);
         let core = &object["core"];
         let operations = core["operations"].as_array().unwrap_or_else(|| panic!("{row}: {object}"));
-        assert!(!operations.is_empty() && core["minimal"] == true, "{row}: {core}");
-        let beginning = u64::from(core.get("begins_behind").is_some());
+        assert!(!operations.is_empty() && core["minimal"] == true && core["confirmed"] == true, "{row}: {core}");
+        let place = |operation: &serde_json::Value| {
+            let line = |field: &str| operation[field].as_u64().expect("it has returned");
+            match (line("call_line"), line("return_line")) {
+                (call, ret) if call == ret => format!("line {call}"),
+                (call, ret) => format!("lines {call}-{ret}"),
+            }
+        };
+        // What it begins behind is counted once.
+        let begins = |operation: &&serde_json::Value| core["begins_behind"]["place"] == place(operation);
+        let beginning = u64::from(core.get("begins_behind").is_some() && operations.iter().filter(begins).count() == 0);
         let known = operations.len() as u64 + beginning + core["left_out"].as_u64().expect("a number");
         assert_eq!(Some(known), object["operations"].as_u64(), "{row}: {core}");
         cores += 1;

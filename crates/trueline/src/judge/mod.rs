@@ -14,6 +14,8 @@
 //! | [`linear`] | rejected histories, never-returning operations | long linearizable ones |
 //! | [`bounded`] | little memory | time |
 //! | [`compete`] | not knowing which | a single core |
+//!
+//! [`shrink`] reduces a history that was rejected to the few operations that this rests on.
 
 mod algorithm;
 pub mod auto;

@@ -252,8 +252,9 @@ impl<F: Family> AnyFamily for F {
         let Typed { history, evidence } =
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
-        let Core { history, members, of, begins_behind, undecided, oracle_calls } = core;
-        Some(Core { history: show::<F>(&history), members, of, begins_behind, undecided, oracle_calls })
+        let Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = core;
+        let history = show::<F>(&history);
+        Some(Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls })
     }
 }
 

@@ -16,11 +16,13 @@ pub struct Core<Op, Ret> {
     /// How many operations the whole history has.
     pub of: usize,
     /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
-    /// matter, because the state behind it is known. It may be left out itself, if that is the initial state. `None` if
-    /// the history begins at its beginning.
+    /// matter, because the state behind it is known. It belongs to the story, even if it is not in the history (because
+    /// the state behind it is the initial one) or is forgotten there. `None` if the history begins at its beginning.
     pub begins_behind: Option<OpId>,
     /// The steps that were not decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
+    /// Whether [`history`](Core::history) was judged once more at the end, and rejected. It is not if there was no time.
+    pub confirmed: bool,
     /// How often a weaker history was judged.
     pub oracle_calls: u32,
 }

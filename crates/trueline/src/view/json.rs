@@ -16,8 +16,8 @@ use crate::history::Value;
 /// needs to be known of its end), `in_part` (whether only a part of it is given, which is
 /// about values or keys in the core), `call_event` and `return_event`, and `call_line` and `return_line` if it came from
 /// a file; `begins_behind` (`process`, `operation`, `result` and `place`), if there is an operation such that nothing
-/// before it matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
-/// not decided, 0 if it is minimal) and `judgements`.
+/// that returned before its call matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
+/// not decided, 0 if it is minimal), `confirmed` (it was judged once more at the end) and `judgements`.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");
@@ -44,7 +44,7 @@ pub fn render(report: &Report) -> String {
 
 fn render_story(out: &mut String, story: &Story) {
     out.push_str(r#"{"operations":["#);
-    for (index, Told { line, role, in_part, events, lines }) in story.operations.iter().enumerate() {
+    for (index, Told { line, role, in_part, events, lines, .. }) in story.operations.iter().enumerate() {
         out.push_str(if index == 0 { "{" } else { ",{" });
         render_line(out, line);
         let _ = write!(out, r#","role":"{}","in_part":{in_part},"call_event":{}"#, role.name(), events.0);
@@ -61,10 +61,10 @@ fn render_story(out: &mut String, story: &Story) {
         render_line(out, first);
         let _ = write!(out, r#","place":{}}}"#, string(&first.place));
     }
-    let Story { left_out, undecided, judgements, .. } = story;
+    let Story { left_out, undecided, confirmed, judgements, .. } = story;
     let minimal = *undecided == 0;
     let _ = write!(out, r#","left_out":{left_out},"minimal":{minimal},"undecided":{undecided}"#);
-    let _ = write!(out, r#","judgements":{judgements}}}"#);
+    let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgements}}}"#);
 }
 
 /// The fields that say what an operation was, without braces.

@@ -83,7 +83,7 @@ pub struct Line {
 /// The core of a rejected history, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    /// What it begins behind, if that is not among the operations that follow.
+    /// What it begins behind: whatever returned before the call of that does not matter.
     pub begins_behind: Option<Line>,
     /// The operations that matter, in the order of their calls; and, if they are few, those of whose ends nothing needs
     /// to be known.
@@ -92,6 +92,8 @@ pub struct Story {
     pub left_out: usize,
     /// How many steps to tell less were not decided; if none, the core is 1-minimal.
     pub undecided: usize,
+    /// Whether it was judged once more at the end, and rejected.
+    pub confirmed: bool,
     /// How many histories were judged to find it.
     pub judgements: u32,
 }
@@ -105,6 +107,8 @@ pub struct Told {
     pub role: Role,
     /// Whether only a part of its arguments or result is shown: what is about values or keys in the core.
     pub in_part: bool,
+    /// Whether it is what the core begins behind.
+    pub begins: bool,
     /// The positions of call and return in the order of all events.
     pub events: (u32, Option<u32>),
     /// The lines of the file that call and return came from.
@@ -124,22 +128,26 @@ impl Story {
                 line,
                 role: member.role,
                 in_part: member.in_part,
+                begins: core.begins_behind == Some(member.id),
                 events: (original.call_position(), original.return_position()),
                 lines: (original.call_line(), original.return_line()),
             }
         };
         let shows_all = core.members.len() - core.told().count() <= MOST_SHOWN;
-        let is_shown = |(member, _): &(&Member, &Operation<Op, Ret>)| shows_all || member.role.matters();
+        let is_shown = |(member, _): &(&Member, &Operation<Op, Ret>)| {
+            // What it begins behind is shown as such, even if it is forgotten afterwards.
+            member.role.matters() || (shows_all && core.begins_behind != Some(member.id))
+        };
         let operations: Vec<Told> =
             core.members.iter().zip(core.history.operations()).filter(is_shown).map(told).collect();
-        let first = core.begins_behind.filter(|first| {
-            core.members.iter().all(|member| member.id != *first || !(shows_all || member.role.matters()))
-        });
+        let begins_behind = core.begins_behind.map(|first| Line::new(history, first, false));
+        let shown = operations.iter().filter(|told| !told.begins).count() + usize::from(begins_behind.is_some());
         Self {
-            begins_behind: first.map(|first| Line::new(history, first, false)),
-            left_out: core.of - operations.len() - usize::from(first.is_some()),
+            begins_behind,
+            left_out: core.of - shown,
             operations,
             undecided: core.undecided.len(),
+            confirmed: core.confirmed,
             judgements: core.oracle_calls,
         }
     }

@@ -64,7 +64,7 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
     if let Some(first) = &story.begins_behind {
         render_line(out, first, &widths, "  (what returned before its call does not matter)");
     }
-    for Told { line, role, in_part, .. } in &story.operations {
+    for Told { line, role, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
         let note = match (role, in_part) {
             (Role::Completed, false) | (Role::Pending, _) => "",
             (Role::Completed, true) => "  (in part)",
@@ -84,6 +84,9 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
     if story.undecided > 0 {
         let steps = count(story.undecided, "step");
         let _ = writeln!(out, "  it may not be minimal: {steps} could not be decided in time; raise --core-timeout");
+    }
+    if !story.confirmed {
+        out.push_str("  it was not judged once more, for want of time; raise --core-timeout\n");
     }
 }
 

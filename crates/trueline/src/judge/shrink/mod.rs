@@ -43,16 +43,21 @@
 //! # Complexity
 //! O(c log n) judgements for a core of c operations in n; each is given a limited time.
 
+mod minimise;
+mod oracle;
+
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
 use hashbrown::{HashMap, HashSet};
 
+use self::minimise::{Choice, Small, Step, Unit};
+use self::oracle::{Answer, Oracle};
 use super::search::hash;
 use super::{Budget, Config, check};
 use crate::history::{Fate, History, OpId, Operation, Outcome};
 use crate::spec::{Spec, Subject};
-use crate::verdict::{Core, Evidence, Member, Role, Verdict, Weakening};
+use crate::verdict::{Core, Evidence, Member, Role, Weakening};
 
 /// What shrinking may take.
 ///
@@ -177,52 +182,6 @@ pub fn core<S: Spec>(
     shrinking.finish()
 }
 
-/// What the oracle says of a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    Rejected,
-    Accepted,
-    Unknown,
-}
-
-/// Whoever decides whether a weaker history is still rejected: this is the only place that knows who that is.
-struct Oracle<'a, S: Spec> {
-    spec: &'a S,
-    deadline: Option<Instant>,
-    /// For one question.
-    most_time: Duration,
-    memory: u64,
-    calls: u32,
-}
-
-impl<'a, S: Spec> Oracle<'a, S> {
-    fn new(spec: &'a S, limits: &Limits) -> Self {
-        let Limits { time, time_per_call, memory } = *limits;
-        // A question may take a little longer than it should, and what was found must be put together.
-        let deadline = Instant::now().checked_add(time - time / 20);
-        Self { spec, deadline, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0 }
-    }
-
-    /// Judges `history` within this time.
-    fn ask(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
-        let time = self.deadline.map_or(time, |deadline| time.min(deadline.saturating_duration_since(Instant::now())));
-        if time.is_zero() {
-            return Answer::Unknown;
-        }
-        self.calls += 1;
-        let budget = Budget::unlimited().time(time).memory(self.memory);
-        match check(self.spec, history, &Config::new().budget(budget)).verdict {
-            Verdict::Rejected(_) => Answer::Rejected,
-            Verdict::Accepted(_) => Answer::Accepted,
-            Verdict::Unknown(_) => Answer::Unknown,
-        }
-    }
-
-    fn is_out_of_time(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
 /// A history on its way to a core.
 struct Shrinking<'a, S: Spec> {
     oracle: Oracle<'a, S>,
@@ -243,44 +202,6 @@ struct Shrinking<'a, S: Spec> {
     patience: Duration,
 }
 
-/// Something that could be dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// All that is about the subject with this number.
-    Subject(u64),
-    /// An operation, as numbered in the original.
-    Operation(OpId),
-}
-
-/// Something that is kept or not, as a whole.
-struct Unit {
-    step: Step,
-    /// Its operations, as numbered in the history that is left.
-    operations: Vec<OpId>,
-    /// Its last event.
-    last: u32,
-}
-
-/// A way to weaken a history.
-#[derive(Clone)]
-struct Choice {
-    /// By operation.
-    fates: Vec<Fate>,
-    /// The subjects that are left out; `None` if this is not about subjects.
-    gone: Option<HashSet<u64, hash::Builder>>,
-}
-
-impl Choice {
-    fn keep(&mut self, unit: &Unit) {
-        for id in &unit.operations {
-            self.fates[id.index()] = Fate::Keep;
-        }
-        if let (Some(gone), Step::Subject(number)) = (&mut self.gone, unit.step) {
-            gone.remove(&number);
-        }
-    }
-}
-
 /// Whether leaving out subjects was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
@@ -288,15 +209,6 @@ enum Tried {
     /// Some operation is about all subjects, and is needed so far.
     Blocked,
 }
-
-/// How much less time than a question may take the first try has.
-const FIRST_TRY: u32 = 16;
-
-/// How many units there may be between two that are needed, for the next to be looked for near the last.
-const NEAR: usize = 16;
-
-/// How many units are tried alone, where questions about many of them are too hard.
-const BLOCK: usize = 8;
 
 impl<'a, S: Spec> Shrinking<'a, S> {
     /// Begins with the shortest failing prefix of the object that the evidence is about.
@@ -345,7 +257,8 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         self.reconsider();
     }
 
-    fn finish(self) -> Core<S::Op, S::Ret> {
+    fn finish(mut self) -> Core<S::Op, S::Ret> {
+        let confirmed = self.oracle.ask_at_last(&self.history) == Answer::Rejected;
         let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
             let original = &self.original[id];
             let role = match (&operation.outcome, &original.outcome) {
@@ -363,6 +276,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             of: self.original.len(),
             begins_behind: self.begins_behind,
             undecided: self.weakenings(),
+            confirmed,
             oracle_calls: self.oracle.calls,
             history: self.history,
         }
@@ -392,8 +306,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                 })
             }
         };
-        let restricted: Vec<Option<(S::Op, Option<S::Ret>)>> =
-            fates.iter().zip(self.history.operations()).map(restrict).collect();
+        let restricted: Vec<_> = fates.iter().zip(self.history.operations()).map(restrict).collect();
         let fate = |index: usize| if restricted[index].is_some() { fates[index] } else { Fate::LeaveOut };
         let weaker = self.history.weaken(|id, _| fate(id.index()));
         let left = left(&fate);
@@ -587,7 +500,9 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             }
         }
         let choice = self.begun(&beginnings[high]);
-        if choice.fates.iter().all(|fate| *fate == Fate::Keep) {
+        let goes = |(id, _): (OpId, _)| choice.fates[id.index()] == Fate::LeaveOut && !self.is_observer(id);
+        if !self.operations().any(goes) {
+            // Observers can be left out without that.
             return false;
         }
         self.begins_behind = Some(self.ids[beginnings[high].id.index()]);
@@ -727,159 +642,6 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             }
         }
     }
-
-    /// Keeps as few units as can be. `none` is the choice to keep none of them; the candidates are in an order, those
-    /// that should be kept rather than others first.
-    fn minimise(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
-        let mut gap = usize::MAX;
-        // The history with all candidates is rejected, always.
-        while !candidates.is_empty() {
-            if self.oracle.is_out_of_time() {
-                for unit in candidates {
-                    self.undecided.push(unit.step);
-                    none.keep(unit);
-                }
-                break;
-            }
-            let mut question = Question { none: &none, candidates: &candidates, answers: HashMap::default() };
-            let (least, known) = self.least(&mut question, gap);
-            if !known && small == Small::Units && candidates.len() > BLOCK {
-                if let Some(few) = self.find_few(&question) {
-                    candidates = few;
-                    continue;
-                }
-            }
-            let Some(last) = least.checked_sub(1) else { break };
-            gap = candidates.len() - least;
-            let needed = candidates[last];
-            none.keep(needed);
-            if !known {
-                self.undecided.push(needed.step);
-                self.patience = (self.patience / 2).max(self.oracle.most_time / FIRST_TRY);
-            }
-            candidates.truncate(last);
-        }
-        self.take(&none);
-    }
-
-    /// The time for a first try.
-    fn quick(&self) -> Duration {
-        (self.patience / FIRST_TRY).max(Duration::from_millis(1))
-    }
-
-    /// The least number of candidates, from the first on, with which the history is rejected, as far as can be told;
-    /// and whether it is known that with one less it is not.
-    ///
-    /// `gap` is how many were not needed before the last one that was: where it is small, the next is near too.
-    fn least(&mut self, question: &mut Question<'_, '_>, gap: usize) -> (usize, bool) {
-        let mut time = self.quick();
-        // Rejected with `high`; not known to be with what is below `low`.
-        let (mut low, mut high) = (0, question.candidates.len());
-        if gap < NEAR {
-            let mut step = 1;
-            while low < high {
-                let next = high.saturating_sub(step);
-                if self.ask_for(question, next, time) == Answer::Rejected {
-                    high = next;
-                    step *= 2;
-                } else {
-                    low = next + 1;
-                }
-                if low > 0 {
-                    break;
-                }
-            }
-        } else {
-            let mut next = 0;
-            while next < high {
-                if self.ask_for(question, next, time) == Answer::Rejected {
-                    high = next;
-                } else {
-                    low = next + 1;
-                    next = (2 * next).max(1);
-                }
-            }
-        }
-        loop {
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if self.ask_for(question, middle, time) == Answer::Rejected {
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
-            }
-            // With one less, it is accepted, or nobody knows: then think longer about that.
-            let Some(less) = high.checked_sub(1) else { return (0, true) };
-            match question.answers.get(&less) {
-                Some(Answer::Accepted) => return (high, true),
-                _ if time >= self.patience || self.oracle.is_out_of_time() => return (high, false),
-                _ => {}
-            }
-            time = (time * 4).min(self.patience);
-            question.answers.remove(&less);
-            if self.ask_for(question, less, time) == Answer::Rejected {
-                high = less;
-                let accepted = question.answers.iter().filter(|(_, answer)| **answer == Answer::Accepted);
-                low = accepted.map(|(count, _)| count + 1).max().unwrap_or(0);
-                question.answers.retain(|_, answer| *answer != Answer::Unknown);
-            }
-        }
-    }
-
-    /// Whether the history is rejected with so many of the candidates.
-    fn ask_for(&mut self, question: &mut Question<'_, '_>, count: usize, time: Duration) -> Answer {
-        if let Some(answer) = question.answers.get(&count) {
-            return *answer;
-        }
-        let answer = self.ask(&question.keeping(&question.candidates[..count]), time);
-        question.answers.insert(count, answer);
-        answer
-    }
-
-    /// A few candidates next to one another with which the history is rejected, if such are found.
-    ///
-    /// Where the answer for many is not known, it mostly is for a few.
-    fn find_few<'u>(&mut self, question: &Question<'_, 'u>) -> Option<Vec<&'u Unit>> {
-        let quick = self.quick();
-        let mut unknown = 0;
-        for few in question.candidates.chunks(BLOCK) {
-            match self.ask(&question.keeping(few), quick) {
-                Answer::Rejected => return Some(few.to_vec()),
-                Answer::Accepted => {}
-                Answer::Unknown if unknown == 3 => return None,
-                Answer::Unknown => unknown += 1,
-            }
-        }
-        None
-    }
-}
-
-/// What there is to keep or not.
-struct Question<'f, 'u> {
-    none: &'f Choice,
-    candidates: &'f [&'u Unit],
-    /// By how many of the candidates are kept.
-    answers: HashMap<usize, Answer, hash::Builder>,
-}
-
-impl Question<'_, '_> {
-    fn keeping(&self, kept: &[&Unit]) -> Choice {
-        let mut choice = self.none.clone();
-        for unit in kept {
-            choice.keep(unit);
-        }
-        choice
-    }
-}
-
-/// What makes a history small enough to be judged for sure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Small {
-    /// To keep few units.
-    Units,
-    /// Nothing does: what is not kept is still there.
-    Nothing,
 }
 
 /// The operations of a history by subject.
