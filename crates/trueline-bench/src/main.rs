@@ -11,7 +11,9 @@ mod core;
 mod lowe;
 mod measure;
 mod monitors;
+mod shrink;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -24,6 +26,12 @@ fn main() -> ExitCode {
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         ["monitors", ref filter @ ..] => monitors::table(filter),
+        ["shrink", ref options @ ..] => match *options {
+            [] => shrink::table(Path::new("../shared/data"), None),
+            ["--data", data] => shrink::table(Path::new(data), None),
+            ["--family", family] => shrink::table(Path::new(""), Some(family)),
+            _ => return usage(),
+        },
         ["case", name] => match core::case(name).or_else(|| monitors::case(name)) {
             Some(measured) => println!("{}", measured.to_line()),
             None => return usage(),
@@ -35,7 +43,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
     );
     ExitCode::from(2)
 }

@@ -16,6 +16,8 @@
 //! | [`monitor`] | everything it can judge: near-linear | refuses the rest |
 //! | [`queue_lowe`] | complete histories of queues | refuses the rest |
 //! | [`compete`] | not knowing which | a single core |
+//!
+//! [`shrink`] reduces a history that was rejected to the few operations that this rests on.
 
 mod algorithm;
 pub mod auto;
@@ -30,6 +32,7 @@ mod partition;
 pub mod queue_lowe;
 mod replay;
 mod search;
+pub mod shrink;
 pub mod wing_gong;
 
 use std::time::Instant;

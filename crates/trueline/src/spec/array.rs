@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::persistent::{Trie, describe_map};
-use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// An array of values `V`, as long as need be.
 ///
@@ -94,6 +94,25 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
                 outcome(ArrayRet::Done, written(state, &self.initial, index, value))
             }
             (ArrayOp::Read(_), Some(ArrayRet::Done)) | (ArrayOp::Write(..), Some(ArrayRet::Value(_))) => blocked(),
+        }
+    }
+
+    fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
+        // Each index is a register, of which values can be left out one by one.
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
+                Subject::of(&(index, value))
+            }
+            (ArrayOp::Read(_), _) => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, op: &ArrayOp<V>, recorded: &ArrayRet<V>) -> Option<Trie<usize, V>> {
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), ArrayRet::Done) | (ArrayOp::Read(index), ArrayRet::Value(value)) => {
+                Some(written(&Trie::new(), &self.initial, index, value))
+            }
+            _ => None,
         }
     }
 

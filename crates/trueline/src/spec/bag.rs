@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
 ///
@@ -113,6 +113,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
                 state.iter().map(removed).collect()
             }
         }
+    }
+
+    fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
+        // What was empty is still empty with less in it.
+        self.key(op, recorded).map_or(Subject::Free, |value| Subject::of(&value))
+    }
+
+    fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == BagRet::Value(None)).then(Trie::new)
     }
 
     fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A register with values `V` that can also be changed on condition.
 ///
@@ -123,6 +123,30 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
                 outcome(result, if swaps { new.clone() } else { state.clone() })
             }
             _ => blocked(),
+        }
+    }
+
+    fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
+        // As of a register; but a compare-and-set is about two values, and if it failed, about all that are not its own.
+        match (op, recorded) {
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
+                Subject::Free
+            }
+            (CasRegisterOp::Write(value), _) | (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) => {
+                Subject::of(value)
+            }
+            (CasRegisterOp::Read, _) => Subject::Free,
+            (CasRegisterOp::Cas { .. }, _) => Subject::All,
+        }
+    }
+
+    fn leads_to(&self, op: &CasRegisterOp<V>, recorded: &CasRegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (CasRegisterOp::Read, CasRegisterRet::Value(value)) if self.nil.as_ref() == Some(value) => None,
+            (CasRegisterOp::Write(value), CasRegisterRet::Done)
+            | (CasRegisterOp::Read, CasRegisterRet::Value(value))
+            | (CasRegisterOp::Cas { new: value, .. }, CasRegisterRet::Swapped(true)) => Some(value.clone()),
+            _ => None,
         }
     }
 

@@ -99,6 +99,15 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
         }
     }
 
+    fn leads_to(&self, op: &KvOp<K>, recorded: &KvRet) -> Option<Trie<K, Text>> {
+        match (op, recorded) {
+            (KvOp::Put(key, text), KvRet::Done) | (KvOp::Get(key), KvRet::Value(text)) => {
+                Some(written(&Trie::new(), EMPTY, key, text))
+            }
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &KvOp<K>, _recorded: Option<&KvRet>) -> bool {
         match op {
             KvOp::Get(_) => true,

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, Standard, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
 ///
@@ -140,6 +140,29 @@ where
             MapOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> Subject {
+        match (op, recorded) {
+            (MapOp::Clear, _) | (MapOp::Size, Some(MapRet::Size(0))) => Subject::Free,
+            _ => self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key)),
+        }
+    }
+
+    fn leads_to(&self, op: &MapOp<K, V>, recorded: &MapRet<V>) -> Option<Trie<K, V>> {
+        let present = |key: &K, value: &V| Some(Trie::new().insert(key.clone(), value.clone()));
+        match (op, recorded) {
+            (MapOp::Get(key), MapRet::Value(Some(value)))
+            | (MapOp::Put(key, value), MapRet::Done)
+            | (MapOp::Insert(key, value), MapRet::Value(_))
+            | (MapOp::GetOrInsert(key, _), MapRet::Value(Some(value)))
+            | (MapOp::Cas { key, new: value, .. }, MapRet::Swapped(true)) => present(key, value),
+            (MapOp::Get(_), MapRet::Value(None))
+            | (MapOp::Delete(_) | MapOp::Clear, MapRet::Done)
+            | (MapOp::Remove(_), MapRet::Value(_))
+            | (MapOp::Size, MapRet::Size(0)) => Some(Trie::new()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {

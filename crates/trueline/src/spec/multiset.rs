@@ -106,6 +106,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
         outcome(result, next)
     }
 
+    fn leads_to(&self, op: &MultisetOp<V>, recorded: &MultisetRet) -> Option<Trie<V, u32>> {
+        match (op, recorded) {
+            (MultisetOp::Count(_), MultisetRet::Count(0)) | (MultisetOp::Remove(_), MultisetRet::Removed(false)) => {
+                Some(Trie::new())
+            }
+            (MultisetOp::Count(value), MultisetRet::Count(count)) => Some(Trie::new().insert(value.clone(), *count)),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &MultisetOp<V>, recorded: Option<&MultisetRet>) -> bool {
         match op {
             MultisetOp::Add(_) => false,

@@ -94,6 +94,16 @@ impl Spec for Mutex {
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
     }
 
+    fn leads_to(&self, op: &MutexOp, recorded: &LockRet) -> Option<Option<Option<u32>>> {
+        match (op, recorded) {
+            (MutexOp::Acquire { by }, LockRet::Done) | (MutexOp::TryAcquire { by }, LockRet::Taken(true)) => {
+                Some(Some(*by))
+            }
+            (MutexOp::Release { .. }, LockRet::Done) => Some(None),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &MutexOp, recorded: Option<&LockRet>) -> bool {
         matches!(op, MutexOp::TryAcquire { .. }) && recorded == Some(&LockRet::Taken(false))
     }

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
-use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -115,6 +115,20 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
             _ => state.clone(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
+        // What was the least of all is the least of what is left.
+        match (op, recorded) {
+            (PriorityQueueOp::Insert(value), _) => Subject::of(value),
+            (_, Some(PriorityQueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == PriorityQueueRet::Value(None)).then(Treap::new)
     }
 
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -106,6 +106,20 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
             Some(QueueRet::Value(_)) | None => {}
         }
         outcome(QueueRet::Value(front.cloned()), rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
+        // What is left is in the same order, so what was first of all is first of what is left.
+        match (op, recorded) {
+            (QueueOp::Enqueue(value), _) => Subject::of(value),
+            (_, Some(QueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == QueueRet::Value(None)).then(Chain::new)
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {

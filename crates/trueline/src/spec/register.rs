@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A register with values `V`.
 ///
@@ -75,6 +75,23 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
             (RegisterOp::Read, Some(RegisterRet::Done)) | (RegisterOp::Write(_), Some(RegisterRet::Value(_))) => {
                 blocked()
             }
+        }
+    }
+
+    fn subject(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> Subject {
+        // A read follows the write of its value, or nothing but reads: so it does without the writes of other values.
+        match (op, recorded) {
+            (RegisterOp::Write(value), _) | (RegisterOp::Read, Some(RegisterRet::Value(value))) => Subject::of(value),
+            (RegisterOp::Read, _) => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, op: &RegisterOp<V>, recorded: &RegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (RegisterOp::Write(value), RegisterRet::Done) | (RegisterOp::Read, RegisterRet::Value(value)) => {
+                Some(value.clone())
+            }
+            _ => None,
         }
     }
 

@@ -91,6 +91,16 @@ impl Spec for RwLock {
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
     }
 
+    fn leads_to(&self, op: &RwLockOp, recorded: &LockRet) -> Option<RwLockState> {
+        match (op, recorded) {
+            (RwLockOp::WriteLock, LockRet::Done) | (RwLockOp::TryWriteLock, LockRet::Taken(true)) => {
+                Some(RwLockState::Writer)
+            }
+            (RwLockOp::WriteUnlock, LockRet::Done) => Some(RwLockState::Readers(0)),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &RwLockOp, recorded: Option<&LockRet>) -> bool {
         matches!(op, RwLockOp::TryReadLock | RwLockOp::TryWriteLock) && recorded == Some(&LockRet::Taken(false))
     }

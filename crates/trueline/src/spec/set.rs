@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, Standard, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A set of values `V`, empty at first.
 ///
@@ -101,6 +101,27 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
             SetOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> Subject {
+        match (op, recorded) {
+            (SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value), _) => Subject::of(value),
+            (SetOp::Clear, _) | (SetOp::Size, Some(SetRet::Size(0))) => Subject::Free,
+            (SetOp::Size, _) => Subject::All,
+        }
+    }
+
+    fn leads_to(&self, op: &SetOp<V>, recorded: &SetRet) -> Option<Trie<V, ()>> {
+        match (op, recorded) {
+            (SetOp::Add(value), SetRet::Bool(_)) | (SetOp::Contains(value), SetRet::Bool(true)) => {
+                Some(Trie::new().insert(value.clone(), ()))
+            }
+            (SetOp::Remove(_), SetRet::Bool(_))
+            | (SetOp::Contains(_), SetRet::Bool(false))
+            | (SetOp::Size, SetRet::Size(0))
+            | (SetOp::Clear, SetRet::Done) => Some(Trie::new()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {

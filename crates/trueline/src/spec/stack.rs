@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded last-in-first-out stack of values `V`, empty at first.
 ///
@@ -99,6 +99,20 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
         let result = StackRet::Value(top.cloned());
         let rest = if *op == StackOp::Pop { state.pop_newest().map(|(_, rest)| rest) } else { None };
         outcome(result, rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {
+        // What is left is in the same order, so what was on top of all is on top of what is left.
+        match (op, recorded) {
+            (StackOp::Push(value), _) => Subject::of(value),
+            (_, Some(StackRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == StackRet::Value(None)).then(Chain::new)
     }
 
     fn observes(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> bool {

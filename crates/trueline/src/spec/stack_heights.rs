@@ -105,6 +105,14 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
         outcome(result, next)
     }
 
+    fn leads_to(&self, op: &StackHeightsOp<V>, recorded: &StackHeightsRet<V>) -> Option<Chain<V>> {
+        match (op, recorded) {
+            (StackHeightsOp::Push(value), StackHeightsRet::Pushed(0)) => Some(Chain::new().push_newest(value.clone())),
+            (StackHeightsOp::Pop, StackHeightsRet::Popped { height: 0 | 1, .. }) => Some(Chain::new()),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &StackHeightsOp<V>, recorded: Option<&StackHeightsRet<V>>) -> bool {
         match op {
             StackHeightsOp::Push(_) => false,

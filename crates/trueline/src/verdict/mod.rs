@@ -1,7 +1,11 @@
 //! What a checker answers: never a `bool`, never an error.
 
+mod core;
+
 use std::fmt;
 use std::time::Duration;
+
+pub use core::{Core, Member, Role, Weakening};
 
 use crate::history::OpId;
 

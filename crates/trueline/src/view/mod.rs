@@ -7,8 +7,8 @@ pub mod text;
 
 use std::fmt::Display;
 
-use crate::history::{History, OpId};
-use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Stats, Verdict};
+use crate::history::{History, OpId, Operation};
+use crate::verdict::{Core, Evidence, Judgement, Limit, LimitKind, Member, Role, Stats, Verdict};
 
 /// How many operations of a kind are shown.
 const MOST_SHOWN: usize = 8;
@@ -28,6 +28,8 @@ pub struct Report {
     pub stats: Stats,
     /// The verdict and what there is to say of it.
     pub finding: Finding,
+    /// The few operations that a rejection rests on, if they were asked for.
+    pub core: Option<Story>,
 }
 
 /// A verdict, ready to be shown.
@@ -82,6 +84,79 @@ pub struct Line {
     pub took_effect: bool,
 }
 
+/// The core of a rejected history, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// What it begins behind: whatever returned before the call of that does not matter.
+    pub begins_behind: Option<Line>,
+    /// The operations that matter, in the order of their calls; and, if they are few, those of whose ends nothing needs
+    /// to be known.
+    pub operations: Vec<Told>,
+    /// How many operations of the history are not among these.
+    pub left_out: usize,
+    /// How many steps to tell less were not decided; if none, the core is 1-minimal.
+    pub undecided: usize,
+    /// Whether it was judged once more at the end, and rejected.
+    pub confirmed: bool,
+    /// How many histories were judged to find it.
+    pub judgements: u32,
+}
+
+/// An operation of a core, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The operation, as far as it matters.
+    pub line: Line,
+    /// What is known of it.
+    pub role: Role,
+    /// Whether only a part of its arguments or result is shown: what is about values or keys in the core.
+    pub in_part: bool,
+    /// Whether it is what the core begins behind.
+    pub begins: bool,
+    /// The positions of call and return in the order of all events.
+    pub events: (u32, Option<u32>),
+    /// The lines of the file that call and return came from.
+    pub lines: (Option<u32>, Option<u32>),
+}
+
+impl Story {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
+        let told = |(member, left): (&Member, &Operation<Op, Ret>)| {
+            let original = &history[member.id];
+            let mut line = Line::new(history, member.id, false);
+            if member.in_part {
+                line.operation = left.op.to_string();
+                line.result = left.outcome.result().map(ToString::to_string);
+            }
+            Told {
+                line,
+                role: member.role,
+                in_part: member.in_part,
+                begins: core.begins_behind == Some(member.id),
+                events: (original.call_position(), original.return_position()),
+                lines: (original.call_line(), original.return_line()),
+            }
+        };
+        let shows_all = core.members.len() - core.told().count() <= MOST_SHOWN;
+        let is_shown = |(member, _): &(&Member, &Operation<Op, Ret>)| {
+            // What it begins behind is shown as such, even if it is forgotten afterwards.
+            member.role.matters() || (shows_all && core.begins_behind != Some(member.id))
+        };
+        let operations: Vec<Told> =
+            core.members.iter().zip(core.history.operations()).filter(is_shown).map(told).collect();
+        let begins_behind = core.begins_behind.map(|first| Line::new(history, first, false));
+        let shown = operations.iter().filter(|told| !told.begins).count() + usize::from(begins_behind.is_some());
+        Self {
+            begins_behind,
+            left_out: core.of - shown,
+            operations,
+            undecided: core.undecided.len(),
+            confirmed: core.confirmed,
+            judgements: core.oracle_calls,
+        }
+    }
+}
+
 impl Report {
     /// The report of `judgement`. The `history` is asked for only if it is needed, which is for a rejection.
     ///
@@ -111,7 +186,15 @@ impl Report {
             Verdict::Rejected(evidence) => Finding::Rejected(Rejection::new(&history(), evidence)),
             Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
-        Self { file: file.into(), spec: spec.into(), operations, pending, stats: judgement.stats.clone(), finding }
+        let stats = judgement.stats.clone();
+        Self { file: file.into(), spec: spec.into(), operations, pending, stats, finding, core: None }
+    }
+
+    /// The report with the core of the `history` that it is about.
+    #[must_use]
+    pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
+        self.core = Some(Story::new(history, core));
+        self
     }
 
     /// `accepted`, `rejected` or `unknown`.

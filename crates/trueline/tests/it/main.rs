@@ -13,5 +13,6 @@ mod oracle;
 #[cfg(feature = "named")]
 mod others_data;
 mod papers;
+mod shrink;
 #[cfg(feature = "named")]
 mod suite;
