@@ -51,7 +51,7 @@ impl Family {
 
     pub(super) const ALL: Families = (1 << Self::LIST.len()) - 1;
 
-    const fn bit(self) -> Families {
+    pub(super) const fn bit(self) -> Families {
         1 << self as Families
     }
 

@@ -17,7 +17,7 @@ pub(in crate::judge) struct Reader<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
     values: HashMap<&'a S::Value, u32, hash::NearBuilder>,
-    /// The values by number.
+    /// The values by number, if they are to be ranked.
     in_order: Vec<&'a S::Value>,
     /// About how many values are expected in the part.
     expected_values: usize,
@@ -78,7 +78,7 @@ impl<'a, S: Spec> Reader<'a, S> {
             Initial::Nothing | Initial::Value(_) => Start { permits: 0 },
         };
         self.input.initial = match initial {
-            Initial::Value(value) => Some(number(&mut self.values, &mut self.in_order, value, 0)),
+            Initial::Value(value) => Some(number(&mut self.values, None, value, 0)),
             Initial::Nothing | Initial::Permits(_) => None,
         };
         let mut families = Family::ALL;
@@ -106,8 +106,11 @@ impl<'a, S: Spec> Reader<'a, S> {
                             return Ok(Err("the operations are not all on one key"));
                         }
                     }
-                    let what =
-                        what.map(|value| number(&mut self.values, &mut self.in_order, value, self.expected_values));
+                    let is_ranked = families == Family::PriorityQueue.bit();
+                    let what = what.map(|value| {
+                        let in_order = if is_ranked { Some(&mut self.in_order) } else { None };
+                        number(&mut self.values, in_order, value, self.expected_values)
+                    });
                     if self.spans.len() <= id.index() {
                         self.spans.resize(self.history.len(), NONE);
                     }
@@ -184,7 +187,7 @@ impl<'a, S: Spec> Reader<'a, S> {
 /// The number of a value. If the map must grow, it grows to what is expected.
 fn number<'a, V: Eq + Hash>(
     values: &mut HashMap<&'a V, u32, hash::NearBuilder>,
-    in_order: &mut Vec<&'a V>,
+    in_order: Option<&mut Vec<&'a V>>,
     value: &'a V,
     expected: usize,
 ) -> ValueId {
@@ -193,7 +196,7 @@ fn number<'a, V: Eq + Hash>(
     }
     let next = u32::try_from(values.len()).expect("no more than events");
     let number = *values.entry(value).or_insert(next);
-    if number == next {
+    if let Some(in_order) = in_order.filter(|_| number == next) {
         in_order.push(value);
     }
     ValueId(number)
