@@ -1,7 +1,7 @@
 //! Near-linear monitors: for one type each, they decide without searching.
 //!
 //! A monitor reads [`Standard`] operations with their intervals. Each states its conditions as code: a history outside
-//! them is [refused](Answer::Refused), not misjudged.
+//! them is [refused](crate::verdict::LimitKind::Refused), not misjudged.
 
 mod bag;
 mod chains;
