@@ -152,7 +152,7 @@ impl NamedSpec {
     /// history was not rejected.
     ///
     /// ```
-    /// use trueline::history::codec::jsonl;
+    /// use trueline::history::{OpId, codec::jsonl};
     /// use trueline::judge::{Config, shrink::Limits};
     /// use trueline::named::{self, Options};
     ///
@@ -165,7 +165,8 @@ impl NamedSpec {
     /// let spec = named::spec("register", Options::new())?;
     /// let judged = spec.judge(history, &Config::new())?;
     /// let core = spec.shrink(&judged, &Limits::new()).expect("1 was overwritten");
-    /// assert_eq!(core.told().count(), 3); // the two writes, and the second read
+    /// assert_eq!(core.told().count(), 1); // the second read,
+    /// assert_eq!(core.begins_behind, Some(OpId(2))); // behind the second write: nothing before it matters
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
