@@ -114,6 +114,65 @@ pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, 
     })
 }
 
+/// Operations on values of which each is put in once, by busy clients.
+///
+/// # Panics
+/// If there are no clients.
+pub fn distinct<S: Spec>(
+    spec: &S,
+    operations: u32,
+    clients: u32,
+    seed: u64,
+    mut call: impl FnMut(&mut Random, u64) -> (S::Op, bool),
+) -> History<S::Op, S::Ret> {
+    let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
+    // 0 is what a register holds at first.
+    let mut next = 1;
+    run(&shape, seed, spec, move |random, _| {
+        let (op, is_new) = call(random, next);
+        next += u64::from(is_new);
+        op
+    })
+}
+
+/// The same with the results of two operations exchanged: one at nine tenths, and one of those behind it whose result
+/// makes it wrong, which `is_wrong` says.
+///
+/// # Panics
+/// If no exchange makes it wrong.
+pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
+    history: &History<Op, Ret>,
+    may_exchange: impl Fn(&Op, &Ret) -> bool,
+    is_wrong: impl Fn(&History<Op, Ret>) -> bool,
+) -> History<Op, Ret> {
+    let from = history.len() / 10 * 9;
+    let candidates: Vec<usize> = (from..history.len())
+        .filter(|index| {
+            let operation = &history.operations()[*index];
+            operation.outcome.result().is_some_and(|result| may_exchange(&operation.op, result))
+        })
+        .take(400)
+        .collect();
+    for distance in [40, 60, 100, 200, 399] {
+        let (Some(&one), Some(&other)) = (candidates.first(), candidates.get(distance)) else { continue };
+        let mut index = 0;
+        let spoilt: Result<_, std::convert::Infallible> = history.try_map(|operation| {
+            let of = match index {
+                index if index == one => other,
+                index if index == other => one,
+                index => index,
+            };
+            index += 1;
+            Ok((operation.op.clone(), history.operations()[of].outcome.clone()))
+        });
+        let Ok(spoilt) = spoilt;
+        if is_wrong(&spoilt) {
+            return spoilt;
+        }
+    }
+    panic!("no exchange makes it wrong")
+}
+
 fn run<S: Spec>(
     shape: &Simulation,
     seed: u64,

@@ -4,10 +4,16 @@
 //! process of its own, so that its memory is its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
+#[cfg(feature = "files")]
+mod auto;
 mod bounded;
 mod core;
+mod lowe;
 mod measure;
+mod monitors;
+mod shrink;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,7 +22,17 @@ fn main() -> ExitCode {
     match *words.as_slice() {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
-        ["case", name] => match core::case(name) {
+        ["lowe"] => lowe::table(),
+        #[cfg(feature = "files")]
+        ["auto", ref directories @ ..] => auto::table(directories),
+        ["monitors", ref filter @ ..] => monitors::table(filter),
+        ["shrink", ref options @ ..] => match *options {
+            [] => shrink::table(Path::new("../shared/data"), None),
+            ["--data", data] => shrink::table(Path::new(data), None),
+            ["--family", family] => shrink::table(Path::new(""), Some(family)),
+            _ => return usage(),
+        },
+        ["case", name] => match core::case(name).or_else(|| monitors::case(name)) {
             Some(measured) => println!("{}", measured.to_line()),
             None => return usage(),
         },
@@ -26,7 +42,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: trueline-bench core [words in the names of cases] | bounded | case NAME");
+    eprintln!(
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+    );
     ExitCode::from(2)
 }
 

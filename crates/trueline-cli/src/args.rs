@@ -27,6 +27,7 @@ Examples:
   trueline check --spec register:0 --json recorded/     every history below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
+  trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
@@ -121,6 +122,14 @@ pub(crate) struct CheckArgs {
     /// The same as `--tuples objects`.
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
+
+    /// Of a history that is not linearizable, print the few operations that this rests on.
+    #[arg(long)]
+    pub(crate) core: bool,
+
+    /// The most time to find them, for each file.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
+    pub(crate) core_timeout: Duration,
 
     /// Print one JSON object for each file.
     #[arg(long)]

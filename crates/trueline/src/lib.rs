@@ -65,13 +65,15 @@
 //! [`drive`] makes histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
 //! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it. [`named`] has the
 //! specifications by name, for histories that come from files. [`assert_linearizable!`] is all of it in one line of a
-//! test.
+//! test. [`primitives`] are what objects are written on whose threads are to be scheduled, or ended when they are stuck.
 
 pub mod assert;
 pub mod drive;
 pub mod history;
 pub mod judge;
+#[cfg(feature = "named")]
 pub mod named;
+pub mod primitives;
 pub mod spec;
 pub mod verdict;
 pub mod view;

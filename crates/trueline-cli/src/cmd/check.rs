@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use indicatif::{ProgressBar, ProgressStyle};
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, CodecError};
+use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
@@ -186,7 +187,13 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
         Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
         Ok(judged) => {
             let counts = (judged.operations(), judged.pending());
-            let report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+            let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+            if args.core && !args.quiet {
+                let limits = Limits::new().time(args.core_timeout).memory(args.memory);
+                if let Some(core) = spec.shrink(&judged, &limits) {
+                    report = report.with_core(&judged.history(), &core);
+                }
+            }
             Judged::Report(Box::new(report))
         }
     }

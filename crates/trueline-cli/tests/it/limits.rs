@@ -51,16 +51,11 @@ fn hard_queue() -> String {
 fn a_hard_history_is_undecided_within_the_limits() {
     let scratch = Scratch::new("limits");
     let file = scratch.file("hard-queue.jsonl", hard_queue());
-    for algorithm in [
-        "auto",
-        "wing-gong-tree",
-        "wing-gong-graph",
-        "jit-tree",
-        "jit-graph",
-        "linear",
-        "bounded-graph",
-        "bounded-graph-lru",
-    ] {
+    // The monitor of queues is not impressed.
+    assert_eq!(run(&["check", "--spec", "queue", "--timeout", "10s", "--memory", "64MiB", &file]).code, 0);
+    for algorithm in
+        ["wing-gong-tree", "wing-gong-graph", "jit-tree", "jit-graph", "linear", "bounded-graph", "bounded-graph-lru"]
+    {
         let limits = ["--timeout", "200ms", "--memory", "64MiB"];
         let judged =
             run(&[&["check", "--json", "--spec", "queue", "--algorithm", algorithm, &file], &limits[..]].concat());

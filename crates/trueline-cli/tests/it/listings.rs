@@ -45,7 +45,9 @@ fn every_listed_algorithm_can_be_used() {
         let name = if name.starts_with("compete:") { "compete:jit-graph,linear" } else { name };
         let args = ["check", "--spec", "queue", "--algorithm", name, "-"];
         assert_eq!(super::run_with_input(&args, super::REJECTED.as_bytes()).code, 1, "{name}");
-        assert_eq!(super::run_with_input(&args, super::ACCEPTED.as_bytes()).code, 0, "{name}");
+        // Lowe's queue algorithm refuses operations that never returned.
+        let code = if name == "queue-lowe" { 3 } else { 0 };
+        assert_eq!(super::run_with_input(&args, super::ACCEPTED.as_bytes()).code, code, "{name}");
     }
     assert!(run(&["algorithms"]).stdout.contains("compete:A,B"));
 }

@@ -1,6 +1,7 @@
 //! The real binary, as people and scripts run it.
 
 mod bad_input;
+mod cores;
 mod limits;
 mod listings;
 mod verdicts;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input, trueline};
 
 /// Enough for one operation, not for those of `REJECTED`.
-const LIMIT: &[&str] = &["--configurations", "1"];
+const LIMIT: &[&str] = &["--algorithm", "jit-graph", "--configurations", "1"];
 
 #[test]
 fn accepted() {

@@ -11,6 +11,7 @@ mod interval;
 mod operation;
 mod partition;
 mod value;
+mod weaken;
 
 use std::ops::Index;
 use std::sync::Arc;
@@ -18,8 +19,9 @@ use std::sync::Arc;
 pub use builder::{Builder, HistoryError};
 pub use interval::{Interval, from_intervals};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
-pub use partition::{Part, by_object, split};
+pub use partition::{Parts, by_object, split};
 pub use value::{Record, Value};
+pub use weaken::Fate;
 
 /// A history whose operations are as a file gives them, before a specification has read them.
 pub type RawHistory = History<Record, Value>;
@@ -137,7 +139,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     pub fn project(&self, mut keep: impl FnMut(OpId, &Operation<Op, Ret>) -> bool) -> Self {
         let kept: Vec<bool> = (0..).zip(&self.operations).map(|(id, operation)| keep(OpId(id), operation)).collect();
         let events: Vec<Event> = self.events.iter().copied().filter(|event| kept[event.op().index()]).collect();
-        self.restricted_to(&events, |operation| operation.outcome.clone())
+        self.restricted_to(&events, |_, operation| operation.outcome.clone())
     }
 
     /// The history of the first `length` events. Operations open there become optional and keep their results.
@@ -147,7 +149,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     #[must_use]
     pub fn truncate(&self, length: usize) -> Self {
         let length = length.min(self.events.len());
-        self.restricted_to(&self.events[..length], |operation| match &operation.outcome {
+        self.restricted_to(&self.events[..length], |_, operation| match &operation.outcome {
             Outcome::Returned(ret) if operation.return_position().is_none_or(|ret| ret as usize >= length) => {
                 Outcome::Optional(ret.clone())
             }
@@ -156,7 +158,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 
     /// The history of some of the events, in their order: each call before its return.
-    fn restricted_to(&self, events: &[Event], outcome: impl Fn(&Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
+    fn restricted_to(&self, events: &[Event], outcome: impl Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();
         let mut renumbered_events = Vec::with_capacity(events.len());
@@ -167,7 +169,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
                     let id = u32::try_from(operations.len()).expect("fewer than in the whole history");
                     renumbered[old] = id;
                     let operation = &self.operations[old];
-                    let mut kept = operation.with(operation.op.clone(), outcome(operation));
+                    let mut kept = operation.with(operation.op.clone(), outcome(event.op(), operation));
                     kept.set_call(position);
                     kept.clear_return();
                     operations.push(kept);

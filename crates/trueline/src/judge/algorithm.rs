@@ -28,6 +28,10 @@ pub enum Algorithm {
     BoundedGraph,
     /// Graph search with a visited set that forgets what was not used for longest (Horn & Kroening).
     BoundedGraphLru,
+    /// The near-linear monitor of the type; it refuses what it cannot judge.
+    Monitor,
+    /// Lowe's queue-oriented algorithm; it refuses what is not a queue, and operations that never returned.
+    QueueLowe,
     /// Several algorithms at once; the first answer counts.
     Compete(Vec<Algorithm>),
 }
@@ -36,7 +40,7 @@ pub enum Algorithm {
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
-        "chosen from the specification and the history: partitions, then just-in-time search with a cap, then breadth first with dominance",
+        "chosen from the specification and the history: partitions, then the type's monitor, or just-in-time search with a cap and then breadth first with dominance",
     ),
     (Algorithm::Brute, "the definition, tried out on every order: for small histories and as an oracle"),
     (Algorithm::WingGongTree, "Wing & Gong's tree search: little memory, sometimes exponential time"),
@@ -49,6 +53,8 @@ pub const ALGORITHMS: &[(Algorithm, &str)] = &[
         Algorithm::BoundedGraph,
         "just-in-time graph search in bounded memory: forgets what is neither recent nor was costly to find",
     ),
+    (Algorithm::Monitor, "the near-linear monitor of the type; undecided where it cannot judge"),
+    (Algorithm::QueueLowe, "Lowe's queue-oriented algorithm: complete histories of queues, values may repeat"),
     (Algorithm::BoundedGraphLru, "Wing & Gong graph search in bounded memory: forgets what was not used for longest"),
 ];
 
@@ -65,6 +71,8 @@ impl fmt::Display for Algorithm {
             Self::LinearAtReturn => "linear-at-return",
             Self::BoundedGraph => "bounded-graph",
             Self::BoundedGraphLru => "bounded-graph-lru",
+            Self::Monitor => "monitor",
+            Self::QueueLowe => "queue-lowe",
             Self::Compete(algorithms) => {
                 for (index, algorithm) in algorithms.iter().enumerate() {
                     f.write_str(if index == 0 { "compete:" } else { "," })?;

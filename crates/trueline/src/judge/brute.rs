@@ -75,7 +75,16 @@ pub(super) fn search<S: Spec>(
                 }
                 let allowed = distinct_results(spec, results);
                 let open = open_at_return(history, events, refused);
-                return Verdict::Rejected(Evidence { prefix: longest, refused, event: position, open, allowed });
+                return Verdict::Rejected(Evidence {
+                    prefix: longest,
+                    refused,
+                    event: position,
+                    open,
+                    allowed,
+                    all_allowed: true,
+                    is_first: true,
+                    conflict: Vec::new(),
+                });
             }
             Err(kind) => return limit(kind, position),
         }

@@ -13,7 +13,11 @@
 //! | [`just_in_time::graph`] | linearizable histories | rejected ones with many open operations |
 //! | [`linear`] | rejected histories, never-returning operations | long linearizable ones |
 //! | [`bounded`] | little memory | time |
+//! | [`monitor`] | everything it can judge: near-linear | refuses the rest |
+//! | [`queue_lowe`] | complete histories of queues | refuses the rest |
 //! | [`compete`] | not knowing which | a single core |
+//!
+//! [`shrink`] reduces a history that was rejected to the few operations that this rests on.
 
 mod algorithm;
 pub mod auto;
@@ -22,13 +26,13 @@ pub mod brute;
 pub mod compete;
 pub mod just_in_time;
 pub mod linear;
-mod monitor;
+pub mod monitor;
 mod part;
 mod partition;
-#[cfg_attr(not(test), expect(dead_code, reason = "the choice of an algorithm comes with it"))]
-mod queue_lowe;
+pub mod queue_lowe;
 mod replay;
 mod search;
+pub mod shrink;
 pub mod wing_gong;
 
 use std::time::Instant;

@@ -1,9 +1,13 @@
 //! Judging one part of a history by one algorithm.
 
+use std::sync::OnceLock;
+
+use super::monitor::part::By;
+use super::monitor::read::Reader;
 use super::search::automaton::{Automaton, Interned, StateSpace, Steps};
 use super::search::problem::{Classes, Problem, Task};
 use super::search::{Found, Meter, breadth_first, depth_first};
-use super::{Algorithm, Config, Rules, auto, bounded, brute, compete, just_in_time, linear, wing_gong};
+use super::{Algorithm, Config, Rules, auto, bounded, brute, compete, just_in_time, linear, monitor, wing_gong};
 use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Limit, Verdict, Witness};
@@ -12,8 +16,19 @@ use crate::verdict::{Evidence, Limit, Verdict, Witness};
 pub(super) struct Worker<'a, S: Spec> {
     pub(super) spec: &'a S,
     pub(super) history: &'a History<S::Op, S::Ret>,
-    pub(super) classes: &'a Classes,
+    /// Made when the first part is searched: monitors need none.
+    classes: &'a OnceLock<Classes>,
     pub(super) config: &'a Config,
+    pub(super) reader: Reader<'a, S>,
+    core: Option<Core<'a, S>>,
+    /// States of cores that were forgotten.
+    forgotten: u64,
+    /// How often Lowe's queue algorithm went back.
+    pub(super) backtracks: u64,
+}
+
+/// What searches need.
+struct Core<'a, S: Spec> {
     states: Interned<'a, S>,
     steps: Steps,
     /// Scratch for [`Problem::new`].
@@ -31,18 +46,11 @@ impl<'a, S: Spec> Worker<'a, S> {
     pub(super) fn new(
         spec: &'a S,
         history: &'a History<S::Op, S::Ret>,
-        classes: &'a Classes,
+        classes: &'a OnceLock<Classes>,
         config: &'a Config,
     ) -> Self {
-        Self {
-            spec,
-            history,
-            classes,
-            config,
-            states: Interned::new(spec, history, classes),
-            steps: Steps::new(),
-            numbers: vec![0; history.len()],
-        }
+        let reader = Reader::new(spec, history);
+        Self { spec, history, classes, config, reader, core: None, forgotten: 0, backtracks: 0 }
     }
 
     /// A worker with the same task and nothing done yet, for another thread.
@@ -52,16 +60,15 @@ impl<'a, S: Spec> Worker<'a, S> {
 
     /// Forgets all states, to make room for another search.
     pub(super) fn forget(&mut self) {
-        self.states = Interned::new(self.spec, self.history, self.classes);
-        self.steps = Steps::new();
+        self.forgotten = self.states();
+        self.core = None;
     }
 
     pub(super) fn states(&self) -> u64 {
-        self.states.len() as u64
+        self.forgotten + self.core.as_ref().map_or(0, |core| core.states.len() as u64)
     }
 
-    /// Judges the part.
-    /// Says by which algorithm, if that was a choice.
+    /// Judges the part; says by which algorithm, if that was a choice.
     pub(super) fn judge(
         &mut self,
         task: Task<'_>,
@@ -73,6 +80,8 @@ impl<'a, S: Spec> Worker<'a, S> {
                 let (verdict, choice) = auto::search(self, task, meter);
                 return (verdict, Some(choice));
             }
+            Algorithm::Monitor => return (self.monitor(task, By::Type, meter), None),
+            Algorithm::QueueLowe => return (self.monitor(task, By::QueueLowe, meter), None),
             Algorithm::Brute => return (brute::search(self.spec, self.history, task.events, meter), None),
             Algorithm::Compete(algorithms) => return (compete::search(self, task, algorithms, meter), None),
             Algorithm::WingGongTree => wing_gong::tree::search(self.config),
@@ -87,6 +96,33 @@ impl<'a, S: Spec> Worker<'a, S> {
         (self.search(task, search, meter), None)
     }
 
+    /// Judges a part that the monitor has refused already, if the choice is automatic.
+    pub(super) fn judge_refused(
+        &mut self,
+        task: Task<'_>,
+        algorithm: &Algorithm,
+        meter: &mut Meter,
+    ) -> (Verdict<S::Ret>, Option<auto::Choice>) {
+        if *algorithm != Algorithm::Auto {
+            return self.judge(task, algorithm, meter);
+        }
+        let (verdict, choice) = auto::search_both(self, task, meter);
+        (verdict, Some(choice))
+    }
+
+    /// Judges by a monitor, which may refuse.
+    fn monitor(&mut self, task: Task<'_>, by: By, meter: &mut Meter) -> Verdict<S::Ret> {
+        match monitor::part::judge(self, task, by, meter) {
+            Ok((verdict, _)) => verdict,
+            Err(why) => monitor::part::refused(why, self.history.events().len()),
+        }
+    }
+
+    /// The classes of the history's operations, made when a search first needs them.
+    pub(super) fn classes(&self) -> &'a Classes {
+        self.classes.get_or_init(|| Classes::new(self.spec, self.history))
+    }
+
     /// Runs one search on the core.
     pub(super) fn search(&mut self, task: Task<'_>, search: Search, meter: &mut Meter) -> Verdict<S::Ret> {
         let rules = match &search {
@@ -95,8 +131,14 @@ impl<'a, S: Spec> Worker<'a, S> {
         };
         let at_return =
             matches!(&search, Search::BreadthFirst(options) if options.compare == breadth_first::Compare::AtReturn);
-        let problem = Problem::new(task, self.classes, rules, at_return, &mut self.numbers);
-        let mut automaton = Automaton::new(&mut self.states, &mut self.steps, self.classes);
+        let classes = self.classes();
+        let core = self.core.get_or_insert_with(|| Core {
+            states: Interned::new(self.spec, self.history, classes),
+            steps: Steps::new(),
+            numbers: vec![0; self.history.len()],
+        });
+        let problem = Problem::new(task, classes, rules, at_return, &mut core.numbers);
+        let mut automaton = Automaton::new(&mut core.states, &mut core.steps, classes);
         let found = match &search {
             Search::DepthFirst(options) => depth_first::search(&problem, &mut automaton, options, meter),
             Search::BreadthFirst(options) => breadth_first::search(&problem, &mut automaton, options, meter),
@@ -117,7 +159,10 @@ impl<'a, S: Spec> Worker<'a, S> {
                     refused,
                     event: position(refused),
                     open: open_at_return(self.history, task.events, refused),
-                    allowed: self.states.allowed(&states, refused),
+                    allowed: self.core.as_ref().map_or_else(Vec::new, |core| core.states.allowed(&states, refused)),
+                    all_allowed: true,
+                    is_first: true,
+                    conflict: Vec::new(),
                 })
             }
             Found::Unknown { kind, level } => Verdict::Unknown(Limit {

@@ -17,17 +17,20 @@
 //! The sum over the parts; merging the witnesses is linear in the number of events.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::auto::{self, Choice};
 use super::part::Worker;
+use super::replay::{self, NotALinearization};
 use super::search::problem::{Classes, Task};
 use super::search::{Meter, hash};
-use super::{Algorithm, CancelToken, Config, auto, replay};
-use crate::history::{self, Event, History, OpId, Operation};
+use super::{Algorithm, CancelToken, Config};
+use crate::history::{self, Event, EventKind, History, OpId, Operation};
 use crate::spec::Spec;
 use crate::verdict::{Judgement, LimitKind, Stats, Verdict, Witness};
 
@@ -38,244 +41,366 @@ pub(super) fn judge<S: Spec>(
     config: &Config,
     meter: &mut Meter,
 ) -> Judgement<S::Ret> {
-    let classes = Classes::new(spec, history);
-    let parts = Parts::new(spec, history, &classes, config);
+    let parts = Parts::new(spec, history, config);
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
-
-    // Parts without the operations that span keys can only reject.
-    if !parts.early.is_empty() {
-        let (verdicts, _) = judge_all(spec, history, &classes, config, &parts.early, meter, &mut stats, &mut choices);
-        if let Some(rejected) = verdicts.into_iter().find(Verdict::is_rejected) {
-            stats.choice = (config.algorithm == Algorithm::Auto)
-                .then(|| format!("by key, without what spans keys: {}", choices.describe(parts.early.len())));
-            return Judgement { verdict: rejected, stats };
-        }
-        choices = auto::Choices::default();
-    }
-
-    let (verdicts, complete) =
-        judge_all(spec, history, &classes, config, &parts.whole, meter, &mut stats, &mut choices);
-    stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(parts.whole.len()));
-    let verdict = combine(spec, history, &config.algorithm, verdicts, complete);
-    Judgement { verdict, stats }
+    let work = Work { spec, history, classes: OnceLock::new(), config, parts };
+    let threads = config.threads.min(work.parts.whole.len());
+    let (verdicts, complete) = if threads > 1 {
+        work.judge_in_parallel(threads, meter, &mut stats, &mut choices)
+    } else {
+        work.judge_all(meter, &mut stats, &mut choices)
+    };
+    stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(work.parts.whole.len()));
+    Judgement { verdict: work.combine(verdicts, complete), stats }
 }
 
-/// The events of a part, and whether it has one key only.
-struct Section<'h> {
-    events: Cow<'h, [Event]>,
+/// A part: some events of a buffer.
+struct Section {
+    buffer: usize,
+    events: Range<usize>,
+    /// Whether all its operations have the same key.
     one_key: bool,
+    /// Which of [`Parts::early`] are its parts by key.
+    early: Range<usize>,
 }
 
-impl Section<'_> {
-    fn task(&self) -> Task<'_> {
-        Task { events: &self.events, one_key: self.one_key }
-    }
-}
+/// The key of an operation that has none.
+const SPANS: u32 = u32::MAX;
 
 /// The parts of a history.
 struct Parts<'h> {
+    buffers: Vec<Cow<'h, [Event]>>,
     /// Parts that have all operations between them: the history is linearizable if and only if all of them are.
-    whole: Vec<Section<'h>>,
+    whole: Vec<Section>,
     /// Parts by key of objects that cannot be partitioned because of observers that span keys: without those, a part
     /// that is rejected rejects the history, and nothing else follows.
-    early: Vec<Section<'h>>,
+    early: Vec<Section>,
 }
 
 impl<'h> Parts<'h> {
-    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, classes: &Classes, config: &Config) -> Self {
+    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, config: &Config) -> Self {
+        let mut parts = Self { buffers: Vec::new(), whole: Vec::new(), early: Vec::new() };
         let objects: Vec<Cow<'h, [Event]>> = match history.object_count() {
             1 => vec![Cow::Borrowed(history.events())],
-            _ => history::by_object(history).into_iter().map(|part| Cow::Owned(part.events)).collect(),
+            _ => history::by_object(history).iter().map(|events| Cow::Owned(events.to_vec())).collect(),
         };
-        let whole = |events| Section { events, one_key: false };
-        if !config.partition {
-            return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
-        }
-        // By class: the number of its key, or none.
-        let mut numbers: HashMap<S::Key, usize, hash::Builder> = HashMap::default();
-        let keys: Vec<Option<usize>> = classes
-            .all()
-            .map(|class| {
-                let operation = &history[classes.representative(class)];
-                let key = spec.key(&operation.op, operation.outcome.result())?;
-                let next = numbers.len();
-                Some(*numbers.entry(key).or_insert(next))
-            })
-            .collect();
-        if numbers.is_empty() {
-            return Self { whole: objects.into_iter().map(whole).collect(), early: Vec::new() };
-        }
-        let spans = |event: &Event| keys[classes.of(event.op()).index()].is_none();
-        let any_spans = keys.contains(&None);
-        let by_key = |events: &[Event]| {
-            let key = |op: OpId| keys[classes.of(op).index()].expect("all operations have keys");
-            let mut parts = history::split(events, numbers.len(), key);
-            parts.retain(|part| !part.events.is_empty());
-            parts.into_iter().map(|part| Section { events: Cow::Owned(part.events), one_key: true })
+        let keys = if config.partition { Keys::new(spec, history) } else { None };
+        let Some(Keys { of, count, any_spans }) = keys else {
+            for events in objects {
+                parts.add_whole(events);
+            }
+            return parts;
         };
-        let mut parts = Self { whole: Vec::new(), early: Vec::new() };
+        let spans = |event: &Event| of[event.op().index()] == SPANS;
+        let observes = |event: &Event| {
+            let operation = &history[event.op()];
+            spec.observes(&operation.op, operation.outcome.result())
+        };
         for events in objects {
             if !any_spans || !events.iter().any(spans) {
-                parts.whole.extend(by_key(&events));
+                let by_key = parts.add_by_key(&events, count, &of);
+                parts.whole.extend(by_key);
                 continue;
             }
             let (spanning, keyed): (Vec<Event>, Vec<Event>) = events.iter().partition(|event| spans(event));
-            if spanning.iter().all(|event| classes.observes(classes.of(event.op()))) {
-                parts.early.extend(by_key(&keyed));
+            parts.add_whole(events);
+            if spanning.iter().all(observes) {
+                let by_key = parts.add_by_key(&keyed, count, &of);
+                let first = parts.early.len();
+                parts.early.extend(by_key);
+                let early = first..parts.early.len();
+                parts.whole.last_mut().expect("it was added").early = early;
             }
-            parts.whole.push(whole(events));
         }
         parts
     }
+
+    fn add_whole(&mut self, events: Cow<'h, [Event]>) {
+        let section = Section { buffer: self.buffers.len(), events: 0..events.len(), one_key: false, early: 0..0 };
+        self.buffers.push(events);
+        self.whole.push(section);
+    }
+
+    /// The sections of a new buffer with these events by key, in the order of their keys.
+    fn add_by_key(&mut self, events: &[Event], keys: usize, of: &[u32]) -> Vec<Section> {
+        let split = history::split(events, keys, |op| of[op.index()] as usize);
+        let buffer = self.buffers.len();
+        let section = |events| Section { buffer, events, one_key: true, early: 0..0 };
+        let sections = split.ranges().filter(|range| !range.is_empty()).map(section).collect();
+        self.buffers.push(Cow::Owned(split.into_events()));
+        sections
+    }
+
+    fn task(&self, section: &Section) -> Task<'_> {
+        Task { events: &self.buffers[section.buffer][section.events.clone()], one_key: section.one_key }
+    }
 }
 
-/// The verdicts on the parts, in their order, up to the first that is rejected, and whether none was left out.
-#[expect(clippy::too_many_arguments, reason = "the state of one call of `judge`")]
-fn judge_all<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    classes: &Classes,
-    config: &Config,
-    parts: &[Section<'_>],
-    meter: &mut Meter,
-    stats: &mut Stats,
-    choices: &mut auto::Choices,
-) -> (Vec<Verdict<S::Ret>>, bool) {
-    let threads = config.threads.min(parts.len());
-    if threads > 1 {
-        return judge_in_parallel(spec, history, classes, config, parts, threads, meter, stats, choices);
-    }
-    let mut worker = Worker::new(spec, history, classes, config);
-    let mut verdicts = Vec::with_capacity(parts.len());
-    for part in parts {
-        let mut own = meter.part(None, None);
-        let (verdict, choice) = worker.judge(part.task(), &config.algorithm, &mut own);
-        meter.add(&own);
-        choices.count(choice);
-        let ends = verdict.is_rejected()
-            || matches!(&verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Time | LimitKind::Cancelled));
-        verdicts.push(verdict);
-        if ends {
-            break;
+/// The keys of all operations.
+struct Keys {
+    /// By operation: the number of its key, or [`SPANS`].
+    of: Vec<u32>,
+    count: usize,
+    any_spans: bool,
+}
+
+impl Keys {
+    /// `None` if no operation has a key.
+    fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<Self> {
+        let mut numbers: HashMap<S::Key, u32, hash::NearBuilder> = HashMap::default();
+        let mut of: Vec<u32> = Vec::with_capacity(history.len());
+        let mut any_spans = false;
+        for operation in history.operations() {
+            let key = spec.key(&operation.op, operation.outcome.result());
+            any_spans |= key.is_none();
+            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
+            of.push(key.map_or(SPANS, |key| *numbers.entry(key).or_insert(next)));
         }
+        (!numbers.is_empty()).then_some(Self { of, count: numbers.len(), any_spans })
     }
-    stats.states += worker.states();
-    let complete = verdicts.len() == parts.len();
-    (verdicts, complete)
 }
 
-#[expect(clippy::too_many_arguments, reason = "the state of one call of `judge`")]
-fn judge_in_parallel<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    classes: &Classes,
-    config: &Config,
-    parts: &[Section<'_>],
-    threads: usize,
-    meter: &mut Meter,
-    stats: &mut Stats,
-    choices: &mut auto::Choices,
-) -> (Vec<Verdict<S::Ret>>, bool) {
-    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else {
-        // The system has no more threads to give: one will do.
-        let config = config.clone().threads(1);
-        return judge_all(spec, history, classes, &config, parts, meter, stats, choices);
-    };
-    // The first part that was rejected so far; those behind it are not needed any more.
-    let first_bad = AtomicUsize::new(usize::MAX);
-    let running: Mutex<Vec<(usize, CancelToken)>> = Mutex::new(Vec::new());
-    let running = || running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let shared = &*meter;
-    let judge_part = |worker: &mut Worker<'_, S>, index: usize| {
-        let token = shared.token();
-        {
+/// So many events are few: operations of a part that short are still in the caches when they are needed again.
+const SHORT: usize = 64;
+
+/// So many short parts are read at a time.
+const TOUCHED: usize = 32;
+
+/// The verdict on a part.
+struct Judged<Ret> {
+    verdict: Verdict<Ret>,
+    /// Whether the linearization, if it is one, has been replayed.
+    is_replayed: bool,
+}
+
+/// What there is to do.
+struct Work<'a, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    classes: OnceLock<Classes>,
+    config: &'a Config,
+    parts: Parts<'a>,
+}
+
+impl<S: Spec> Work<'_, S> {
+    /// The verdicts on the parts, in their order, up to the first that is rejected, and whether none was left out.
+    fn judge_all(
+        &self,
+        meter: &mut Meter,
+        stats: &mut Stats,
+        choices: &mut auto::Choices,
+    ) -> (Vec<Judged<S::Ret>>, bool) {
+        let mut worker = Worker::new(self.spec, self.history, &self.classes, self.config);
+        let mut verdicts = Vec::with_capacity(self.parts.whole.len());
+        for (index, section) in self.parts.whole.iter().enumerate() {
+            if index % TOUCHED == 0 {
+                self.touch(&self.parts.whole[index..self.parts.whole.len().min(index + TOUCHED)]);
+            }
+            let mut own = meter.part(None, None);
+            let (verdict, choice) = self.judge_one(&mut worker, section, &mut own);
+            meter.add(&own);
+            choices.count(choice);
+            let ends = verdict.is_rejected() || is_out_of_time(&verdict);
+            verdicts.push(Judged { verdict, is_replayed: choice == Some(Choice::OrderOfCalls) });
+            if ends {
+                break;
+            }
+        }
+        stats.states += worker.states();
+        stats.backtracks += worker.backtracks;
+        let complete = verdicts.len() == self.parts.whole.len();
+        (verdicts, complete)
+    }
+
+    /// Reads something of each operation of parts that are short and come next. They lie apart in memory; read one after
+    /// the other when they are needed, each would be waited for, but now the waits overlap.
+    fn touch(&self, sections: &[Section]) {
+        let short = sections.iter().filter(|section| section.events.len() <= SHORT);
+        let operations =
+            short.flat_map(|section| self.parts.task(section).events).map(|event| &self.history[event.op()]);
+        std::hint::black_box(operations.fold(0, |sum: u32, operation| sum.wrapping_add(operation.process.0)));
+    }
+
+    fn judge_in_parallel(
+        &self,
+        threads: usize,
+        meter: &mut Meter,
+        stats: &mut Stats,
+        choices: &mut auto::Choices,
+    ) -> (Vec<Judged<S::Ret>>, bool) {
+        let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else {
+            // The system has no more threads to give: one will do.
+            return self.judge_all(meter, stats, choices);
+        };
+        // The first part that was rejected so far; those behind it are not needed any more.
+        let first_bad = AtomicUsize::new(usize::MAX);
+        let running: Mutex<Vec<(usize, CancelToken)>> = Mutex::new(Vec::new());
+        let running = || running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let shared = &*meter;
+        let judge_part = |worker: &mut Worker<'_, S>, index: usize| {
+            let token = shared.token();
+            {
+                let mut running = running();
+                if first_bad.load(Ordering::Relaxed) < index {
+                    return None;
+                }
+                running.push((index, token.clone()));
+            }
+            let mut own = shared.share(threads, token);
+            let before = (worker.states(), worker.backtracks);
+            let (verdict, choice) = self.judge_one(worker, &self.parts.whole[index], &mut own);
             let mut running = running();
-            if first_bad.load(Ordering::Relaxed) < index {
-                return None;
+            running.retain(|(other, _)| *other != index);
+            if verdict.is_rejected() {
+                first_bad.fetch_min(index, Ordering::Relaxed);
+                for (_, token) in running.iter().filter(|(other, _)| *other > index) {
+                    token.cancel();
+                }
             }
-            running.push((index, token.clone()));
-        }
-        let mut own = shared.share(threads, token);
-        let before = worker.states();
-        let (verdict, choice) = worker.judge(parts[index].task(), &config.algorithm, &mut own);
-        let mut running = running();
-        running.retain(|(other, _)| *other != index);
-        if verdict.is_rejected() {
-            first_bad.fetch_min(index, Ordering::Relaxed);
-            for (_, token) in running.iter().filter(|(other, _)| *other > index) {
-                token.cancel();
+            Some((verdict, choice, own, (worker.states() - before.0, worker.backtracks - before.1)))
+        };
+        let worker = || Worker::new(self.spec, self.history, &self.classes, self.config);
+        let results: Vec<_> =
+            pool.install(|| (0..self.parts.whole.len()).into_par_iter().map_init(worker, judge_part).collect());
+        let mut verdicts = Vec::with_capacity(results.len());
+        // At most `threads` parts are judged at once.
+        let mut peak = 0;
+        for result in results {
+            let Some((verdict, choice, mut own, (states, backtracks))) = result else { break };
+            stats.states += states;
+            stats.backtracks += backtracks;
+            choices.count(choice);
+            peak = peak.max(own.peak_bytes * threads as u64);
+            own.peak_bytes = peak;
+            meter.add(&own);
+            let rejected = verdict.is_rejected();
+            verdicts.push(Judged { verdict, is_replayed: choice == Some(Choice::OrderOfCalls) });
+            if rejected {
+                break;
             }
         }
-        Some((verdict, choice, own, worker.states() - before))
-    };
-    let results: Vec<_> = pool.install(|| {
-        (0..parts.len()).into_par_iter().map_init(|| Worker::new(spec, history, classes, config), judge_part).collect()
-    });
-    let mut verdicts = Vec::with_capacity(parts.len());
-    // At most `threads` parts are judged at once.
-    let mut peak = 0;
-    for result in results {
-        let Some((verdict, choice, mut own, states)) = result else { break };
-        stats.states += states;
-        choices.count(choice);
-        peak = peak.max(own.peak_bytes * threads as u64);
-        own.peak_bytes = peak;
-        meter.add(&own);
-        let rejected = verdict.is_rejected();
-        verdicts.push(verdict);
-        if rejected {
-            break;
+        let complete = verdicts.len() == self.parts.whole.len();
+        (verdicts, complete)
+    }
+
+    /// Judges one part.
+    fn judge_one(
+        &self,
+        worker: &mut Worker<'_, S>,
+        section: &Section,
+        meter: &mut Meter,
+    ) -> (Verdict<S::Ret>, Option<Choice>) {
+        let task = self.parts.task(section);
+        let is_auto = self.config.algorithm == Algorithm::Auto;
+        if is_auto {
+            if let Some(order) = self.in_order_of_calls(task.events) {
+                return (Verdict::Accepted(Witness { order }), Some(Choice::OrderOfCalls));
+            }
+        }
+        let (verdict, choice) = match if is_auto { auto::by_monitor(worker, task, meter) } else { None } {
+            Some((verdict, choice)) => (verdict, Some(choice)),
+            None => {
+                // Parts without the operations that span keys can only reject.
+                for early in &self.parts.early[section.early.clone()] {
+                    let (verdict, _) = worker.judge(self.parts.task(early), &self.config.algorithm, meter);
+                    if verdict.is_rejected() || is_out_of_time(&verdict) {
+                        return (verdict, Some(Choice::OneKey));
+                    }
+                }
+                worker.judge_refused(task, &self.config.algorithm, meter)
+            }
+        };
+        (verdict, choice)
+    }
+
+    /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
+    fn combine(&self, verdicts: Vec<Judged<S::Ret>>, complete: bool) -> Verdict<S::Ret> {
+        let mut orders = Vec::with_capacity(verdicts.len());
+        let mut unknown = None;
+        let mut is_replayed = Vec::with_capacity(verdicts.len());
+        for Judged { verdict, is_replayed: this_is } in verdicts {
+            match verdict {
+                Verdict::Accepted(witness) => {
+                    orders.push(witness.order);
+                    is_replayed.push(this_is);
+                }
+                Verdict::Rejected(_) => return verdict,
+                Verdict::Unknown(_) => unknown = unknown.or(Some(verdict)),
+            }
+        }
+        if let Some(unknown) = unknown {
+            return unknown;
+        }
+        assert!(complete, "parts are left out only behind a rejected or unknown one");
+        match self.replay(orders, &is_replayed) {
+            Ok(order) => Verdict::Accepted(Witness { order }),
+            Err(problem) => panic!(
+                "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself \
+                 (does `step` answer the same each time; are `observes`, `overwrites`, `key` and `standard` true?), or \
+                 this is a bug in {}",
+                self.config.algorithm
+            ),
         }
     }
-    let complete = verdicts.len() == parts.len();
-    (verdicts, complete)
+
+    /// One linearization from those of the parts, if all of them can be replayed.
+    ///
+    /// Short ones are replayed one by one. Long ones are replayed side by side, in the order of the whole, which is about
+    /// the order of the history: one after the other, each would go through all of its memory.
+    fn replay(&self, orders: Vec<Vec<OpId>>, is_replayed: &[bool]) -> Result<Vec<OpId>, NotALinearization> {
+        let mut long = Vec::new();
+        // By operation: the number of its part among long ones.
+        let mut part_of: Vec<u32> = Vec::new();
+        for (order, _) in orders.iter().zip(is_replayed).filter(|(_, is_replayed)| !**is_replayed) {
+            if order.len() <= SHORT {
+                replay::replay_part(self.spec, self.history, order)?;
+                continue;
+            }
+            part_of.resize(self.history.len(), SPANS);
+            let part = u32::try_from(long.len()).expect("no more than operations");
+            order.iter().for_each(|op| part_of[op.index()] = part);
+            long.push(replay::Replay::new(self.spec, self.history));
+        }
+        let order = merge(self.history, orders);
+        replay::keeps_order(self.history, &order)?;
+        if !long.is_empty() {
+            for op in &order {
+                if let Some(replay) = long.get_mut(part_of[op.index()] as usize) {
+                    replay.step(*op)?;
+                }
+            }
+        }
+        Ok(order)
+    }
+
+    /// The operations in the order of their calls, if no two overlap and that is legal. (If it is not, nothing is.)
+    fn in_order_of_calls(&self, events: &[Event]) -> Option<Vec<OpId>> {
+        let is_alone =
+            |pair: &[Event]| matches!(pair, [call, ret] if call.kind() == EventKind::Call && call.op() == ret.op());
+        // Long parts have other parts between their operations, and are better replayed with those.
+        if events.len() > SHORT || !events.chunks(2).all(is_alone) {
+            return None;
+        }
+        let order: Vec<OpId> = events.iter().step_by(2).map(|event| event.op()).collect();
+        replay::replay_part(self.spec, self.history, &order).is_ok().then_some(order)
+    }
 }
 
-/// The verdict on the whole. A linearization is replayed, part by part, before it is given.
-fn combine<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    algorithm: &Algorithm,
-    verdicts: Vec<Verdict<S::Ret>>,
-    complete: bool,
-) -> Verdict<S::Ret> {
-    let mut orders = Vec::with_capacity(verdicts.len());
-    let mut unknown = None;
-    for verdict in verdicts {
-        match verdict {
-            Verdict::Accepted(witness) => orders.push(witness.order),
-            Verdict::Rejected(_) => return verdict,
-            Verdict::Unknown(_) => unknown = unknown.or(Some(verdict)),
-        }
-    }
-    if let Some(unknown) = unknown {
-        return unknown;
-    }
-    assert!(complete, "parts are left out only behind a rejected or unknown one");
-    let (order, parts) = merge(history, orders);
-    if let Err(problem) = replay::replay_parts(spec, history, &order, |place| parts[place] as usize) {
-        panic!(
-            "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself (does \
-             `step` answer the same each time; are `observes`, `overwrites` and `key` true?), or this is a bug in \
-             {algorithm}"
-        );
-    }
-    Verdict::Accepted(Witness { order })
+fn is_out_of_time<Ret>(verdict: &Verdict<Ret>) -> bool {
+    matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Time | LimitKind::Cancelled))
 }
 
-/// One linearization from those of the parts, and by place in it the number of the part.
+/// One linearization from those of the parts.
 ///
 /// In its part, an operation can take effect at the latest of the calls up to it in the order of the part; that is
 /// before its return, or the order would not keep `<_h`. Sorting all operations by this time keeps the order of each
 /// part, and keeps `<_h`: if a returned before b was called, then a's time is before its return, and b's is not before
 /// its call.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> (Vec<OpId>, Vec<u32>) {
+fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
     if orders.len() <= 1 {
-        let order = orders.pop().unwrap_or_default();
-        let parts = vec![0; order.len()];
-        return (order, parts);
+        return orders.pop().unwrap_or_default();
     }
     // Times are positions of calls, so sorting is counting. The calls are copied first: one pass through the history,
     // and then only through this.
@@ -295,14 +420,12 @@ fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> (Ve
         starts[time] += starts[time - 1];
     }
     let count = orders.iter().map(Vec::len).sum();
-    let (mut merged, mut parts) = (vec![OpId(0); count], vec![0; count]);
-    for (part, order) in (0u32..).zip(&orders) {
+    let mut merged = vec![OpId(0); count];
+    for order in &orders {
         times(order, &mut |op, time| {
-            let place = starts[time] as usize;
-            merged[place] = op;
-            parts[place] = part;
+            merged[starts[time] as usize] = op;
             starts[time] += 1;
         });
     }
-    (merged, parts)
+    merged
 }

@@ -25,7 +25,34 @@
 
 use super::monitor::lockstep::interleave;
 use super::monitor::{Answer, Input, NEVER};
-use crate::spec::{Standard, Taken};
+use super::{Algorithm, Budget, Config};
+use crate::history::History;
+use crate::spec::{Spec, Standard, Taken};
+use crate::verdict::Judgement;
+
+/// Judges a history of a queue by Lowe's queue-oriented algorithm.
+///
+/// Iterations are counted as configurations. A history that it cannot judge is
+/// [unknown](crate::verdict::LimitKind::Refused), with the reason.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::judge::{Budget, queue_lowe};
+/// use trueline::spec::{Queue, QueueOp, QueueRet};
+///
+/// let mut builder = History::builder();
+/// builder.call(0, QueueOp::Enqueue(7))?;
+/// builder.call(1, QueueOp::Dequeue)?;
+/// builder.ret(1, QueueRet::Value(Some(7)))?;
+/// builder.ret(0, QueueRet::Done)?;
+/// let judgement = queue_lowe::check(&Queue::new(), &builder.finish(), &Budget::unlimited());
+/// assert!(judgement.verdict.is_accepted());
+/// assert_eq!(judgement.stats.backtracks, 0);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+    super::check(spec, history, &Config::plain(Algorithm::QueueLowe, budget))
+}
 
 /// How the work went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

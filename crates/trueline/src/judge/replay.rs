@@ -49,26 +49,44 @@ impl std::error::Error for NotALinearization {}
 /// One step of the specification for each operation (for each state it may be in, if the specification leaves a
 /// choice).
 pub fn replay<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
-    replay_parts(spec, history, order, |place| history[order[place]].object.index())
+    keeps_order(history, order)?;
+    let mut objects: Vec<_> = (0..history.object_count()).map(|_| Replay::new(spec, history)).collect();
+    order.iter().try_for_each(|op| objects[history[*op].object.index()].step(*op))
 }
 
-/// The same for any parts of which each starts in the initial state; `part` gives the part by place in `order`.
-pub(crate) fn replay_parts<S: Spec>(
+/// Checks that the operations of one part are legal in this order, from the initial state on.
+pub(crate) fn replay_part<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     order: &[OpId],
-    part: impl Fn(usize) -> usize,
 ) -> Result<(), NotALinearization> {
-    keeps_order(history, order)?;
-    let mut states: Vec<SmallVec<[S::State; 1]>> = Vec::new();
-    for (place, &op) in order.iter().enumerate() {
-        let part = part(place);
-        while states.len() <= part {
-            states.push(smallvec![spec.initial()]);
-        }
-        step(spec, history, op, &mut states[part])?;
+    let mut replay = Replay::new(spec, history);
+    order.iter().try_for_each(|op| replay.step(*op))
+}
+
+/// Operations of one part that are carried out one by one.
+pub(crate) struct Replay<'a, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    /// The states that the object may be in: one, if the specification leaves no choice.
+    states: SmallVec<[S::State; 1]>,
+}
+
+impl<'a, S: Spec> Replay<'a, S> {
+    /// The object at the start.
+    pub(crate) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>) -> Self {
+        Self { spec, history, states: smallvec![spec.initial()] }
     }
-    Ok(())
+
+    /// Carries out one operation, if it can have its result then.
+    pub(crate) fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
+        step(self.spec, self.history, op, &mut self.states)
+    }
+
+    /// The states that the object may be in.
+    pub(crate) fn states(&self) -> &[S::State] {
+        &self.states
+    }
 }
 
 /// Checks that each operation that returned occurs, none twice, and that `order` keeps the order of operations that do

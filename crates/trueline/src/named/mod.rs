@@ -22,12 +22,14 @@
 mod families;
 mod table;
 
+use std::any::Any;
 use std::fmt::{self, Debug};
 
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
+use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Config};
 use crate::spec::Spec;
-use crate::verdict::Judgement;
+use crate::verdict::{Core, Evidence, Judgement};
 
 pub use table::{OperationInfo, SPECS, SpecInfo};
 
@@ -145,6 +147,34 @@ impl NamedSpec {
     pub fn judge(&self, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         self.family.judge(self.info, history, config)
     }
+
+    /// The few operations that a rejection rests on, shown as [`NamedJudgement::history`] shows them; `None` if the
+    /// history was not rejected.
+    ///
+    /// ```
+    /// use trueline::history::{OpId, codec::jsonl};
+    /// use trueline::judge::{Config, shrink::Limits};
+    /// use trueline::named::{self, Options};
+    ///
+    /// let history = jsonl::read(&br#"
+    ///     {"process":0,"f":"write","value":1,"call":0,"return":10}
+    ///     {"process":1,"f":"read","result":1,"call":5,"return":15}
+    ///     {"process":0,"f":"write","value":2,"call":20,"return":30}
+    ///     {"process":1,"f":"read","result":1,"call":40,"return":50}
+    /// "#[..])?;
+    /// let spec = named::spec("register", Options::new())?;
+    /// let judged = spec.judge(history, &Config::new())?;
+    /// let core = spec.shrink(&judged, &Limits::new()).expect("1 was overwritten");
+    /// assert_eq!(core.told().count(), 1); // the second read,
+    /// assert_eq!(core.begins_behind, Some(OpId(2))); // behind the second write: nothing before it matters
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn shrink(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Core<Record, String>> {
+        self.family.shrink(judged.history.as_ref(), limits)
+    }
 }
 
 /// A history that was read and judged by a [`NamedSpec`].
@@ -205,15 +235,27 @@ type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
+    fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
 }
 
 impl<F: Family> AnyFamily for F {
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         let typed = history.try_map(|operation| read(self, info, operation))?;
         drop(history);
-        let judgement = judge::check(self.spec(), &typed, config).map(F::show_ret);
-        let history = Box::new(Typed::<F>(typed));
+        let judgement = judge::check(self.spec(), &typed, config);
+        let evidence = judgement.verdict.evidence().cloned();
+        let judgement = judgement.map(F::show_ret);
+        let history = Box::new(Typed::<F> { history: typed, evidence });
         Ok(NamedJudgement { judgement, history })
+    }
+
+    fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>> {
+        let Typed { history, evidence } =
+            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
+        let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
+        let Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = core;
+        let history = show::<F>(&history);
+        Some(Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls })
     }
 }
 
@@ -260,38 +302,52 @@ trait Recorded: Debug + Send + Sync {
     fn operations(&self) -> usize;
     fn pending(&self) -> usize;
     fn shown(&self) -> History<Record, String>;
+    fn as_any(&self) -> &dyn Any;
 }
 
-struct Typed<F: Family>(History<Op<F>, Ret<F>>);
+struct Typed<F: Family> {
+    history: History<Op<F>, Ret<F>>,
+    /// Why it was rejected, if it was.
+    evidence: Option<Evidence<Ret<F>>>,
+}
 
 impl<F: Family> Debug for Typed<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.history.fmt(f)
     }
 }
 
 impl<F: Family> Recorded for Typed<F> {
     fn operations(&self) -> usize {
-        self.0.len()
+        self.history.len()
     }
 
     fn pending(&self) -> usize {
-        self.0.pending()
+        self.history.pending()
     }
 
     fn shown(&self) -> History<Record, String> {
-        let shown = self.0.try_map(|operation| {
-            let outcome = match &operation.outcome {
-                Outcome::Pending => Outcome::Pending,
-                Outcome::Returned(ret) => Outcome::Returned(F::show_ret(ret)),
-                Outcome::Optional(ret) => Outcome::Optional(F::show_ret(ret)),
-            };
-            Ok::<_, std::convert::Infallible>((F::show_op(&operation.op), outcome))
-        });
-        match shown {
-            Ok(shown) => shown,
-            Err(never) => match never {},
-        }
+        show::<F>(&self.history)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The history as it is shown.
+fn show<F: Family>(history: &History<Op<F>, Ret<F>>) -> History<Record, String> {
+    let shown = history.try_map(|operation| {
+        let outcome = match &operation.outcome {
+            Outcome::Pending => Outcome::Pending,
+            Outcome::Returned(ret) => Outcome::Returned(F::show_ret(ret)),
+            Outcome::Optional(ret) => Outcome::Optional(F::show_ret(ret)),
+        };
+        Ok::<_, std::convert::Infallible>((F::show_op(&operation.op), outcome))
+    });
+    match shown {
+        Ok(shown) => shown,
+        Err(never) => match never {},
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// An array of values `V`, as long as need be.
 ///
@@ -70,6 +70,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
     type Ret = ArrayRet<V>;
     type State = Trie<usize, V>;
     type Key = usize;
+    type Value = V;
 
     fn initial(&self) -> Trie<usize, V> {
         Trie::new()
@@ -96,6 +97,25 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
         }
     }
 
+    fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
+        // Each index is a register, of which values can be left out one by one.
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
+                Subject::of(&(index, value))
+            }
+            (ArrayOp::Read(_), _) => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, op: &ArrayOp<V>, recorded: &ArrayRet<V>) -> Option<Trie<usize, V>> {
+        match (op, recorded) {
+            (ArrayOp::Write(index, value), ArrayRet::Done) | (ArrayOp::Read(index), ArrayRet::Value(value)) => {
+                Some(written(&Trie::new(), &self.initial, index, value))
+            }
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &ArrayOp<V>, _recorded: Option<&ArrayRet<V>>) -> bool {
         match op {
             ArrayOp::Read(_) => true,
@@ -119,6 +139,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
 
     fn describe_state(&self, state: &Trie<usize, V>) -> String {
         describe_map(state.iter())
+    }
+
+    fn standard<'a>(&'a self, op: &'a ArrayOp<V>, recorded: Option<&'a ArrayRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (ArrayOp::Read(_), Some(ArrayRet::Value(value))) => Standard::Read(value),
+            (ArrayOp::Write(_, value), None | Some(ArrayRet::Done)) => Standard::Write(value),
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
 ///
@@ -83,6 +83,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     type Ret = BagRet<V>;
     type State = Trie<V, u32>;
     type Key = V;
+    type Value = V;
 
     fn initial(&self) -> Trie<V, u32> {
         Trie::new()
@@ -114,6 +115,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
         }
     }
 
+    fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
+        // What was empty is still empty with less in it.
+        self.key(op, recorded).map_or(Subject::Free, |value| Subject::of(&value))
+    }
+
+    fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == BagRet::Value(None)).then(Trie::new)
+    }
+
     fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {
         match op {
             BagOp::Add(_) => false,
@@ -134,6 +145,22 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
 
     fn describe_state(&self, state: &Trie<V, u32>) -> String {
         describe_counts(state)
+    }
+
+    fn standard_spans_keys(&self) -> bool {
+        true
+    }
+
+    fn standard<'a>(&'a self, op: &'a BagOp<V>, recorded: Option<&'a BagRet<V>>) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(BagRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (BagOp::Add(value), None | Some(BagRet::Done)) => Standard::Put(value),
+            (BagOp::RemoveAny, None | Some(BagRet::Value(_))) => Standard::Take(taken),
+            _ => return None,
+        })
     }
 }
 

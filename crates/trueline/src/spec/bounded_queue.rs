@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// A first-in-first-out queue of at most so many values `V`, empty at first.
 ///
@@ -67,6 +67,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     type Ret = BoundedQueueRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -92,6 +93,21 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
             BoundedQueueOp::Enqueue(_) | BoundedQueueOp::Peek => None,
         };
         outcome(result, next.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> Subject {
+        // As of a queue, and there is more room with less in it: only that it was full may be wrong then.
+        match (op, recorded) {
+            (BoundedQueueOp::Enqueue(_), Some(BoundedQueueRet::Accepted(false))) => Subject::All,
+            (BoundedQueueOp::Enqueue(value), _) => Subject::of(value),
+            (_, Some(BoundedQueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &BoundedQueueOp<V>, recorded: &BoundedQueueRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == BoundedQueueRet::Value(None)).then(Chain::new)
     }
 
     fn observes(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A register with values `V` that can also be changed on condition.
 ///
@@ -90,6 +90,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     type Ret = CasRegisterRet<V>;
     type State = V;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> V {
         self.initial.clone()
@@ -125,6 +126,30 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
         }
     }
 
+    fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
+        // As of a register; but a compare-and-set is about two values, and if it failed, about all that are not its own.
+        match (op, recorded) {
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
+                Subject::Free
+            }
+            (CasRegisterOp::Write(value), _) | (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) => {
+                Subject::of(value)
+            }
+            (CasRegisterOp::Read, _) => Subject::Free,
+            (CasRegisterOp::Cas { .. }, _) => Subject::All,
+        }
+    }
+
+    fn leads_to(&self, op: &CasRegisterOp<V>, recorded: &CasRegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (CasRegisterOp::Read, CasRegisterRet::Value(value)) if self.nil.as_ref() == Some(value) => None,
+            (CasRegisterOp::Write(value), CasRegisterRet::Done)
+            | (CasRegisterOp::Read, CasRegisterRet::Value(value))
+            | (CasRegisterOp::Cas { new: value, .. }, CasRegisterRet::Swapped(true)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> bool {
         match op {
             CasRegisterOp::Read => true,
@@ -138,6 +163,28 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
 
     fn overwrites(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> bool {
         matches!((op, recorded), (CasRegisterOp::Write(_), None | Some(CasRegisterRet::Done)))
+    }
+
+    fn standard<'a>(
+        &'a self,
+        op: &'a CasRegisterOp<V>,
+        recorded: Option<&'a CasRegisterRet<V>>,
+    ) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() != Some(value) => {
+                Standard::Read(value)
+            }
+            (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => Standard::Write(value),
+            // One that never returned and did not swap only looked.
+            (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(true))) => {
+                Standard::Exchange { old: Some(expected), new }
+            }
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

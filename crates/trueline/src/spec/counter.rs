@@ -1,6 +1,6 @@
 //! A counter.
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A number that is added to, and read.
 ///
@@ -55,6 +55,7 @@ impl Spec for Counter {
     type Ret = CounterRet;
     type State = i64;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> i64 {
         self.initial
@@ -73,6 +74,14 @@ impl Spec for Counter {
             CounterOp::Add(number) => *number == 0,
             CounterOp::Read => true,
         }
+    }
+
+    fn standard<'a>(&'a self, op: &'a CounterOp, recorded: Option<&'a CounterRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            (CounterOp::Add(1), None | Some(CounterRet::Done)) => Standard::Increment,
+            (CounterOp::Read, Some(CounterRet::Value(seen))) => Standard::Count(seen.wrapping_sub(self.initial)),
+            _ => return None,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::DoubleEnded;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An unbounded double-ended queue of values `V`, empty at first.
 ///
@@ -81,6 +81,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     type Ret = DequeRet<V>;
     type State = DoubleEnded<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> DoubleEnded<V> {
         DoubleEnded::new()
@@ -109,6 +110,20 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
             DequeOp::PeekFront | DequeOp::PeekBack => None,
         };
         outcome(result, next.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> Subject {
+        // What is left is in the same order, so what was at an end of all is at that end of what is left.
+        match (op, recorded) {
+            (DequeOp::PushFront(value) | DequeOp::PushBack(value), _) => Subject::of(value),
+            (_, Some(DequeRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &DequeOp<V>, recorded: &DequeRet<V>) -> Option<DoubleEnded<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == DequeRet::Value(None)).then(DoubleEnded::new)
     }
 
     fn observes(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> bool {

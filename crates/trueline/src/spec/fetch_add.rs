@@ -1,6 +1,6 @@
 //! A counter with fetch-and-add.
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A number that is added to by operations that tell what it was before: fetch-and-add.
 ///
@@ -46,6 +46,7 @@ impl Spec for FetchAdd {
     type Ret = i64;
     type State = i64;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> i64 {
         self.initial
@@ -66,6 +67,16 @@ impl Spec for FetchAdd {
             FetchAddOp::FetchAdd(number) => *number == 0,
             FetchAddOp::Read => true,
         }
+    }
+
+    fn standard<'a>(&'a self, op: &'a FetchAddOp, recorded: Option<&'a i64>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            (FetchAddOp::FetchAdd(1), found) => {
+                Standard::FetchIncrement(found.map(|found| found.wrapping_sub(self.initial)))
+            }
+            (FetchAddOp::Read, Some(seen)) => Standard::Count(seen.wrapping_sub(self.initial)),
+            _ => return None,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::array::written;
 use super::persistent::{Text, Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// A string for each key `K`, empty at first: the store that MIT's distributed systems course has its students build,
 /// and whose histories Porcupine checks.
@@ -77,6 +77,7 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
     type Ret = KvRet;
     type State = Trie<K, Text>;
     type Key = K;
+    type Value = Text;
 
     fn initial(&self) -> Trie<K, Text> {
         Trie::new()
@@ -97,6 +98,15 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
                 outcome(KvRet::Done, written(state, EMPTY, key, &text))
             }
             (KvOp::Get(_), Some(KvRet::Done)) | (KvOp::Put(..) | KvOp::Append(..), Some(KvRet::Value(_))) => blocked(),
+        }
+    }
+
+    fn leads_to(&self, op: &KvOp<K>, recorded: &KvRet) -> Option<Trie<K, Text>> {
+        match (op, recorded) {
+            (KvOp::Put(key, text), KvRet::Done) | (KvOp::Get(key), KvRet::Value(text)) => {
+                Some(written(&Trie::new(), EMPTY, key, text))
+            }
+            _ => None,
         }
     }
 
@@ -137,6 +147,18 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
 
     fn describe_state(&self, state: &Trie<K, Text>) -> String {
         describe_map(state.iter())
+    }
+
+    fn standard<'a>(&'a self, op: &'a KvOp<K>, recorded: Option<&'a KvRet>) -> Option<Standard<&'a Text>> {
+        Some(match (op, recorded) {
+            (KvOp::Get(_), Some(KvRet::Value(text))) => Standard::Read(text),
+            (KvOp::Put(_, text), None | Some(KvRet::Done)) => Standard::Write(text),
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&Text> {
+        Initial::Value(EMPTY)
     }
 }
 

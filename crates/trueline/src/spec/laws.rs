@@ -240,6 +240,7 @@ mod tests {
         type Ret = MapRet<u8>;
         type State = <Map<u8, u8> as Spec>::State;
         type Key = u8;
+        type Value = ();
 
         fn initial(&self) -> Self::State {
             Map::new().initial()
@@ -308,6 +309,7 @@ mod tests {
         type Ret = u8;
         type State = u8;
         type Key = ();
+        type Value = ();
 
         fn initial(&self) -> u8 {
             0

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use smallvec::smallvec;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// An append-only log of values `V`, empty at first.
 ///
@@ -96,6 +96,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
     type Ret = LogRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -120,6 +121,41 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
                 outcome(LogRet::Size(*size), state.clone())
             }
             (LogOp::Append(_) | LogOp::Read | LogOp::Size, Some(_)) => blocked(),
+        }
+    }
+
+    fn subject(&self, op: &LogOp<V>, recorded: Option<&LogRet<V>>) -> Subject {
+        match (op, recorded) {
+            (LogOp::Append(value), _) => Subject::of(value),
+            (LogOp::Read, Some(LogRet::Values(_))) => Subject::Several,
+            (LogOp::Size, Some(LogRet::Size(0))) | (LogOp::Read, _) => Subject::Free,
+            (LogOp::Size, _) => Subject::All,
+        }
+    }
+
+    fn restrict(
+        &self,
+        op: &LogOp<V>,
+        recorded: Option<&LogRet<V>>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(LogOp<V>, Option<LogRet<V>>)> {
+        match (op, recorded) {
+            // With others gone, the index is another one.
+            (LogOp::Append(_), Some(LogRet::Index(_))) => Some((op.clone(), Some(LogRet::Done))),
+            (LogOp::Read, Some(LogRet::Values(values))) => {
+                // A chain gives the newest first.
+                let left: Vec<&V> = values.iter().filter(|value| !gone(Subject::of(*value))).collect();
+                Some((op.clone(), Some(LogRet::Values(left.into_iter().rev().cloned().collect()))))
+            }
+            _ => Some((op.clone(), recorded.cloned())),
+        }
+    }
+
+    fn leads_to(&self, op: &LogOp<V>, recorded: &LogRet<V>) -> Option<Chain<V>> {
+        match (op, recorded) {
+            (LogOp::Read, LogRet::Values(values)) => Some(values.clone()),
+            (LogOp::Size, LogRet::Size(0)) => Some(Chain::new()),
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
 ///
@@ -129,6 +129,7 @@ where
     type Ret = MapRet<V>;
     type State = Trie<K, V>;
     type Key = K;
+    type Value = V;
 
     fn initial(&self) -> Trie<K, V> {
         Trie::new()
@@ -166,6 +167,29 @@ where
             MapOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> Subject {
+        match (op, recorded) {
+            (MapOp::Clear, _) | (MapOp::Size, Some(MapRet::Size(0))) => Subject::Free,
+            _ => self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key)),
+        }
+    }
+
+    fn leads_to(&self, op: &MapOp<K, V>, recorded: &MapRet<V>) -> Option<Trie<K, V>> {
+        let present = |key: &K, value: &V| Some(Trie::new().insert(key.clone(), value.clone()));
+        match (op, recorded) {
+            (MapOp::Get(key), MapRet::Value(Some(value)))
+            | (MapOp::Put(key, value), MapRet::Done)
+            | (MapOp::Insert(key, value), MapRet::Value(_))
+            | (MapOp::GetOrInsert(key, _), MapRet::Value(Some(value)))
+            | (MapOp::Cas { key, new: value, .. }, MapRet::Swapped(true)) => present(key, value),
+            (MapOp::Get(_), MapRet::Value(None))
+            | (MapOp::Delete(_) | MapOp::Clear, MapRet::Done)
+            | (MapOp::Remove(_), MapRet::Value(_))
+            | (MapOp::Size, MapRet::Size(0)) => Some(Trie::new()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
@@ -208,6 +232,32 @@ where
 
     fn describe_state(&self, state: &Trie<K, V>) -> String {
         describe_map(state.iter())
+    }
+
+    fn standard<'a>(&'a self, op: &'a MapOp<K, V>, recorded: Option<&'a MapRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (MapOp::Get(_), Some(MapRet::Value(found))) => Standard::Get(found.as_ref()),
+            (MapOp::Put(_, new), None | Some(MapRet::Done)) => Standard::Replace { old: None, new: Some(new) },
+            (MapOp::Delete(_), None | Some(MapRet::Done)) => Standard::Replace { old: None, new: None },
+            (MapOp::Insert(_, new), None) => Standard::Replace { old: None, new: Some(new) },
+            (MapOp::Insert(_, new), Some(MapRet::Value(old))) => {
+                Standard::Replace { old: Some(old.as_ref()), new: Some(new) }
+            }
+            (MapOp::GetOrInsert(_, new), Some(MapRet::Value(Some(found)))) if found != new => {
+                Standard::Get(Some(found))
+            }
+            // It inserted the value, unless another did; but then the value is inserted twice, and monitors refuse that.
+            (MapOp::GetOrInsert(_, new), None | Some(MapRet::Value(Some(_)))) => {
+                Standard::Replace { old: Some(None), new: Some(new) }
+            }
+            (MapOp::Cas { expected, new, .. }, None | Some(MapRet::Swapped(true))) => {
+                Standard::Replace { old: Some(expected.as_ref()), new: Some(new) }
+            }
+            (MapOp::Remove(_), None) => Standard::Replace { old: None, new: None },
+            (MapOp::Remove(_), Some(MapRet::Value(None))) => Standard::Get(None),
+            (MapOp::Remove(_), Some(MapRet::Value(old))) => Standard::Replace { old: Some(old.as_ref()), new: None },
+            _ => return None,
+        })
     }
 }
 

@@ -32,7 +32,9 @@ mod set;
 mod stack;
 mod stack_heights;
 mod standard;
+mod subject;
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -61,7 +63,8 @@ pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp, SetRet};
 pub use stack::{Stack, StackOp, StackRet};
 pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
-pub use standard::{Standard, Taken};
+pub use standard::{Initial, Standard, Taken};
+pub use subject::Subject;
 
 /// What an operation may do in a state: each possible result with the state it leads to.
 ///
@@ -91,6 +94,7 @@ pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
 ///     type Ret = bool; // was it on?
 ///     type State = bool;
 ///     type Key = ();
+///     type Value = ();
 ///
 ///     fn initial(&self) -> bool {
 ///         false
@@ -110,6 +114,8 @@ pub trait Spec: Sync {
     type State: Clone + Eq + Hash + Debug + Send + Sync;
     /// What a history may be partitioned by; `()` where it cannot be.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
+    /// What [standard](Spec::standard) operations put in and take out; `()` where they have no values, or there are none.
+    type Value: Clone + Eq + Hash + Sync;
 
     /// The state before the first operation; for a partitioned history, of each partition.
     fn initial(&self) -> Self::State;
@@ -170,6 +176,83 @@ pub trait Spec: Sync {
     fn reaches(&self, state: &Self::State, goal: &Self::Op, result: &Self::Ret) -> bool {
         let _ = (state, goal, result);
         true
+    }
+
+    /// What `op` with this result is, if every checker knows such operations: how histories of a user's own types reach
+    /// the near-linear monitors.
+    ///
+    /// This is a promise: a history (or the part of one [key](Spec::key)) all of whose operations are standard is
+    /// linearizable if and only if it is as a history of the standard object, from [`Spec::standard_initial`]. What is
+    /// not of this kind is judged by search.
+    ///
+    /// ```
+    /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec, Standard, Taken};
+    ///
+    /// let queue = Queue::new();
+    /// assert_eq!(queue.standard(&QueueOp::Enqueue('a'), Some(&QueueRet::Done)), Some(Standard::Enqueue(&'a')));
+    /// assert_eq!(queue.standard(&QueueOp::Dequeue, None), Some(Standard::Dequeue(Taken::Unknown)));
+    /// ```
+    fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a Self::Value>> {
+        let _ = (op, recorded);
+        None
+    }
+
+    /// Whether operations with different [keys](Spec::key) are standard operations of *one* object (a bag, whose values
+    /// are keys), not each of its own (a set, whose values are objects for themselves).
+    fn standard_spans_keys(&self) -> bool {
+        false
+    }
+
+    /// What the standard object holds at the start.
+    fn standard_initial(&self) -> Initial<&Self::Value> {
+        Initial::Nothing
+    }
+
+    /// Which of two values a standard priority queue gives out first.
+    fn standard_order(&self, one: &Self::Value, other: &Self::Value) -> Ordering {
+        let _ = (one, other);
+        Ordering::Equal
+    }
+
+    /// What this operation is about, for whoever wants to leave out of a history all that is about the same: how
+    /// [`shrink`](crate::judge::shrink) gets rid of most of it.
+    ///
+    /// This is a promise. Take a legal sequence of operations, none of which is about [all](Subject::All), and any set of
+    /// subjects. Without the operations about these, and with all others [restricted](Spec::restrict) to other subjects,
+    /// the sequence is still legal. An operation whose result is not recorded is
+    /// pending: it may be about [one](Subject::One) subject only if it is about that, or observes, whatever its result
+    /// is; it is [free](Subject::Free) if each result makes it free, or be about one subject.
+    ///
+    /// Of itself, an operation is about its [key](Spec::key), and about all if it has none.
+    fn subject(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Subject {
+        self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key))
+    }
+
+    /// What is left of an operation when some subjects, but not its only one, are `gone`, with its result if that is
+    /// recorded; `None` if nothing is.
+    ///
+    /// It is part of the promise of [`subject`](Spec::subject). What is left must observe if the operation did, and may
+    /// say less than before even if nothing is gone.
+    fn restrict(
+        &self,
+        op: &Self::Op,
+        recorded: Option<&Self::Ret>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(Self::Op, Option<Self::Ret>)> {
+        let _ = gone;
+        Some((op.clone(), recorded.cloned()))
+    }
+
+    /// The state behind `op` with this result, if that is the same whatever the state before was.
+    ///
+    /// Unlike a [blind write](Spec::overwrites), it need not be possible in every state. For an operation with a
+    /// [key](Spec::key), it is the state of its partition. Of itself, only of blind writes it is known.
+    fn leads_to(&self, op: &Self::Op, recorded: &Self::Ret) -> Option<Self::State> {
+        if !self.overwrites(op, Some(recorded)) {
+            return None;
+        }
+        let outcomes = self.step(&self.initial(), op, Some(recorded));
+        outcomes.into_iter().find(|(result, _)| result == recorded).map(|(_, next)| next)
     }
 
     /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.

@@ -70,6 +70,7 @@ impl<M: Model> Spec for FromModel<M> {
     type Ret = M::Ret;
     type State = M;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> M {
         self.initial.clone()

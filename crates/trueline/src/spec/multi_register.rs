@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::array::written;
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Subject, blocked, outcome};
 
 /// A register with values `V` for each key `K`, and transactions that read and write several of them at once.
 ///
@@ -130,6 +130,7 @@ where
     /// The values that are not the initial one.
     type State = Trie<K, V>;
     type Key = K;
+    type Value = ();
 
     fn initial(&self) -> Trie<K, V> {
         Trie::new()
@@ -164,6 +165,32 @@ where
             Some(_) if recorded_reads.is_some_and(|mut more| more.next().is_some()) => blocked(),
             Some(recorded) => outcome(recorded.clone(), next),
         }
+    }
+
+    fn subject(&self, op: &MultiRegisterOp<K, V>, recorded: Option<&MultiRegisterRet<V>>) -> Subject {
+        self.key(op, recorded).map_or(Subject::Several, |key| Subject::of(&key))
+    }
+
+    fn restrict(
+        &self,
+        op: &MultiRegisterOp<K, V>,
+        recorded: Option<&MultiRegisterRet<V>>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(MultiRegisterOp<K, V>, Option<MultiRegisterRet<V>>)> {
+        let stays: Vec<bool> = op.0.iter().map(|access| !gone(Subject::of(access.key()))).collect();
+        if !stays.contains(&true) {
+            return None;
+        }
+        let left = op.0.iter().zip(&stays).filter(|(_, stays)| **stays).map(|(access, _)| access.clone()).collect();
+        let reads = || op.0.iter().zip(&stays).filter(|(access, _)| matches!(access, MicroOp::Read(_)));
+        let found = recorded.map(|recorded| {
+            if recorded.0.len() != reads().count() {
+                // It cannot have happened, and so it shall stay.
+                return recorded.clone();
+            }
+            reads().zip(recorded.0.iter()).filter(|((_, stays), _)| **stays).map(|(_, value)| value.clone()).collect()
+        });
+        Some((left, found))
     }
 
     fn observes(&self, op: &MultiRegisterOp<K, V>, recorded: Option<&MultiRegisterRet<V>>) -> bool {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::bag::{describe_counts, without_one};
 use super::persistent::Trie;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
 
 /// A multiset of values `V`, empty at first. See [`Bag`](super::Bag) for one that takes out what it likes.
 ///
@@ -75,6 +75,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
     /// How often it has each value, which is at least once.
     type State = Trie<V, u32>;
     type Key = V;
+    type Value = V;
 
     fn initial(&self) -> Trie<V, u32> {
         Trie::new()
@@ -105,6 +106,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
         outcome(result, next)
     }
 
+    fn leads_to(&self, op: &MultisetOp<V>, recorded: &MultisetRet) -> Option<Trie<V, u32>> {
+        match (op, recorded) {
+            (MultisetOp::Count(_), MultisetRet::Count(0)) | (MultisetOp::Remove(_), MultisetRet::Removed(false)) => {
+                Some(Trie::new())
+            }
+            (MultisetOp::Count(value), MultisetRet::Count(count)) => Some(Trie::new().insert(value.clone(), *count)),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &MultisetOp<V>, recorded: Option<&MultisetRet>) -> bool {
         match op {
             MultisetOp::Add(_) => false,
@@ -125,6 +136,17 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
 
     fn describe_state(&self, state: &Trie<V, u32>) -> String {
         describe_counts(state)
+    }
+
+    fn standard<'a>(&'a self, op: &'a MultisetOp<V>, recorded: Option<&'a MultisetRet>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (MultisetOp::Add(value), None | Some(MultisetRet::Done)) => Standard::Put(value),
+            // All that a part has of one value is that value: to find none of it is to find nothing.
+            (MultisetOp::Remove(value), Some(MultisetRet::Removed(true))) => Standard::Take(Taken::Value(value)),
+            (MultisetOp::Remove(_), Some(MultisetRet::Removed(false))) => Standard::Take(Taken::Nothing),
+            (MultisetOp::Remove(_), None) => Standard::Take(Taken::Unknown),
+            _ => return None,
+        })
     }
 }
 

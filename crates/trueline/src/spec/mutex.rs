@@ -1,6 +1,6 @@
 //! A mutual exclusion lock.
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A lock that is free at first: a *partial* object, whose operations may be impossible in a state.
 ///
@@ -71,6 +71,7 @@ impl Spec for Mutex {
     type Ret = LockRet;
     type State = Option<Option<u32>>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Option<Option<u32>> {
         None
@@ -93,6 +94,16 @@ impl Spec for Mutex {
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
     }
 
+    fn leads_to(&self, op: &MutexOp, recorded: &LockRet) -> Option<Option<Option<u32>>> {
+        match (op, recorded) {
+            (MutexOp::Acquire { by }, LockRet::Done) | (MutexOp::TryAcquire { by }, LockRet::Taken(true)) => {
+                Some(Some(*by))
+            }
+            (MutexOp::Release { .. }, LockRet::Done) => Some(None),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &MutexOp, recorded: Option<&LockRet>) -> bool {
         matches!(op, MutexOp::TryAcquire { .. }) && recorded == Some(&LockRet::Taken(false))
     }
@@ -103,6 +114,17 @@ impl Spec for Mutex {
             Some(None) => "held".to_owned(),
             Some(Some(owner)) => format!("held by {owner}"),
         }
+    }
+
+    fn standard<'a>(&'a self, op: &'a MutexOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            (MutexOp::Acquire { by }, None | Some(LockRet::Done)) => Standard::Lock { by: *by },
+            // One that never returned and failed only looked.
+            (MutexOp::TryAcquire { by }, None | Some(LockRet::Taken(true))) => Standard::Lock { by: *by },
+            (MutexOp::TryAcquire { .. }, Some(LockRet::Taken(false))) => Standard::LockFailed,
+            (MutexOp::Release { by }, None | Some(LockRet::Done)) => Standard::Unlock { by: *by },
+            _ => return None,
+        })
     }
 }
 

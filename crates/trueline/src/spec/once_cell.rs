@@ -68,6 +68,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
     type Ret = OnceCellRet<V>;
     type State = Option<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Option<V> {
         None
@@ -88,6 +89,14 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
             OnceCellOp::Get | OnceCellOp::GetOrInit(_) => OnceCellRet::Value(next.cloned()),
         };
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next.cloned()) }
+    }
+
+    fn leads_to(&self, op: &OnceCellOp<V>, recorded: &OnceCellRet<V>) -> Option<Option<V>> {
+        match (op, recorded) {
+            (OnceCellOp::Set(value), OnceCellRet::Stored(true)) => Some(Some(value.clone())),
+            (OnceCellOp::Get | OnceCellOp::GetOrInit(_), OnceCellRet::Value(value)) => Some(value.clone()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &OnceCellOp<V>, recorded: Option<&OnceCellRet<V>>) -> bool {

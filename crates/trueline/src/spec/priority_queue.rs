@@ -1,11 +1,12 @@
 //! A priority queue: the least comes out first.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -75,6 +76,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     /// How often it has each value, which is at least once.
     type State = Treap<V, u32>;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> Treap<V, u32> {
         Treap::new()
@@ -106,11 +108,27 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         let result = PriorityQueueRet::Value(least.map(|(value, _)| value.clone()));
         let next = match (op, least) {
             // No count is ever 0: equal queues must be equal maps.
-            (PriorityQueueOp::DeleteMin, Some((value, 1))) => state.remove(value),
+            (PriorityQueueOp::DeleteMin, Some((_, 1))) => {
+                state.pop_first().map_or_else(Treap::new, |(_, _, rest)| rest)
+            }
             (PriorityQueueOp::DeleteMin, Some((value, count))) => state.insert(value.clone(), count - 1),
             _ => state.clone(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
+        // What was the least of all is the least of what is left.
+        match (op, recorded) {
+            (PriorityQueueOp::Insert(value), _) => Subject::of(value),
+            (_, Some(PriorityQueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == PriorityQueueRet::Value(None)).then(Treap::new)
     }
 
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
@@ -128,6 +146,27 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     fn describe_state(&self, state: &Treap<V, u32>) -> String {
         let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
         format!("{:?}", instances.collect::<Vec<_>>())
+    }
+
+    fn standard<'a>(
+        &'a self,
+        op: &'a PriorityQueueOp<V>,
+        recorded: Option<&'a PriorityQueueRet<V>>,
+    ) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(PriorityQueueRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (PriorityQueueOp::Insert(value), None | Some(PriorityQueueRet::Done)) => Standard::Insert(value),
+            (PriorityQueueOp::DeleteMin, None | Some(PriorityQueueRet::Value(_))) => Standard::DeleteMin(taken),
+            (PriorityQueueOp::PeekMin, None | Some(PriorityQueueRet::Value(_))) => Standard::Min(taken),
+            _ => return None,
+        })
+    }
+
+    fn standard_order(&self, one: &V, other: &V) -> Ordering {
+        one.cmp(other)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -77,6 +77,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     type Ret = QueueRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -94,15 +95,31 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
                 Some(QueueRet::Value(_)) => blocked(),
             };
         }
-        let front = state.oldest();
+        // To find the oldest element takes some time, so it is found once.
+        let (front, rest) = match op {
+            QueueOp::Dequeue => state.drop_oldest().map_or((None, None), |(front, rest)| (Some(front), Some(rest))),
+            _ => (state.oldest(), None),
+        };
         match recorded {
             Some(QueueRet::Done) => return blocked(),
             Some(QueueRet::Value(value)) if value.as_ref() != front => return blocked(),
             Some(QueueRet::Value(_)) | None => {}
         }
-        let result = QueueRet::Value(front.cloned());
-        let rest = if *op == QueueOp::Dequeue { state.drop_oldest().map(|(_, rest)| rest) } else { None };
-        outcome(result, rest.unwrap_or_else(|| state.clone()))
+        outcome(QueueRet::Value(front.cloned()), rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
+        // What is left is in the same order, so what was first of all is first of what is left.
+        match (op, recorded) {
+            (QueueOp::Enqueue(value), _) => Subject::of(value),
+            (_, Some(QueueRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == QueueRet::Value(None)).then(Chain::new)
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
@@ -115,6 +132,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
 
     fn heap_size(&self, state: &Chain<V>) -> usize {
         state.heap_size()
+    }
+
+    fn standard<'a>(&'a self, op: &'a QueueOp<V>, recorded: Option<&'a QueueRet<V>>) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(QueueRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (QueueOp::Enqueue(value), None | Some(QueueRet::Done)) => Standard::Enqueue(value),
+            (QueueOp::Dequeue, None | Some(QueueRet::Value(_))) => Standard::Dequeue(taken),
+            (QueueOp::Peek, None | Some(QueueRet::Value(_))) => Standard::Front(taken),
+            _ => return None,
+        })
     }
 }
 

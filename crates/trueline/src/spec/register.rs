@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A register with values `V`.
 ///
@@ -59,6 +59,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     type Ret = RegisterRet<V>;
     type State = V;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> V {
         self.initial.clone()
@@ -77,6 +78,23 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
         }
     }
 
+    fn subject(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> Subject {
+        // A read follows the write of its value, or nothing but reads: so it does without the writes of other values.
+        match (op, recorded) {
+            (RegisterOp::Write(value), _) | (RegisterOp::Read, Some(RegisterRet::Value(value))) => Subject::of(value),
+            (RegisterOp::Read, _) => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, op: &RegisterOp<V>, recorded: &RegisterRet<V>) -> Option<V> {
+        match (op, recorded) {
+            (RegisterOp::Write(value), RegisterRet::Done) | (RegisterOp::Read, RegisterRet::Value(value)) => {
+                Some(value.clone())
+            }
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &RegisterOp<V>, _recorded: Option<&RegisterRet<V>>) -> bool {
         match op {
             RegisterOp::Read => true,
@@ -86,6 +104,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
 
     fn overwrites(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> bool {
         matches!((op, recorded), (RegisterOp::Write(_), None | Some(RegisterRet::Done)))
+    }
+
+    fn standard<'a>(&'a self, op: &'a RegisterOp<V>, recorded: Option<&'a RegisterRet<V>>) -> Option<Standard<&'a V>> {
+        Some(match (op, recorded) {
+            (RegisterOp::Read, Some(RegisterRet::Value(value))) => Standard::Read(value),
+            (RegisterOp::Write(value), None | Some(RegisterRet::Done)) => Standard::Write(value),
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        Initial::Value(&self.initial)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A lock that many may hold to read, and one to write.
 
 use super::mutex::LockRet;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, blocked, outcome};
 
 /// A lock that is free at first, and is held by any number of readers or by one writer: a *partial* object, like
 /// [`Mutex`](super::Mutex).
@@ -68,6 +68,7 @@ impl Spec for RwLock {
     type Ret = LockRet;
     type State = RwLockState;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> RwLockState {
         RwLockState::Readers(0)
@@ -90,6 +91,16 @@ impl Spec for RwLock {
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
     }
 
+    fn leads_to(&self, op: &RwLockOp, recorded: &LockRet) -> Option<RwLockState> {
+        match (op, recorded) {
+            (RwLockOp::WriteLock, LockRet::Done) | (RwLockOp::TryWriteLock, LockRet::Taken(true)) => {
+                Some(RwLockState::Writer)
+            }
+            (RwLockOp::WriteUnlock, LockRet::Done) => Some(RwLockState::Readers(0)),
+            _ => None,
+        }
+    }
+
     fn observes(&self, op: &RwLockOp, recorded: Option<&LockRet>) -> bool {
         matches!(op, RwLockOp::TryReadLock | RwLockOp::TryWriteLock) && recorded == Some(&LockRet::Taken(false))
     }
@@ -101,6 +112,19 @@ impl Spec for RwLock {
             RwLockState::Readers(count) => format!("held by {count} readers"),
             RwLockState::Writer => "held by a writer".to_owned(),
         }
+    }
+
+    fn standard<'a>(&'a self, op: &'a RwLockOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            (RwLockOp::ReadLock, None | Some(LockRet::Done)) => Standard::LockShared { by: None },
+            (RwLockOp::WriteLock, None | Some(LockRet::Done)) => Standard::Lock { by: None },
+            // One that never returned and failed only looked.
+            (RwLockOp::TryReadLock, None | Some(LockRet::Taken(true))) => Standard::LockShared { by: None },
+            (RwLockOp::TryWriteLock, None | Some(LockRet::Taken(true))) => Standard::Lock { by: None },
+            (RwLockOp::ReadUnlock, None | Some(LockRet::Done)) => Standard::UnlockShared { by: None },
+            (RwLockOp::WriteUnlock, None | Some(LockRet::Done)) => Standard::Unlock { by: None },
+            _ => return None,
+        })
     }
 }
 

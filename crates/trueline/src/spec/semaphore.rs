@@ -1,7 +1,7 @@
 //! A counting semaphore.
 
 use super::mutex::LockRet;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// A semaphore with so many permits at first: a *partial* object, like [`Mutex`](super::Mutex).
 ///
@@ -51,6 +51,7 @@ impl Spec for Semaphore {
     type Ret = LockRet;
     type State = u64;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> u64 {
         self.permits
@@ -77,6 +78,20 @@ impl Spec for Semaphore {
             1 => "1 permit left".to_owned(),
             left => format!("{left} permits left"),
         }
+    }
+
+    fn standard<'a>(&'a self, op: &'a SemaphoreOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            (SemaphoreOp::Acquire, None | Some(LockRet::Done)) => Standard::Acquire,
+            // One that never returned and failed only looked.
+            (SemaphoreOp::TryAcquire, None | Some(LockRet::Taken(true))) => Standard::Acquire,
+            (SemaphoreOp::Release, None | Some(LockRet::Done)) => Standard::Release,
+            _ => return None,
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&()> {
+        Initial::Permits(self.permits)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A set of values `V`, empty at first.
 ///
@@ -77,6 +77,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
     type Ret = SetRet;
     type State = Trie<V, ()>;
     type Key = V;
+    type Value = ();
 
     fn initial(&self) -> Trie<V, ()> {
         Trie::new()
@@ -100,6 +101,27 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
             SetOp::Clear => Trie::new(),
         };
         outcome(result, next)
+    }
+
+    fn subject(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> Subject {
+        match (op, recorded) {
+            (SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value), _) => Subject::of(value),
+            (SetOp::Clear, _) | (SetOp::Size, Some(SetRet::Size(0))) => Subject::Free,
+            (SetOp::Size, _) => Subject::All,
+        }
+    }
+
+    fn leads_to(&self, op: &SetOp<V>, recorded: &SetRet) -> Option<Trie<V, ()>> {
+        match (op, recorded) {
+            (SetOp::Add(value), SetRet::Bool(_)) | (SetOp::Contains(value), SetRet::Bool(true)) => {
+                Some(Trie::new().insert(value.clone(), ()))
+            }
+            (SetOp::Remove(_), SetRet::Bool(_))
+            | (SetOp::Contains(_), SetRet::Bool(false))
+            | (SetOp::Size, SetRet::Size(0))
+            | (SetOp::Clear, SetRet::Done) => Some(Trie::new()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> bool {
@@ -127,6 +149,18 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
     fn describe_state(&self, state: &Trie<V, ()>) -> String {
         format!("{{{}}}", in_reading_order(state.keys()).join(", "))
+    }
+
+    fn standard<'a>(&'a self, op: &'a SetOp<V>, recorded: Option<&'a SetRet>) -> Option<Standard<&'a ()>> {
+        Some(match (op, recorded) {
+            // One that never returned and found nothing to do only looked.
+            (SetOp::Add(_), None | Some(SetRet::Bool(true))) => Standard::Flip(true),
+            (SetOp::Remove(_), None | Some(SetRet::Bool(true))) => Standard::Flip(false),
+            (SetOp::Add(_), Some(SetRet::Bool(false))) => Standard::Sees(true),
+            (SetOp::Remove(_), Some(SetRet::Bool(false))) => Standard::Sees(false),
+            (SetOp::Contains(_), Some(SetRet::Bool(present))) => Standard::Sees(*present),
+            _ => return None,
+        })
     }
 }
 

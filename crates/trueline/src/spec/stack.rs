@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded last-in-first-out stack of values `V`, empty at first.
 ///
@@ -72,6 +72,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
     type Ret = StackRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = V;
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -100,6 +101,20 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
         outcome(result, rest.unwrap_or_else(|| state.clone()))
     }
 
+    fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {
+        // What is left is in the same order, so what was on top of all is on top of what is left.
+        match (op, recorded) {
+            (StackOp::Push(value), _) => Subject::of(value),
+            (_, Some(StackRet::Value(Some(value)))) => Subject::of(value),
+            _ => Subject::Free,
+        }
+    }
+
+    fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
+        // Whatever found it empty, it is empty.
+        (*recorded == StackRet::Value(None)).then(Chain::new)
+    }
+
     fn observes(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> bool {
         match op {
             StackOp::Push(_) => false,
@@ -110,6 +125,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
 
     fn heap_size(&self, state: &Chain<V>) -> usize {
         state.heap_size()
+    }
+
+    fn standard<'a>(&'a self, op: &'a StackOp<V>, recorded: Option<&'a StackRet<V>>) -> Option<Standard<&'a V>> {
+        let taken = match recorded {
+            Some(StackRet::Value(result)) => Taken::from_result(Some(result)),
+            _ => Taken::Unknown,
+        };
+        Some(match (op, recorded) {
+            (StackOp::Push(value), None | Some(StackRet::Done)) => Standard::Push(value),
+            (StackOp::Pop, None | Some(StackRet::Value(_))) => Standard::Pop(taken),
+            (StackOp::Top, None | Some(StackRet::Value(_))) => Standard::Top(taken),
+            _ => return None,
+        })
     }
 }
 

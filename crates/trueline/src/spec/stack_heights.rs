@@ -78,6 +78,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
     type Ret = StackHeightsRet<V>;
     type State = Chain<V>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Chain<V> {
         Chain::new()
@@ -102,6 +103,14 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
             StackHeightsOp::Pop => state.pop_newest().map_or_else(Chain::new, |(_, rest)| rest),
         };
         outcome(result, next)
+    }
+
+    fn leads_to(&self, op: &StackHeightsOp<V>, recorded: &StackHeightsRet<V>) -> Option<Chain<V>> {
+        match (op, recorded) {
+            (StackHeightsOp::Push(value), StackHeightsRet::Pushed(0)) => Some(Chain::new().push_newest(value.clone())),
+            (StackHeightsOp::Pop, StackHeightsRet::Popped { height: 0 | 1, .. }) => Some(Chain::new()),
+            _ => None,
+        }
     }
 
     fn observes(&self, op: &StackHeightsOp<V>, recorded: Option<&StackHeightsRet<V>>) -> bool {

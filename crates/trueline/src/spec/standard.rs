@@ -28,7 +28,8 @@ pub enum Standard<V> {
     Flip(bool),
     /// Of one key of a set: it saw the key present (`true`) or absent.
     Sees(bool),
-    /// Of one key of a map: left `new` (`None`: nothing) and found `old` there; the outer `None` if it never returned.
+    /// Of one key of a map: left `new` (`None`: nothing) and found `old` there; the outer `None` if it does not tell, or
+    /// never returned.
     Replace {
         /// What it found.
         old: Option<Option<V>>,
@@ -96,4 +97,74 @@ pub enum Taken<V> {
     Nothing,
     /// Nobody knows: it never returned.
     Unknown,
+}
+
+/// What a [`Standard`] object holds at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Initial<V> {
+    /// Nothing: a container, a set or a map is empty, a lock is free, a counter is 0.
+    Nothing,
+    /// Of a register: this value.
+    Value(V),
+    /// Of a semaphore: so many permits.
+    Permits(u64),
+}
+
+impl<V> Standard<V> {
+    /// The same operation with other values.
+    pub fn map<W>(self, mut value: impl FnMut(V) -> W) -> Standard<W> {
+        match self {
+            Self::Read(seen) => Standard::Read(value(seen)),
+            Self::Write(new) => Standard::Write(value(new)),
+            Self::Exchange { old, new } => Standard::Exchange { old: old.map(&mut value), new: value(new) },
+            Self::FetchIncrement(found) => Standard::FetchIncrement(found),
+            Self::Increment => Standard::Increment,
+            Self::Count(seen) => Standard::Count(seen),
+            Self::Flip(to) => Standard::Flip(to),
+            Self::Sees(state) => Standard::Sees(state),
+            Self::Replace { old, new } => {
+                Standard::Replace { old: old.map(|old| old.map(&mut value)), new: new.map(value) }
+            }
+            Self::Get(found) => Standard::Get(found.map(value)),
+            Self::Enqueue(new) => Standard::Enqueue(value(new)),
+            Self::Dequeue(taken) => Standard::Dequeue(taken.map(value)),
+            Self::Front(taken) => Standard::Front(taken.map(value)),
+            Self::Push(new) => Standard::Push(value(new)),
+            Self::Pop(taken) => Standard::Pop(taken.map(value)),
+            Self::Top(taken) => Standard::Top(taken.map(value)),
+            Self::Insert(new) => Standard::Insert(value(new)),
+            Self::DeleteMin(taken) => Standard::DeleteMin(taken.map(value)),
+            Self::Min(taken) => Standard::Min(taken.map(value)),
+            Self::Put(new) => Standard::Put(value(new)),
+            Self::Take(taken) => Standard::Take(taken.map(value)),
+            Self::Lock { by } => Standard::Lock { by },
+            Self::Unlock { by } => Standard::Unlock { by },
+            Self::LockFailed => Standard::LockFailed,
+            Self::LockShared { by } => Standard::LockShared { by },
+            Self::UnlockShared { by } => Standard::UnlockShared { by },
+            Self::Acquire => Standard::Acquire,
+            Self::Release => Standard::Release,
+        }
+    }
+}
+
+impl<V> Taken<V> {
+    fn map<W>(self, value: impl FnOnce(V) -> W) -> Taken<W> {
+        match self {
+            Self::Value(taken) => Taken::Value(value(taken)),
+            Self::Nothing => Taken::Nothing,
+            Self::Unknown => Taken::Unknown,
+        }
+    }
+}
+
+impl<'a, V> Taken<&'a V> {
+    /// What a result says that is `None` for nothing; and nobody knows it if there is no result.
+    pub fn from_result(result: Option<&'a Option<V>>) -> Self {
+        match result {
+            Some(Some(value)) => Self::Value(value),
+            Some(None) => Self::Nothing,
+            None => Self::Unknown,
+        }
+    }
 }

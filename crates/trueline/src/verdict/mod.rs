@@ -1,7 +1,11 @@
 //! What a checker answers: never a `bool`, never an error.
 
+mod core;
+
 use std::fmt;
 use std::time::Duration;
+
+pub use core::{Core, Member, Role, Weakening};
 
 use crate::history::OpId;
 
@@ -59,7 +63,7 @@ pub struct Witness {
 
 /// Why a history is not linearizable.
 ///
-/// The place is exact, whichever algorithm found it: the history is linearizable up to the event before `event`
+/// The place is exact (if `is_first`), whichever algorithm found it: the history is linearizable up to the event before `event`
 /// (operations open there being optional, with the results they have), and not up to `event`. With several objects or
 /// partitions, that is said of the part that `refused` belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +76,15 @@ pub struct Evidence<Ret> {
     pub event: u32,
     /// The other operations (of the part that was rejected) that were open then.
     pub open: Vec<OpId>,
-    /// The results that it could have returned, each once; empty if it could not have returned at all.
+    /// Results that it could have returned, each once.
     pub allowed: Vec<Ret>,
+    /// Whether `allowed` has all of them. If so and it is empty, the operation could not have returned at all.
+    pub all_allowed: bool,
+    /// Whether `event` is known to be the first such event. It is not if a monitor rejected the history, but cannot judge
+    /// shorter ones.
+    pub is_first: bool,
+    /// Operations that conflict, if a monitor found them: the few that its explanation is about.
+    pub conflict: Vec<OpId>,
 }
 
 /// Which limit ended a search, and how far it had come.
@@ -99,6 +110,8 @@ pub enum LimitKind {
     Configurations,
     /// Somebody cancelled it.
     Cancelled,
+    /// The algorithm cannot judge such histories, for this reason.
+    Refused(&'static str),
 }
 
 impl fmt::Display for LimitKind {
@@ -108,6 +121,7 @@ impl fmt::Display for LimitKind {
             Self::Memory => "memory",
             Self::Configurations => "configurations",
             Self::Cancelled => "cancelled",
+            Self::Refused(_) => "refused",
         })
     }
 }
@@ -119,6 +133,7 @@ impl fmt::Display for Limit {
             LimitKind::Memory => "the memory limit was reached",
             LimitKind::Configurations => "the limit of configurations was reached",
             LimitKind::Cancelled => "the search was cancelled",
+            LimitKind::Refused(why) => return write!(f, "the algorithm cannot judge such a history: {why}"),
         };
         write!(f, "{reached}; the search had come to event {} of {}", self.event, self.events)
     }
@@ -135,6 +150,8 @@ pub struct Stats {
     pub partitions: usize,
     /// Configurations visited, over all parts and algorithms tried.
     pub configurations: u64,
+    /// How often Lowe's queue algorithm had to go back.
+    pub backtracks: u64,
     /// Distinct states of the specification that were met.
     pub states: u64,
     /// The most bytes that the tables and states of the search took at once.
@@ -158,9 +175,9 @@ impl<Ret> Judgement<Ret> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed }) => {
+            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed, all_allowed, is_first, conflict }) => {
                 let allowed = allowed.iter().map(read).collect();
-                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed })
+                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed, all_allowed, is_first, conflict })
             }
         };
         Judgement { verdict, stats: self.stats }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use super::{Line, Report, Story, Told};
 use crate::history::Value;
 
 /// The report as a JSON object on one line, without the line's end.
@@ -10,6 +10,14 @@ use crate::history::Value;
 /// Its fields: `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `operations`, `pending`,
 /// `partitions`, `stats` with `check_ns` (judging alone), `configurations`, `peak_bytes` and, where the algorithm was
 /// chosen automatically, `choice`; and `reason` if it was not accepted.
+///
+/// If the core of a rejection was asked for, `core` has `operations`, each with `process`, `operation`, `result`, `role`
+/// (`completed`; `optional` if it need not have taken effect; or, if these are few, `forgotten` or `pending` if nothing
+/// needs to be known of its end), `in_part` (whether only a part of it is given, which is
+/// about values or keys in the core), `call_event` and `return_event`, and `call_line` and `return_line` if it came from
+/// a file; `begins_behind` (`process`, `operation`, `result` and `place`), if there is an operation such that nothing
+/// that returned before its call matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
+/// not decided, 0 if it is minimal), `confirmed` (it was judged once more at the end) and `judgements`.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");
@@ -26,8 +34,49 @@ pub fn render(report: &Report) -> String {
     if let Some(reason) = report.reason() {
         let _ = write!(out, r#","reason":{}"#, string(&reason));
     }
+    if let Some(story) = &report.core {
+        out.push_str(r#","core":"#);
+        render_story(&mut out, story);
+    }
     out.push('}');
     out
+}
+
+fn render_story(out: &mut String, story: &Story) {
+    out.push_str(r#"{"operations":["#);
+    for (index, Told { line, role, in_part, events, lines, .. }) in story.operations.iter().enumerate() {
+        out.push_str(if index == 0 { "{" } else { ",{" });
+        render_line(out, line);
+        let _ = write!(out, r#","role":"{}","in_part":{in_part},"call_event":{}"#, role.name(), events.0);
+        for (name, number) in [("return_event", events.1), ("call_line", lines.0), ("return_line", lines.1)] {
+            if let Some(number) = number {
+                let _ = write!(out, r#","{name}":{number}"#);
+            }
+        }
+        out.push('}');
+    }
+    out.push(']');
+    if let Some(first) = &story.begins_behind {
+        out.push_str(r#","begins_behind":{"#);
+        render_line(out, first);
+        let _ = write!(out, r#","place":{}}}"#, string(&first.place));
+    }
+    let Story { left_out, undecided, confirmed, judgements, .. } = story;
+    let minimal = *undecided == 0;
+    let _ = write!(out, r#","left_out":{left_out},"minimal":{minimal},"undecided":{undecided}"#);
+    let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgements}}}"#);
+}
+
+/// The fields that say what an operation was, without braces.
+fn render_line(out: &mut String, line: &Line) {
+    let _ = write!(out, r#""process":{}"#, line.process);
+    if let Some(object) = &line.object {
+        let _ = write!(out, r#","object":{}"#, string(object));
+    }
+    let _ = write!(out, r#","operation":{}"#, string(&line.operation));
+    if let Some(result) = &line.result {
+        let _ = write!(out, r#","result":{}"#, string(result));
+    }
 }
 
 /// A file that could not be read, as a JSON object on one line, without the line's end.

@@ -7,8 +7,8 @@ pub mod text;
 
 use std::fmt::Display;
 
-use crate::history::{History, OpId};
-use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Stats, Verdict};
+use crate::history::{History, OpId, Operation};
+use crate::verdict::{Core, Evidence, Judgement, Limit, LimitKind, Member, Role, Stats, Verdict};
 
 /// How many operations of a kind are shown.
 const MOST_SHOWN: usize = 8;
@@ -28,6 +28,8 @@ pub struct Report {
     pub stats: Stats,
     /// The verdict and what there is to say of it.
     pub finding: Finding,
+    /// The few operations that a rejection rests on, if they were asked for.
+    pub core: Option<Story>,
 }
 
 /// A verdict, ready to be shown.
@@ -48,8 +50,12 @@ pub struct Rejection {
     pub refused: Line,
     /// The position of that return in the order of events.
     pub event: u32,
-    /// The results that it could have returned.
+    /// Results that it could have returned.
     pub allowed: Vec<String>,
+    /// Whether those are all.
+    pub all_allowed: bool,
+    /// Operations that conflict, in the order of their calls, if they are known, few, and not all shown already.
+    pub conflict: Vec<Line>,
     /// The last operations of a linearization of what was before it.
     pub before: Vec<Line>,
     /// How many operations that linearization has.
@@ -76,6 +82,79 @@ pub struct Line {
     pub result: Option<String>,
     /// Whether it is in the linearization of what was before the refused return.
     pub took_effect: bool,
+}
+
+/// The core of a rejected history, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Story {
+    /// What it begins behind: whatever returned before the call of that does not matter.
+    pub begins_behind: Option<Line>,
+    /// The operations that matter, in the order of their calls; and, if they are few, those of whose ends nothing needs
+    /// to be known.
+    pub operations: Vec<Told>,
+    /// How many operations of the history are not among these.
+    pub left_out: usize,
+    /// How many steps to tell less were not decided; if none, the core is 1-minimal.
+    pub undecided: usize,
+    /// Whether it was judged once more at the end, and rejected.
+    pub confirmed: bool,
+    /// How many histories were judged to find it.
+    pub judgements: u32,
+}
+
+/// An operation of a core, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The operation, as far as it matters.
+    pub line: Line,
+    /// What is known of it.
+    pub role: Role,
+    /// Whether only a part of its arguments or result is shown: what is about values or keys in the core.
+    pub in_part: bool,
+    /// Whether it is what the core begins behind.
+    pub begins: bool,
+    /// The positions of call and return in the order of all events.
+    pub events: (u32, Option<u32>),
+    /// The lines of the file that call and return came from.
+    pub lines: (Option<u32>, Option<u32>),
+}
+
+impl Story {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
+        let told = |(member, left): (&Member, &Operation<Op, Ret>)| {
+            let original = &history[member.id];
+            let mut line = Line::new(history, member.id, false);
+            if member.in_part {
+                line.operation = left.op.to_string();
+                line.result = left.outcome.result().map(ToString::to_string);
+            }
+            Told {
+                line,
+                role: member.role,
+                in_part: member.in_part,
+                begins: core.begins_behind == Some(member.id),
+                events: (original.call_position(), original.return_position()),
+                lines: (original.call_line(), original.return_line()),
+            }
+        };
+        let shows_all = core.members.len() - core.told().count() <= MOST_SHOWN;
+        let is_shown = |(member, _): &(&Member, &Operation<Op, Ret>)| {
+            // What it begins behind is shown as such, even if it is forgotten afterwards.
+            member.role.matters() || (shows_all && core.begins_behind != Some(member.id))
+        };
+        let operations: Vec<Told> =
+            core.members.iter().zip(core.history.operations()).filter(is_shown).map(told).collect();
+        let begins_behind = core.begins_behind.map(|first| Line::new(history, first, false));
+        let shown = operations.iter().filter(|told| !told.begins).count() + usize::from(begins_behind.is_some());
+        Self {
+            begins_behind,
+            left_out: core.of - shown,
+            operations,
+            undecided: core.undecided.len(),
+            confirmed: core.confirmed,
+            judgements: core.oracle_calls,
+        }
+    }
 }
 
 impl Report {
@@ -107,7 +186,15 @@ impl Report {
             Verdict::Rejected(evidence) => Finding::Rejected(Rejection::new(&history(), evidence)),
             Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
-        Self { file: file.into(), spec: spec.into(), operations, pending, stats: judgement.stats.clone(), finding }
+        let stats = judgement.stats.clone();
+        Self { file: file.into(), spec: spec.into(), operations, pending, stats, finding, core: None }
+    }
+
+    /// The report with the core of the `history` that it is about.
+    #[must_use]
+    pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
+        self.core = Some(Story::new(history, core));
+        self
     }
 
     /// `accepted`, `rejected` or `unknown`.
@@ -150,13 +237,23 @@ impl Rejection {
         }
         let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
         let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
+        let before = &evidence.prefix[last..];
+        let open = &evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..];
+        let is_shown = |id: &OpId| *id == evidence.refused || before.contains(id) || open.contains(id);
+        let mut conflict = evidence.conflict.clone();
+        conflict.sort_unstable();
+        if conflict.len() > MOST_SHOWN || conflict.iter().all(is_shown) {
+            conflict.clear();
+        }
         Self {
             refused: line(&evidence.refused),
             event: evidence.event,
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
-            before: evidence.prefix[last..].iter().map(line).collect(),
+            all_allowed: evidence.all_allowed,
+            conflict: conflict.iter().map(line).collect(),
+            before: before.iter().map(line).collect(),
             before_total: evidence.prefix.len(),
-            open: evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..].iter().map(line).collect(),
+            open: open.iter().map(line).collect(),
             open_total: evidence.open.len(),
         }
     }
@@ -168,10 +265,16 @@ impl Rejection {
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
-            (Some(result), []) => {
+            (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
             }
             (None, _) => format!("{what} was refused"),
+            (Some(result), []) => {
+                format!("{what} returned {}, which does not go with what else happened", shorten(result))
+            }
+            (Some(result), allowed) if !self.all_allowed => {
+                format!("{what} returned {}, but could have returned {}", shorten(result), alternatives(allowed))
+            }
             (Some(result), allowed) => {
                 format!("{what} returned {}, but could only have returned {}", shorten(result), alternatives(allowed))
             }

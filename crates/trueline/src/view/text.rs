@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{Finding, Line, Rejection, Report, shorten};
+use super::{Finding, Line, Rejection, Report, Story, Told, shorten};
+use crate::verdict::Role;
 
 /// How text is set off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +52,48 @@ pub fn render(report: &Report, style: Style) -> String {
     if let Finding::Rejected(rejection) = &report.finding {
         render_rejection(&mut out, rejection, style);
     }
+    if let Some(story) = &report.core {
+        render_story(&mut out, story, style);
+    }
     out
 }
 
+fn render_story(out: &mut String, story: &Story, style: Style) {
+    let widths = Widths::of(story.operations.iter().map(|told| &told.line).chain(&story.begins_behind));
+    let _ = writeln!(out, "  {}", style.paint(BOLD, "the core, which cannot be put in order whatever else happened:"));
+    if let Some(first) = &story.begins_behind {
+        render_line(out, first, &widths, "  (what returned before its call does not matter)");
+    }
+    for Told { line, role, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
+        let note = match (role, in_part) {
+            (Role::Completed, false) | (Role::Pending, _) => "",
+            (Role::Completed, true) => "  (in part)",
+            (Role::Optional, false) => "  (if it took effect)",
+            (Role::Optional, true) => "  (in part, if it took effect)",
+            (Role::Forgotten, _) => "  (if and when it took effect does not matter)",
+        };
+        render_line(out, line, &widths, note);
+    }
+    match story.left_out {
+        0 => {}
+        1 => out.push_str("  1 further call was left out; whether it took effect does not matter\n"),
+        more => {
+            let _ = writeln!(out, "  {more} further calls were left out; whether they took effect does not matter");
+        }
+    }
+    if story.undecided > 0 {
+        let steps = count(story.undecided, "step");
+        let _ = writeln!(out, "  it may not be minimal: {steps} could not be decided in time; raise --core-timeout");
+    }
+    if !story.confirmed {
+        out.push_str("  it was not judged once more, for want of time; raise --core-timeout\n");
+    }
+}
+
 fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
-    let lines = || rejection.before.iter().chain(&rejection.open).chain([&rejection.refused]);
-    let widths = Widths {
-        place: lines().map(|line| line.place.chars().count()).max().unwrap_or(0),
-        process: lines().map(|line| line.process.to_string().len()).max().unwrap_or(0),
-    };
+    let widths = Widths::of(
+        rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict).chain([&rejection.refused]),
+    );
     match (rejection.before.len(), rejection.before_total) {
         (0, _) => out.push_str("  before it nothing took effect\n"),
         (shown, total) if shown == total => out.push_str("  what was before it, in an order that works:\n"),
@@ -81,6 +115,12 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
     for line in &rejection.open {
         render_line(out, line, &widths, if line.took_effect { "  (took effect, see above)" } else { "" });
     }
+    if !rejection.conflict.is_empty() {
+        out.push_str("  these cannot all be right:\n");
+    }
+    for line in &rejection.conflict {
+        render_line(out, line, &widths, "");
+    }
     out.push_str("  refused:\n");
     let mut refused = String::new();
     render_line(&mut refused, &rejection.refused, &widths, "");
@@ -90,6 +130,15 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
 struct Widths {
     place: usize,
     process: usize,
+}
+
+impl Widths {
+    fn of<'l>(lines: impl Iterator<Item = &'l Line> + Clone) -> Self {
+        Self {
+            place: lines.clone().map(|line| line.place.chars().count()).max().unwrap_or(0),
+            process: lines.map(|line| line.process.to_string().len()).max().unwrap_or(0),
+        }
+    }
 }
 
 fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
@@ -153,6 +202,9 @@ mod tests {
             event: 4,
             open: vec![OpId(1)],
             allowed: vec!["1".to_owned(), "2".to_owned(), "null".to_owned()],
+            all_allowed: true,
+            is_first: true,
+            conflict: Vec::new(),
         };
         let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
         assert_eq!(

@@ -18,6 +18,8 @@ use trueline::spec::{
 pub(crate) trait Family {
     type Spec: Spec;
     const NAME: &'static str;
+    /// The monitor of the type judges at least so many of a hundred histories.
+    const MONITORED: u32 = 0;
     fn spec() -> Self::Spec;
     /// Any operation that `process` may call.
     fn call(random: &mut Random, process: u32) -> Op<Self>;
@@ -179,11 +181,12 @@ fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
 }
 
 macro_rules! family {
-    ($name:ident, $spec:ty, $text:literal, $make:expr, $call:expr, $result:expr) => {
+    ($name:ident, $spec:ty, $text:literal, $make:expr, $call:expr, $result:expr $(, $percent:literal)?) => {
         pub(crate) struct $name;
         impl Family for $name {
             type Spec = $spec;
             const NAME: &'static str = $text;
+            $(const MONITORED: u32 = $percent;)?
             fn spec() -> $spec {
                 $make
             }
@@ -525,6 +528,7 @@ impl Spec for OneString {
     type Ret = KvRet;
     type State = <Kv<()> as Spec>::State;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Self::State {
         self.0.initial()
@@ -674,4 +678,236 @@ family!(
 #[expect(clippy::cast_possible_truncation, reason = "below 3")]
 fn small(random: &mut Random) -> u8 {
     random.below(3) as u8
+}
+
+/// Histories that monitors can judge.
+pub(crate) mod monitored {
+    use super::*;
+
+    family!(
+        Registers,
+        Register<u8>,
+        "register, monitored",
+        Register::new(0),
+        |random, _| if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(many(random)) },
+        |random, op| match op {
+            RegisterOp::Read => RegisterRet::Value(many(random)),
+            RegisterOp::Write(_) => RegisterRet::Done,
+        },
+        30
+    );
+
+    family!(
+        CasRegisters,
+        CasRegister<u8>,
+        "cas-register, monitored",
+        CasRegister::new(0),
+        |random, _| match random.below(5) {
+            0 | 1 => CasRegisterOp::Read,
+            2 => CasRegisterOp::Write(many(random)),
+            _ => CasRegisterOp::Cas { expected: random.below(3) as u8, new: many(random) },
+        },
+        |random, op| match op {
+            CasRegisterOp::Read => CasRegisterRet::Value(many(random)),
+            CasRegisterOp::Write(_) => CasRegisterRet::Done,
+            CasRegisterOp::Cas { .. } => CasRegisterRet::Swapped(random.chance(9, 10)),
+        },
+        15
+    );
+
+    family!(
+        Sets,
+        Set<u8>,
+        "set, monitored",
+        Set::new(),
+        |random, _| match random.below(3) {
+            0 => SetOp::Contains(random.below(2) as u8),
+            1 => SetOp::Remove(random.below(2) as u8),
+            _ => SetOp::Add(random.below(2) as u8),
+        },
+        |random, _| SetRet::Bool(random.chance(1, 2)),
+        90
+    );
+
+    family!(
+        Maps,
+        Map<u8, u8>,
+        "map, monitored",
+        Map::new(),
+        |random, _| {
+            let (key, value) = (random.below(2) as u8, many(random));
+            match random.below(12) {
+                0..=2 => MapOp::Get(key),
+                3..=6 => MapOp::Insert(key, value),
+                7..=9 => MapOp::Remove(key),
+                10 => MapOp::GetOrInsert(key, value),
+                _ => MapOp::Cas { key, expected: None, new: value },
+            }
+        },
+        |random, op| match op {
+            MapOp::Cas { .. } => MapRet::Swapped(random.chance(9, 10)),
+            MapOp::GetOrInsert(_, value) => MapRet::Value(Some(if random.chance(1, 2) { *value } else { many(random) })),
+            _ => MapRet::Value(random.chance(1, 2).then(|| many(random))),
+        },
+        30
+    );
+
+    family!(
+        BlindMaps,
+        Map<u8, u8>,
+        "map with blind puts, monitored",
+        Map::new(),
+        |random, _| {
+            let (key, value) = (random.below(2) as u8, many(random));
+            match random.below(9) {
+                0..=3 => MapOp::Get(key),
+                4 => MapOp::Insert(key, value),
+                _ => MapOp::Put(key, value),
+            }
+        },
+        |random, op| match op {
+            MapOp::Put(..) => MapRet::Done,
+            _ => MapRet::Value(random.chance(1, 2).then(|| many(random))),
+        },
+        30
+    );
+
+    family!(
+        Queues,
+        Queue<u8>,
+        "queue, monitored",
+        Queue::new(),
+        |random, _| match random.below(9) {
+            0..=3 => QueueOp::Enqueue(many(random)),
+            4 => QueueOp::Peek,
+            _ => QueueOp::Dequeue,
+        },
+        |random, op| match op {
+            QueueOp::Enqueue(_) => QueueRet::Done,
+            _ => QueueRet::Value(random.chance(2, 3).then(|| many(random))),
+        },
+        50
+    );
+
+    family!(
+        RepeatingQueues,
+        Queue<u8>,
+        "queue with repeats, monitored",
+        Queue::new(),
+        |random, _| if random.chance(4, 9) { QueueOp::Enqueue(small(random)) } else { QueueOp::Dequeue },
+        |random, op| match op {
+            QueueOp::Enqueue(_) => QueueRet::Done,
+            _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
+        },
+        95
+    );
+
+    family!(
+        Stacks,
+        Stack<u8>,
+        "stack, monitored",
+        Stack::new(),
+        |random, _| match random.below(9) {
+            0..=3 => StackOp::Push(many(random)),
+            4 => StackOp::Top,
+            _ => StackOp::Pop,
+        },
+        |random, op| match op {
+            StackOp::Push(_) => StackRet::Done,
+            _ => StackRet::Value(random.chance(2, 3).then(|| many(random))),
+        },
+        40
+    );
+
+    family!(
+        PriorityQueues,
+        PriorityQueue<u8>,
+        "priority-queue, monitored",
+        PriorityQueue::new(),
+        |random, _| match random.below(9) {
+            0..=3 => PriorityQueueOp::Insert(many(random)),
+            4 => PriorityQueueOp::PeekMin,
+            _ => PriorityQueueOp::DeleteMin,
+        },
+        |random, op| match op {
+            PriorityQueueOp::Insert(_) => PriorityQueueRet::Done,
+            _ => PriorityQueueRet::Value(random.chance(2, 3).then(|| many(random))),
+        },
+        40
+    );
+
+    family!(
+        Bags,
+        Bag<u8>,
+        "bag, monitored",
+        Bag::new(),
+        |random, _| if random.chance(4, 9) { BagOp::Add(many(random)) } else { BagOp::RemoveAny },
+        |random, op| match op {
+            BagOp::Add(_) => BagRet::Done,
+            BagOp::RemoveAny => BagRet::Value(random.chance(2, 3).then(|| many(random))),
+        },
+        50
+    );
+
+    family!(
+        Counters,
+        Counter,
+        "counter, monitored",
+        Counter::new(3),
+        |random, _| if random.chance(1, 2) { CounterOp::Read } else { CounterOp::Add(1) },
+        |random, op| match op {
+            CounterOp::Add(_) => CounterRet::Done,
+            CounterOp::Read => CounterRet::Value(2 + i64::from(random.below(6))),
+        },
+        95
+    );
+
+    family!(
+        FetchAdds,
+        FetchAdd,
+        "fetch-add, monitored",
+        FetchAdd::new(-1),
+        |random, _| if random.chance(1, 4) { FetchAddOp::Read } else { FetchAddOp::FetchAdd(1) },
+        |random, _| i64::from(random.below(6)) - 2,
+        80
+    );
+
+    family!(
+        RwLocks,
+        RwLock,
+        "rwlock, monitored",
+        RwLock::new(),
+        |random, _| random
+            .pick(&[
+                RwLockOp::ReadLock,
+                RwLockOp::TryReadLock,
+                RwLockOp::ReadUnlock,
+                RwLockOp::WriteLock,
+                RwLockOp::WriteUnlock,
+            ])
+            .clone(),
+        |_, op| match op {
+            RwLockOp::TryReadLock => LockRet::Taken(true),
+            _ => LockRet::Done,
+        },
+        10
+    );
+
+    family!(
+        Semaphores,
+        Semaphore,
+        "semaphore, monitored",
+        Semaphore::new(1),
+        |random, _| random.pick(&[SemaphoreOp::Acquire, SemaphoreOp::TryAcquire, SemaphoreOp::Release]).clone(),
+        |_, op| match op {
+            SemaphoreOp::TryAcquire => LockRet::Taken(true),
+            _ => LockRet::Done,
+        },
+        60
+    );
+
+    #[expect(clippy::cast_possible_truncation, reason = "below 8")]
+    fn many(random: &mut Random) -> u8 {
+        random.below(8) as u8
+    }
 }

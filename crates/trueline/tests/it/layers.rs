@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[(&str, &[&str])] = &[
     ("spec", &[]),
     ("history", &[]),
+    ("primitives", &[]),
     ("verdict", &["history"]),
     ("drive", &["history"]),
     ("judge", &["history", "spec", "verdict"]),

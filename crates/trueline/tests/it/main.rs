@@ -3,15 +3,17 @@
 
 mod assertions;
 mod families;
+mod large;
 mod layers;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod mutate;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod mutations;
 mod oracle;
-#[cfg(feature = "json")]
+#[cfg(feature = "named")]
 mod others_data;
 mod papers;
 mod rules;
-#[cfg(feature = "json")]
+mod shrink;
+#[cfg(feature = "named")]
 mod suite;

@@ -7,7 +7,7 @@ use trueline::drive::Random;
 use trueline::history::OpId;
 use trueline::judge::{ALGORITHMS, Algorithm, Config, Rules, check, replay};
 use trueline::spec::Spec;
-use trueline::verdict::{Evidence, Verdict};
+use trueline::verdict::{Evidence, LimitKind, Verdict};
 
 use crate::families::{
     Arrays, Bags, BoundedQueues, CasRegisters, Counters, Deques, Family, FetchAdds, HistoryOf, Kvs, Logs, Maps,
@@ -54,6 +54,8 @@ fn configurations(random: &mut Random, competition: bool) -> Vec<Config> {
 
 #[derive(Default)]
 struct Tally {
+    /// Judged by the monitor of the type.
+    monitored: u32,
     histories: u32,
     rejected: u32,
     pending: u32,
@@ -69,7 +71,10 @@ fn agree<F: Family>(count: u32, seed: u64) {
         let history = history::<F>(&mut random, 8);
         let outcome = catch_unwind(AssertUnwindSafe(|| agree_on::<F>(&history, &mut random, index % 16 == 0)));
         match outcome {
-            Ok(rejected) => tally.rejected += u32::from(rejected),
+            Ok(agreed) => {
+                tally.rejected += u32::from(agreed.rejected);
+                tally.monitored += u32::from(agreed.monitored);
+            }
             Err(panic) => {
                 let mut shown = String::new();
                 for (position, event) in history.events().iter().enumerate() {
@@ -92,21 +97,33 @@ fn agree<F: Family>(count: u32, seed: u64) {
             }
         }
     }
-    let Tally { histories, rejected, pending, optional } = tally;
-    println!("{}: {histories} histories, {rejected} rejected, {pending} pending, {optional} optional", F::NAME);
+    let Tally { monitored, histories, rejected, pending, optional } = tally;
+    println!(
+        "{}: {histories} histories, {rejected} rejected, {monitored} monitored, {pending} pending, {optional} optional",
+        F::NAME
+    );
+    assert!(monitored >= histories / 100 * F::MONITORED, "too few judged by a monitor: {monitored} of {histories}");
     assert!(rejected * 10 >= histories, "too few rejected to mean much: {rejected} of {histories}");
     assert!((histories - rejected) * 10 >= histories, "too few accepted to mean much: {rejected} of {histories}");
     assert!(pending * 10 >= histories && optional * 20 >= histories, "pending {pending}, optional {optional}");
 }
 
-/// Whether it was rejected.
-fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition: bool) -> bool {
+struct Agreed {
+    rejected: bool,
+    /// Whether the monitor of the type judged it.
+    monitored: bool,
+}
+
+fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition: bool) -> Agreed {
     let spec = F::spec();
     let brute = Config::new().algorithm(Algorithm::Brute).partition(false);
     let truth = check(&spec, history, &brute).verdict;
     assert!(!matches!(truth, Verdict::Unknown(_)), "the definition always knows");
     for config in configurations(random, competition) {
         let judgement = check(&spec, history, &config);
+        if is_refused(&judgement.verdict) {
+            continue;
+        }
         match (&truth, &judgement.verdict) {
             (Verdict::Accepted(_), Verdict::Accepted(witness)) => {
                 replay(&spec, history, &witness.order).expect("a witness can be replayed");
@@ -119,7 +136,25 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
         }
     }
     partitions_agree::<F>(history, &truth, random);
-    truth.is_rejected()
+    Agreed { rejected: truth.is_rejected(), monitored: monitor_agrees::<F>(history, &truth) }
+}
+
+/// Whether the monitor of the type judged the history, by key; if so, rightly.
+fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) -> bool {
+    let verdict = check(&F::spec(), history, &Config::new().algorithm(Algorithm::Monitor)).verdict;
+    if is_refused(&verdict) {
+        return false;
+    }
+    assert_eq!(verdict.name(), truth.name(), "{verdict:?}");
+    if let Some(evidence) = verdict.evidence() {
+        assert!(!evidence.conflict.is_empty(), "a monitor names what conflicts: {evidence:?}");
+    }
+    true
+}
+
+/// Whether the algorithm said that it cannot judge such a history.
+fn is_refused<R>(verdict: &Verdict<R>) -> bool {
+    matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_)))
 }
 
 /// All of the evidence that must not depend on the checker.
@@ -297,6 +332,50 @@ fn semaphore() {
     agree::<Semaphores>(COUNT, 25 << 32);
 }
 
+/// Histories that the monitors can judge: values are mostly distinct, and nothing happens that they do not know.
+mod monitored {
+    use super::*;
+    use crate::families::monitored as families;
+
+    macro_rules! monitored {
+        ($($name:ident: $family:ident, $seed:literal;)*) => {
+            $(
+                #[test]
+                fn $name() {
+                    agree::<families::$family>(COUNT, $seed << 32);
+                }
+            )*
+            mod soak {
+                use super::*;
+                $(
+                    #[test]
+                    #[ignore = "a million histories: a command of its own"]
+                    fn $name() {
+                        super::super::soak::soak::<families::$family>();
+                    }
+                )*
+            }
+        };
+    }
+
+    monitored! {
+        register: Registers, 40;
+        cas_register: CasRegisters, 41;
+        set: Sets, 42;
+        map: Maps, 43;
+        map_with_blind_puts: BlindMaps, 44;
+        queue: Queues, 45;
+        queue_with_repeats: RepeatingQueues, 46;
+        stack: Stacks, 47;
+        priority_queue: PriorityQueues, 48;
+        bag: Bags, 49;
+        counter: Counters, 50;
+        fetch_add: FetchAdds, 51;
+        rwlock: RwLocks, 52;
+        semaphore: Semaphores, 53;
+    }
+}
+
 /// Specifications that break their promises: rules that rest on the promise must then go wrong, and be caught.
 mod broken {
     use super::{AssertUnwindSafe, Family, Registers, agree_on, catch_unwind};
@@ -321,6 +400,7 @@ mod broken {
         type Ret = RegisterRet<u8>;
         type State = u8;
         type Key = u8;
+        type Value = ();
 
         fn initial(&self) -> u8 {
             self.1.initial()
@@ -394,7 +474,7 @@ mod soak {
     use super::*;
 
     /// How many histories for each specification, and from which seed on.
-    fn soak<F: Family>() {
+    pub(super) fn soak<F: Family>() {
         let count = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
         agree::<F>(count, 1 << 48);
     }

@@ -205,7 +205,7 @@ mod horn_and_kroening {
         let history = h1();
         replay(&Set::new(), &history, &[OpId(1), OpId(0), OpId(2)]).expect("H2 is a linearization");
         assert!(replay(&Set::new(), &history, &[OpId(0), OpId(1), OpId(2)]).is_err(), "H3 is none");
-        for (algorithm, _) in trueline::judge::ALGORITHMS {
+        for (algorithm, _) in trueline::judge::ALGORITHMS.iter().filter(|(one, _)| *one != Algorithm::QueueLowe) {
             let judgement = check(&Set::new(), &history, &Config::new().algorithm(algorithm.clone()));
             assert_eq!(judgement.verdict.witness().expect("it is").order, [OpId(1), OpId(0), OpId(2)], "{algorithm}");
         }
@@ -278,6 +278,7 @@ mod horn_and_kroening {
         type Ret = (usize, Option<char>);
         type State = Vec<char>;
         type Key = usize;
+        type Value = ();
 
         fn initial(&self) -> Vec<char> {
             Vec::new()
@@ -339,7 +340,8 @@ mod horn_and_kroening {
         .unwrap();
         let value = |id: OpId| usize::from(history[id].op == SetOp::Remove(1));
         let parts = trueline::history::split(history.events(), 2, value);
-        let of = |part: usize| parts[part].events.iter().map(|event| (event.kind(), event.op().0)).collect::<Vec<_>>();
+        let parts: Vec<_> = parts.iter().collect();
+        let of = |part: usize| parts[part].iter().map(|event| (event.kind(), event.op().0)).collect::<Vec<_>>();
         let (call, ret) = (EventKind::Call, EventKind::Return);
         assert_eq!(of(0), [(call, 0), (ret, 0), (call, 2), (ret, 2)]);
         assert_eq!(of(1), [(call, 1), (ret, 1)]);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use trueline::history::codec::jsonl;
 use trueline::judge::{ALGORITHMS, Config};
 use trueline::named::{self, Options};
+use trueline::verdict::{LimitKind, Verdict};
 
 fn testdata() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
@@ -16,6 +17,7 @@ fn testdata() -> PathBuf {
 fn every_checker_gives_the_verdict() {
     let table = fs::read_to_string(testdata().join("VERDICTS.tsv")).expect("the verdicts can be read");
     let mut judged = 0;
+    let mut refusals = Vec::new();
     for row in table.lines().skip(1) {
         let [file, spec, expected, _] = row.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{row:?} has no 4 cells")
@@ -27,11 +29,21 @@ fn every_checker_gives_the_verdict() {
                 let config = Config::new().algorithm(algorithm.clone()).partition(partition);
                 let spec = named::spec(spec, Options::new()).unwrap_or_else(|error| panic!("{file}: {error}"));
                 let judged = spec.judge(history, &config).unwrap_or_else(|error| panic!("{file}: {error}"));
-                assert_eq!(judged.judgement().verdict.name(), expected, "{file} by {algorithm}, by key: {partition}");
+                let verdict = &judged.judgement().verdict;
+                match verdict {
+                    Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_)) => {
+                        refusals.push(format!("{file} by {algorithm}, by key: {partition}: {limit}"));
+                    }
+                    _ => assert_eq!(verdict.name(), expected, "{file} by {algorithm}, by key: {partition}"),
+                }
             }
         }
         judged += 1;
     }
+    println!("skipped {}:\n{}", refusals.len(), refusals.join("\n"));
+    let others = refusals.iter().find(|refusal| !refusal.contains("by monitor") && !refusal.contains("by queue-lowe"));
+    assert_eq!(others, None, "only these two refuse anything");
+    assert!(refusals.len() < 2 * 2 * judged * 3 / 4, "too many to mean much: {}", refusals.len());
     let files = fs::read_dir(testdata()).expect("it is there").filter(|entry| {
         entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "jsonl"))
     });

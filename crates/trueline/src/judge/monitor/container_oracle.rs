@@ -158,6 +158,7 @@ impl Spec for Heap {
     type Ret = Option<Option<u32>>;
     type State = Vec<u32>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Vec<u32> {
         Vec::new()

@@ -60,9 +60,8 @@ fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
         /// The last lock, and the unlock behind it.
         lock: u32,
         unlock: u32,
-        returned: u32,
     }
-    let mut turns = vec![Turn { lock: NONE, unlock: NONE, returned: 0 }; owners.count()];
+    let mut turns = vec![Turn { lock: NONE, unlock: NONE }; owners.count()];
     let mut impossible = Vec::new();
     for (op, span) in (0..).zip(&input.spans) {
         let locks = match span.what {
@@ -71,9 +70,6 @@ fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
             _ => continue,
         };
         let turn = &mut turns[owners.of(op)];
-        if (turn.lock != NONE || turn.unlock != NONE) && turn.returned > span.call {
-            return Err(Answer::Refused("operations of one owner overlap"));
-        }
         let holds = turn.lock != NONE && turn.unlock == NONE;
         if holds == locks {
             if span.ret != NEVER {
@@ -82,7 +78,6 @@ fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
             }
             impossible.push(op as usize);
         }
-        turn.returned = span.ret;
         if locks {
             (turn.lock, turn.unlock) = (op, NONE);
         } else {

@@ -340,6 +340,7 @@ impl Spec for Meant {
     type Ret = ();
     type State = MeantState;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> MeantState {
         MeantState { value: self.initial, number: 0, holder: None }
@@ -589,6 +590,7 @@ impl Spec for SwapRegister {
     type Ret = u32;
     type State = u32;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> u32 {
         0
@@ -848,6 +850,7 @@ impl Spec for TryLock {
     type Ret = bool;
     type State = Option<u32>;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> Option<u32> {
         None
@@ -1000,6 +1003,7 @@ impl Spec for RwLock {
     /// Readers, or -1 for a writer.
     type State = i32;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> i32 {
         0
@@ -1076,6 +1080,7 @@ impl Spec for Semaphore {
     type Ret = ();
     type State = u64;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> u64 {
         PERMITS
@@ -1136,6 +1141,7 @@ impl Spec for Counter {
     type Ret = i64;
     type State = i64;
     type Key = ();
+    type Value = ();
 
     fn initial(&self) -> i64 {
         0

@@ -15,7 +15,7 @@ impl Owners {
     /// `None` if no operation that can have an owner has one.
     ///
     /// # Errors
-    /// If some have and some have not.
+    /// If some have and some have not, or if operations of one owner overlap.
     pub(super) fn find(input: &Input) -> Result<Option<Self>, &'static str> {
         let mut of = Vec::new();
         let (mut without, mut greatest) = (false, 0);
@@ -49,6 +49,15 @@ impl Owners {
                     let number = names.binary_search(&name).expect("it was collected");
                     *owner = u32::try_from(number).expect("fewer owners than operations");
                 }
+            }
+        }
+        // By owner: when its last operation returned. All of them are looked at before anything is judged: where two
+        // overlap, nobody knows their turns.
+        let mut returned = vec![None; count];
+        for (owner, span) in of.iter().zip(&input.spans).filter(|(owner, _)| **owner != NONE) {
+            let before = returned[*owner as usize].replace(span.ret);
+            if before.is_some_and(|before| before > span.call) {
+                return Err("operations of one owner overlap");
             }
         }
         Ok(Some(Self { of, count }))

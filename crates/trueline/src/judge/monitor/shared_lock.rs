@@ -75,8 +75,8 @@ pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, V
 fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'static str> {
     let mut points = vec![NONE; input.events as usize];
     let mut partners = vec![NONE; input.spans.len()];
-    // By owner: its last operation, and the lock that it holds.
-    let mut last = vec![(NONE, NONE); owners.count()];
+    // By owner: the lock that it holds.
+    let mut held_by = vec![NONE; owners.count()];
     for (op, span) in (0..).zip(&input.spans) {
         let (locks, shared) = match span.what {
             Standard::Lock { .. } => (true, false),
@@ -86,11 +86,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
             Standard::LockFailed => continue,
             _ => return Err("an operation of another type"),
         };
-        let (before, lock) = &mut last[owners.of(op)];
-        if *before != NONE && input.spans[*before as usize].ret > span.call {
-            return Err("operations of one owner overlap");
-        }
-        *before = op;
+        let lock = &mut held_by[owners.of(op)];
         if locks {
             if *lock != NONE {
                 return Err("an owner locks what it holds");

@@ -110,10 +110,6 @@ impl Classes {
         self.first.len()
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = ClassId> {
-        (0..u32::try_from(self.first.len()).expect("no more than operations")).map(ClassId)
-    }
-
     pub(crate) fn of(&self, id: OpId) -> ClassId {
         self.of[id.index()]
     }

@@ -143,6 +143,16 @@ impl Builder {
         }
     }
 
+    /// The tree without its least key.
+    fn without_first<K: Clone, V: Clone>(&mut self, tree: &Link<K, V>) -> Link<K, V> {
+        let node = tree.as_ref()?;
+        if node.left.is_none() {
+            return node.right.clone();
+        }
+        let left = self.without_first(&node.left);
+        self.copy(node, left, node.right.clone())
+    }
+
     /// Two trees as one, where all keys of the first are less than those of the second.
     fn join<K: Clone + Ord, V: Clone>(&mut self, less: &Link<K, V>, greater: &Link<K, V>) -> Link<K, V> {
         match (less, greater) {
@@ -232,6 +242,24 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
                 Self::made(&builder, root, self.len + 1, self.hash.wrapping_add(new_hash))
             }
         }
+    }
+
+    /// The entry with the least key, and the map without it.
+    ///
+    /// ```
+    /// use trueline::spec::persistent::Treap;
+    ///
+    /// let two = Treap::new().insert("b", 1).insert("a", 2);
+    /// let (key, value, rest) = two.pop_first().unwrap();
+    /// assert_eq!((*key, *value), ("a", 2));
+    /// assert_eq!(rest, Treap::new().insert("b", 1));
+    /// ```
+    pub fn pop_first(&self) -> Option<(&K, &V, Self)> {
+        let (key, value) = self.first()?;
+        let mut builder = Builder { nodes: 0 };
+        let hash = self.hash.wrapping_sub(entry_hash(hash_of(key), value));
+        let root = builder.without_first(&self.root);
+        Some((key, value, Self::made(&builder, root, self.len - 1, hash)))
     }
 
     /// The map without this key, whether it had a value or not.

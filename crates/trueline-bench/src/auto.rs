@@ -1,0 +1,120 @@
+//! The automatic choice against every single algorithm, on files.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use trueline::history::RawHistory;
+use trueline::history::codec::{self, Format};
+use trueline::judge::{Budget, Config};
+use trueline::named::{self, Options};
+use trueline::verdict::Verdict;
+use trueline_bench::usage;
+
+/// What the automatic choice is compared with.
+const SINGLE: &[&str] =
+    &["monitor", "queue-lowe", "jit-graph", "wing-gong-graph", "jit-tree", "wing-gong-tree", "linear", "bounded-graph"];
+
+/// A file with its specification.
+struct Case {
+    path: PathBuf,
+    spec: String,
+    nil_wildcard: bool,
+}
+
+/// Judges every file of these directories: those of others, by their lists of verdicts, and our own.
+pub(crate) fn table(directories: &[&str]) {
+    let mut cases = Vec::new();
+    for directory in directories {
+        cases.extend(listed(Path::new(directory)));
+    }
+    println!("| file | specification | operations | auto | best single | which | ratio | at most 1.5 times and 1 ms |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let (mut held, mut auto_sum, mut best_sum) = (0, 0.0, 0.0);
+    for case in &cases {
+        let Some(row) = measure(case) else { continue };
+        held += usize::from(row.holds());
+        auto_sum += row.auto;
+        best_sum += row.best;
+        println!(
+            "| {} | {} | {} | {:.3} ms | {:.3} ms | {} | {:.2} | {} |",
+            case.path.file_name().unwrap_or_default().to_string_lossy(),
+            case.spec,
+            row.operations,
+            row.auto,
+            row.best,
+            row.which,
+            row.auto / row.best,
+            if row.holds() { "yes" } else { "**no**" }
+        );
+    }
+    println!(
+        "\n{held} of {} files hold; auto {auto_sum:.1} ms in all, the best single ones {best_sum:.1} ms.",
+        cases.len()
+    );
+}
+
+struct Row {
+    operations: usize,
+    auto: f64,
+    best: f64,
+    which: &'static str,
+}
+
+impl Row {
+    fn holds(&self) -> bool {
+        self.auto <= 1.5 * self.best + 1.0
+    }
+}
+
+fn listed(directory: &Path) -> Vec<Case> {
+    let rows = |list: &str| -> Vec<Vec<String>> {
+        let text = fs::read_to_string(directory.join(list)).unwrap_or_default();
+        text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    };
+    let case =
+        |file: &str, spec: &str, nil_wildcard| Case { path: directory.join(file), spec: spec.to_owned(), nil_wildcard };
+    let mut cases: Vec<Case> = rows("VERDICTS.tsv").iter().map(|row| case(&row[0], &row[1], false)).collect();
+    for row in rows("porcupine/EXPECTED.tsv") {
+        let spec = if row[0].starts_with("kv/") { "kv" } else { "cas-register" };
+        cases.push(case(&format!("porcupine/{}", row[0]), spec, false));
+    }
+    for row in rows("knossos/EXPECTED.tsv") {
+        let (spec, nil_wildcard) =
+            if row[1] == "mutex" { ("mutex".into(), false) } else { (format!("{}:0", row[1]), true) };
+        cases.push(case(&format!("knossos/{}", row[0]), &spec, nil_wildcard));
+    }
+    cases
+}
+
+fn measure(case: &Case) -> Option<Row> {
+    let file = File::open(&case.path).ok()?;
+    let history = codec::read(BufReader::new(file), Format::Auto).ok()?;
+    let auto = time(case, &history, "auto")?;
+    let singles = SINGLE.iter().filter_map(|single| Some((time(case, &history, single)?, *single)));
+    let (best, which) = singles.min_by(|one, other| one.0.total_cmp(&other.0))?;
+    Some(Row { operations: history.len(), auto, best, which })
+}
+
+/// The best of some times in milliseconds, from a validated history to the verdict; `None` if it did not decide.
+#[expect(clippy::cast_precision_loss, reason = "for reading")]
+fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
+    let budget = Budget::unlimited().time(Duration::from_secs(5)).memory(2 << 30);
+    let config = Config::new().algorithm(algorithm.parse().ok()?).budget(budget);
+    let options = Options::new().nil_wildcard(case.nil_wildcard);
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        let spec = named::spec(&case.spec, options).ok()?;
+        let before = usage::cpu_ns();
+        let judged = spec.judge(history.clone(), &config).ok()?;
+        let all = usage::cpu_ns() - before;
+        let stats = &judged.judgement().stats;
+        if matches!(judged.judgement().verdict, Verdict::Unknown(_)) {
+            return None;
+        }
+        // Reading the operations as the specification's is not judging.
+        best = best.min((stats.elapsed.as_nanos() as f64).min(all as f64) / 1e6);
+    }
+    Some(best)
+}

@@ -1,0 +1,203 @@
+//! Shrinking: how small, how fast, how sure.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use trueline::history::History;
+use trueline::history::codec::{self, Format};
+use trueline::judge::shrink::{self, Limits};
+use trueline::judge::{Budget, Config, check};
+use trueline::named::{self, Options};
+use trueline::spec::Spec;
+use trueline::verdict::Core;
+use trueline_bench::failures::{self, Visitor};
+
+/// How many failures there are of each family: 200 and a few more in all.
+const OF_EACH: usize = 8;
+/// How long judging and shrinking may take.
+const BAR: Duration = Duration::from_secs(5);
+
+/// What became of one rejected history.
+struct Shrunk {
+    operations: usize,
+    told: usize,
+    minimal: bool,
+    /// Whether the core was judged once more, and rejected.
+    confirmed: bool,
+    calls: u32,
+    elapsed: Duration,
+}
+
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<String, Vec<Shrunk>>,
+    only: Option<String>,
+    /// Generated histories that were accepted.
+    good: usize,
+    /// Generated histories that were not decided, and so not shrunk.
+    undecided: usize,
+}
+
+impl Table {
+    fn add<Op, Ret>(&mut self, family: &str, core: &Core<Op, Ret>, elapsed: Duration) {
+        // What it begins behind is told too.
+        let beginning = core.begins_behind.filter(|first| core.told().all(|member| member.id != *first));
+        let shrunk = Shrunk {
+            operations: core.of,
+            told: core.told().count() + usize::from(beginning.is_some()),
+            minimal: core.is_minimal(),
+            confirmed: core.confirmed,
+            calls: core.oracle_calls,
+            elapsed,
+        };
+        if self.only.is_some() || !shrunk.minimal {
+            eprintln!(
+                "{family}: {} of {} operations told, {} in the core, {} undecided, {} calls, {elapsed:?}",
+                shrunk.told,
+                core.of,
+                core.history.len(),
+                core.undecided.len(),
+                shrunk.calls
+            );
+        }
+        self.rows.entry(family.to_owned()).or_default().push(shrunk);
+    }
+
+    fn print(&self) {
+        println!(
+            "| histories | rejected | operations | median core | largest core | 1-minimal | median time | longest time | most judgements |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|");
+        let all: Vec<&Shrunk> = self.rows.values().flatten().collect();
+        for (family, rows) in &self.rows {
+            row(family, &rows.iter().collect::<Vec<_>>());
+        }
+        row("all", &all);
+        let wrong = all.iter().filter(|shrunk| !shrunk.confirmed).count();
+        let slow = all.iter().filter(|shrunk| shrunk.elapsed > BAR).count();
+        eprintln!("{wrong} cores were not confirmed; {slow} took longer than {BAR:?}");
+        eprintln!("{} histories had faults without consequence, {} were undecided", self.good, self.undecided);
+    }
+}
+
+fn row(name: &str, shrunk: &[&Shrunk]) {
+    let told = sorted(shrunk, |one| one.told);
+    let times = sorted(shrunk, |one| one.elapsed);
+    let operations = sorted(shrunk, |one| one.operations);
+    let calls = sorted(shrunk, |one| one.calls);
+    let minimal = shrunk.iter().filter(|one| one.minimal).count();
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+    let (Some(fewest), Some(most)) = (operations.first(), operations.last()) else { return };
+    println!(
+        "| {name} | {} | {fewest} to {most} | {} | {} | {minimal} | {} | {} | {} |",
+        shrunk.len(),
+        told[told.len() / 2],
+        told[told.len() - 1],
+        ms(times[times.len() / 2]),
+        ms(times[times.len() - 1]),
+        calls[calls.len() - 1],
+    );
+}
+
+fn sorted<T: Ord>(shrunk: &[&Shrunk], of: impl Fn(&Shrunk) -> T) -> Vec<T> {
+    let mut values: Vec<T> = shrunk.iter().map(|one| of(one)).collect();
+    values.sort_unstable();
+    values
+}
+
+fn config() -> Config {
+    Config::new().budget(Budget::unlimited().time(BAR).memory(4 << 30))
+}
+
+impl Visitor for Table {
+    fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
+        let judgement = check(spec, history, &config());
+        let Some(evidence) = judgement.verdict.evidence() else {
+            if judgement.verdict.is_accepted() {
+                self.good += 1;
+            } else {
+                self.undecided += 1;
+            }
+            if self.only.is_some() {
+                eprintln!(
+                    "{family}: {} operations are {} after {:?}",
+                    history.len(),
+                    judgement.verdict.name(),
+                    judgement.stats.elapsed
+                );
+            }
+            return;
+        };
+        let started = Instant::now();
+        let core = shrink::core(spec, history, evidence, &Limits::new());
+        let elapsed = started.elapsed();
+        self.add(family, &core, elapsed);
+        if self.only.is_some() {
+            for member in core.told() {
+                let operation = &history[member.id];
+                eprintln!(
+                    "    {}-{:?} process {} {:?} {:?} {:?}",
+                    operation.call_position(),
+                    operation.return_position(),
+                    operation.process,
+                    operation.op,
+                    operation.outcome,
+                    member.role
+                );
+            }
+        }
+    }
+
+    fn has_enough(&self, family: &'static str) -> bool {
+        self.only.as_ref().is_some_and(|only| only != family)
+            || self.rows.get(family).is_some_and(|rows| rows.len() >= OF_EACH)
+    }
+}
+
+/// Prints the table of all families, or of one in detail, and of the rejected files in `data`.
+pub(crate) fn table(data: &Path, family: Option<&str>) {
+    let mut table = Table { only: family.map(str::to_owned), ..Table::default() };
+    failures::all(&mut table);
+    if family.is_none() {
+        for (folder, expected) in [("porcupine", 2), ("knossos", 3)] {
+            if let Err(problem) = files(&data.join(folder), expected, &mut table) {
+                eprintln!("files of other projects are left out, give their place with --data: {problem}");
+            }
+        }
+    }
+    table.print();
+}
+
+/// Adds the rejected files of a folder; `expected` is the column of the verdicts in its list.
+fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String> {
+    let list = folder.join("EXPECTED.tsv");
+    let text = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    for line in text.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        if columns.get(expected) != Some(&"non-linearizable") {
+            continue;
+        }
+        let (kind, wildcard) = match columns[1].split(' ').next().unwrap_or_default() {
+            "etcd" => ("cas-register", false),
+            "kv" => ("kv", false),
+            "cas-register" => ("cas-register:0", true),
+            "multi-register" => ("multi-register:0", true),
+            other => (other, false),
+        };
+        let path = folder.join(columns[0]);
+        let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let spec = named::spec(kind, Options::new().nil_wildcard(wildcard)).map_err(|error| problem(&error))?;
+        let file = File::open(&path).map_err(|error| problem(&error))?;
+        let history = codec::read(BufReader::new(file), Format::Auto).map_err(|error| problem(&error))?;
+        let judged = spec.judge(history, &config()).map_err(|error| problem(&error))?;
+        let started = Instant::now();
+        let core = spec.shrink(&judged, &Limits::new()).ok_or_else(|| problem(&"it was not rejected"))?;
+        let elapsed = started.elapsed();
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        table.add(&format!("{name}: {}", columns[1].split(' ').next().unwrap_or_default()), &core, elapsed);
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! `check --core`: the few operations that a rejection rests on.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::{ACCEPTED, Scratch, json, run, run_with_input};
+
+/// A hundred elements go in, and the third and the fourth come out in the wrong order.
+fn long_queue() -> String {
+    let mut lines = String::new();
+    let mut line = |process: u32, f: &str, value: u32, result: &str, call: u32| {
+        let value = if f == "enqueue" { value.to_string() } else { "null".to_owned() };
+        let ret = call + 1;
+        writeln!(
+            lines,
+            r#"{{"process":{process},"f":"{f}","value":{value},"result":{result},"call":{call},"return":{ret}}}"#
+        )
+        .expect("a string");
+    };
+    for value in 0..100 {
+        line(0, "enqueue", value, "null", 10 * value);
+    }
+    for (place, value) in (0..).zip([0, 1, 3, 2]) {
+        line(1, "dequeue", 0, &value.to_string(), 2000 + 10 * place);
+    }
+    lines
+}
+
+#[test]
+fn a_core_is_printed() {
+    let scratch = Scratch::new("core");
+    let file = scratch.file("long.jsonl", long_queue());
+    let judged = run(&["check", "--spec", "queue", "--core", &file]);
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let lines: Vec<&str> = judged.stdout.lines().collect();
+    let core = lines.iter().position(|line| line.starts_with("  the core")).expect("there is a core");
+    assert_eq!(
+        lines[core..],
+        [
+            "  the core, which cannot be put in order whatever else happened:",
+            "    line 3    process 0  enqueue(2) -> ok",
+            "    line 4    process 0  enqueue(3) -> ok  (if and when it took effect does not matter)",
+            "    line 103  process 1  dequeue() -> 3",
+            "  101 further calls were left out; whether they took effect does not matter",
+        ]
+    );
+    assert_eq!(judged.stderr, "");
+    let without = run(&["check", "--spec", "queue", &file]);
+    assert!(!without.stdout.contains("the core"), "{without:?}");
+}
+
+#[test]
+fn a_core_is_a_field_of_json() {
+    let judged = run_with_input(&["check", "--spec", "queue", "--core", "--json", "-"], long_queue().as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let object = json(&judged.stdout);
+    let core = &object["core"];
+    assert_eq!((&core["minimal"], &core["undecided"], &core["left_out"]), (&true.into(), &0.into(), &101.into()));
+    assert!(core["confirmed"] == true && core["judgements"].as_u64().is_some_and(|count| count > 0), "{core}");
+    let operations = core["operations"].as_array().expect("a list");
+    let told = |index: usize| {
+        let operation = &operations[index];
+        let text = |field: &str| operation[field].as_str().expect("text").to_owned();
+        (text("operation"), text("result"), text("role"), operation["call_line"].as_u64())
+    };
+    let expected = |operation: &str, result: &str, role: &str, line| {
+        (operation.to_owned(), result.to_owned(), role.to_owned(), Some(line))
+    };
+    assert_eq!(operations.len(), 3);
+    assert_eq!(told(0), expected("enqueue(2)", "ok", "completed", 3));
+    assert_eq!(told(1), expected("enqueue(3)", "ok", "forgotten", 4));
+    assert_eq!(told(2), expected("dequeue()", "3", "completed", 103));
+    assert_eq!((&operations[2]["process"], &operations[2]["in_part"]), (&1.into(), &false.into()));
+    assert_eq!((&operations[0]["call_event"], &operations[0]["return_event"]), (&4.into(), &5.into()));
+    // Everything else is as it is without.
+    let without = json(&run_with_input(&["check", "--spec", "queue", "--json", "-"], long_queue().as_bytes()).stdout);
+    for (field, value) in without.as_object().expect("an object") {
+        assert!(field == "stats" || object[field] == *value, "{field}");
+    }
+    let accepted = run_with_input(&["check", "--spec", "queue", "--core", "--json", "-"], ACCEPTED.as_bytes());
+    assert!(json(&accepted.stdout).get("core").is_none(), "{accepted:?}");
+}
+
+#[test]
+fn what_a_core_begins_behind_is_told() {
+    let text = r#"{"process":0,"f":"write","value":7,"call":1,"return":2}
+        {"process":0,"f":"write","value":8,"call":3,"return":4}
+        {"process":1,"f":"read","result":7,"call":5,"return":6}"#;
+    let judged = run_with_input(&["check", "--spec", "register", "--core", "-"], text.as_bytes());
+    let core = judged.stdout.split_once("  the core").expect("there is a core").1;
+    assert_eq!(
+        core,
+        ", which cannot be put in order whatever else happened:
+    line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
+    line 3  process 1  read() -> 7
+  1 further call was left out; whether it took effect does not matter
+"
+    );
+}
+
+#[test]
+fn lists_and_transactions_are_told_in_part() {
+    let log = r#"{"process":0,"f":"append","value":1,"call":1,"return":2}
+        {"process":0,"f":"append","value":2,"call":3,"return":4}
+        {"process":0,"f":"append","value":3,"call":5,"return":6}
+        {"process":1,"f":"read","result":[1,3],"call":7,"return":8}"#;
+    let judged = run_with_input(&["check", "--spec", "log", "--core", "-"], log.as_bytes());
+    let core = judged.stdout.split_once("  the core").expect("there is a core").1;
+    assert!(core.contains("line 2  process 0  append(2) -> ok\n"), "{core}");
+    assert!(core.contains("line 4  process 1  read() -> []  (in part)\n"), "{core}");
+    assert!(core.contains("2 further calls were left out"), "{core}");
+}
+
+#[test]
+fn every_rejected_history_of_ours_has_a_minimal_core() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let table = std::fs::read_to_string(testdata.join("VERDICTS.tsv")).expect("it is there");
+    let mut cores = 0;
+    for row in table.lines().skip(1).filter(|row| row.contains("\trejected\t")) {
+        let mut cells = row.split('\t');
+        let (Some(file), Some(spec)) = (cells.next(), cells.next()) else { panic!("{row:?}") };
+        let file = testdata.join(file);
+        let judged = run(&["check", "--spec", spec, "--core", "--json", file.to_str().expect("a plain name")]);
+        let object = json(&judged.stdout);
+        let core = &object["core"];
+        let operations = core["operations"].as_array().unwrap_or_else(|| panic!("{row}: {object}"));
+        assert!(!operations.is_empty() && core["minimal"] == true && core["confirmed"] == true, "{row}: {core}");
+        let place = |operation: &serde_json::Value| {
+            let line = |field: &str| operation[field].as_u64().expect("it has returned");
+            match (line("call_line"), line("return_line")) {
+                (call, ret) if call == ret => format!("line {call}"),
+                (call, ret) => format!("lines {call}-{ret}"),
+            }
+        };
+        // What it begins behind is counted once.
+        let begins = |operation: &&serde_json::Value| core["begins_behind"]["place"] == place(operation);
+        let beginning = u64::from(core.get("begins_behind").is_some() && operations.iter().filter(begins).count() == 0);
+        let known = operations.len() as u64 + beginning + core["left_out"].as_u64().expect("a number");
+        assert_eq!(Some(known), object["operations"].as_u64(), "{row}: {core}");
+        cores += 1;
+    }
+    assert!(cores > 20, "{cores}");
+}
+
+#[test]
+fn the_time_for_a_core_can_be_limited() {
+    let check =
+        |args: &[&str]| run_with_input(&[&["check", "--spec", "queue", "-"], args].concat(), long_queue().as_bytes());
+    assert_eq!(check(&["--core", "--core-timeout", "1s"]).code, 1);
+    // No time at all: what is left is the failing prefix.
+    let judged = check(&["--core", "--core-timeout", "0s"]);
+    assert!(judged.stdout.contains("it may not be minimal: "), "{judged:?}");
+    assert_eq!(check(&["--core-timeout", "1s"]).code, 2, "a limit of nothing");
+    assert_eq!(check(&["--core", "--core-timeout", "soon"]).code, 2);
+}

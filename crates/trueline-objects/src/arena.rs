@@ -1,0 +1,84 @@
+//! Nodes by number, of which there are as many as are asked for.
+
+use std::fmt;
+use std::ops::Index;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The number of no node.
+pub(crate) const NULL: u32 = 0;
+
+/// Nodes that are made when they are asked for and live as long as the arena, so that a number is never stale.
+///
+/// They lie in segments, each twice as large as the one before: a new arena costs nothing, whatever comes. Neither
+/// allocation nor access is a schedule point: no algorithm of the papers looks at its allocator.
+pub(crate) struct Arena<T> {
+    allocated: AtomicU32,
+    segments: [OnceLock<Box<[T]>>; SEGMENTS],
+}
+
+/// How many nodes the first segment has.
+const FIRST: u32 = 32;
+/// Enough for 2^25 nodes.
+const SEGMENTS: usize = 20;
+
+impl<T: Default> Arena<T> {
+    pub(crate) fn new() -> Self {
+        Self { allocated: AtomicU32::new(0), segments: [const { OnceLock::new() }; SEGMENTS] }
+    }
+
+    /// A node that is as it was made. The first is 1.
+    pub(crate) fn allocate(&self) -> u32 {
+        let number = self.allocated.fetch_add(1, Ordering::Relaxed) + 1;
+        let (segment, _) = place(number);
+        self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| T::default()).collect());
+        number
+    }
+}
+
+/// The segment that a node is in, and where.
+fn place(number: u32) -> (usize, usize) {
+    let shifted = number - 1 + FIRST;
+    let segment = shifted.ilog2() - FIRST.ilog2();
+    (segment as usize, (shifted - (FIRST << segment)) as usize)
+}
+
+impl<T> Index<u32> for Arena<T> {
+    type Output = T;
+
+    fn index(&self, number: u32) -> &T {
+        let (segment, offset) = place(number);
+        &self.segments[segment].get().expect("the node was allocated")[offset]
+    }
+}
+
+impl<T> fmt::Debug for Arena<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arena").field("allocated", &self.allocated).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_is_a_node_of_its_own() {
+        let arena = Arena::<AtomicU32>::new();
+        for expected in 1..=1000 {
+            let number = arena.allocate();
+            assert_eq!(number, expected);
+            assert_eq!(arena[number].swap(number, Ordering::Relaxed), 0);
+        }
+        assert!((1..=1000).all(|number| arena[number].load(Ordering::Relaxed) == number));
+    }
+
+    #[test]
+    fn segments_follow_each_other() {
+        assert_eq!(place(1), (0, 0));
+        assert_eq!(place(32), (0, 31));
+        assert_eq!(place(33), (1, 0));
+        assert_eq!(place(96), (1, 63));
+        assert_eq!(place(97), (2, 0));
+    }
+}

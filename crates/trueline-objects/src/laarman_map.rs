@@ -1,0 +1,180 @@
+//! A lock-free map by open addressing, after Laarman and others.
+//!
+//! A. Laarman, J. van de Pol and M. Weber, *Boosting multi-core reachability performance with shared hash tables*
+//! (2010), has the table; Lowe, *Testing for linearizability* (2016), section 8, extends it by update and delete. There
+//! is no resizing; see [`resizing_map`](crate::resizing_map) for that.
+//!
+//! A slot has a status, a key that never changes once it is set, and a datum. Whoever moves the status from empty,
+//! stored or deleted to *updating* owns the slot until it sets it to *stored*. Others wait meanwhile, so that reading a
+//! datum that is newer than the status is safe. Delete moves the status from stored to deleted.
+//!
+//! | fault | what is wrong | a history (figure 7) |
+//! |---|---|---|
+//! | [`Fault::Delete`] | delete stores *deleted*, whatever the status is: whoever was updating stores over it later, and brings back what others deleted | `update(0, 0)` is called; meanwhile `delete(0)`, `update(0, 2)` and `delete(0)` return; it returns; `get(0)` → 2 |
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
+
+use crate::hash::Hash;
+
+/// What is wrong with a map.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Delete stores the status, instead of a compare-and-set.
+    Delete,
+}
+
+const EMPTY: u32 = 0;
+const UPDATING: u32 = 1;
+const STORED: u32 = 2;
+const DELETED: u32 = 3;
+
+/// The key of a slot that is claimed and does not have its key yet.
+const NO_KEY: u64 = u64::MAX;
+
+#[derive(Debug)]
+struct Slot {
+    status: AtomicU32,
+    key: AtomicU64,
+    datum: AtomicU64,
+}
+
+enum Place<'m> {
+    /// The key is nowhere; it would come here.
+    Vacant(&'m Slot),
+    Found(&'m Slot),
+}
+
+/// The map.
+///
+/// ```
+/// use trueline_objects::laarman_map::LaarmanMap;
+///
+/// let map = LaarmanMap::new(8);
+/// map.update(1, 10);
+/// assert_eq!(map.get_or_else_update(1, 11), 10);
+/// map.delete(1);
+/// assert_eq!(map.get(1), None);
+/// ```
+#[derive(Debug)]
+pub struct LaarmanMap {
+    slots: Box<[Slot]>,
+    fault: Option<Fault>,
+}
+
+impl LaarmanMap {
+    /// An empty map for at most `capacity` different keys, deleted ones included.
+    pub fn new(capacity: usize) -> Self {
+        Self::with(capacity, None)
+    }
+
+    /// An empty map that is wrong.
+    pub fn faulty(capacity: usize, fault: Fault) -> Self {
+        Self::with(capacity, Some(fault))
+    }
+
+    fn with(capacity: usize, fault: Option<Fault>) -> Self {
+        let slot = |_| Slot { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
+        Self { slots: (0..capacity.max(1)).map(slot).collect(), fault }
+    }
+
+    fn find(&self, key: u64) -> Place<'_> {
+        assert_ne!(key, NO_KEY, "this key stands for none");
+        let start = Hash::Good.of(key) as usize % self.slots.len();
+        for slot in self.slots[start..].iter().chain(&self.slots[..start]) {
+            if slot.status.load(SeqCst) == EMPTY {
+                return Place::Vacant(slot);
+            }
+            let mut found = slot.key.load(SeqCst);
+            while found == NO_KEY {
+                spin_hint();
+                found = slot.key.load(SeqCst);
+            }
+            if found == key {
+                return Place::Found(slot);
+            }
+        }
+        panic!("the map has room for {} keys", self.slots.len());
+    }
+
+    /// Moves the status of a slot, if it is as expected.
+    fn claim(slot: &Slot, from: u32, to: u32) -> bool {
+        slot.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
+    }
+
+    /// The value of a key.
+    ///
+    /// # Panics
+    /// If there is no room for a look: all slots have other keys.
+    pub fn get(&self, key: u64) -> Option<u64> {
+        let Place::Found(slot) = self.find(key) else { return None };
+        loop {
+            match slot.status.load(SeqCst) {
+                UPDATING => spin_hint(),
+                STORED => return Some(slot.datum.load(SeqCst)),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Panics
+    /// If there is no room for the key.
+    pub fn update(&self, key: u64, value: u64) {
+        self.store(key, value, false);
+    }
+
+    /// Sets the value of a key if it has none, and returns the one it has now.
+    ///
+    /// # Panics
+    /// If there is no room for the key.
+    pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
+        self.store(key, value, true)
+    }
+
+    /// Sets the value, unless there is one and it is to be kept, and returns the one there is.
+    fn store(&self, key: u64, value: u64, keep: bool) -> u64 {
+        loop {
+            match self.find(key) {
+                Place::Vacant(slot) => {
+                    if Self::claim(slot, EMPTY, UPDATING) {
+                        slot.key.store(key, SeqCst);
+                        slot.datum.store(value, SeqCst);
+                        slot.status.store(STORED, SeqCst);
+                        return value;
+                    }
+                }
+                Place::Found(slot) => match slot.status.load(SeqCst) {
+                    UPDATING => spin_hint(),
+                    STORED if keep => return slot.datum.load(SeqCst),
+                    status => {
+                        if Self::claim(slot, status, UPDATING) {
+                            slot.datum.store(value, SeqCst);
+                            slot.status.store(STORED, SeqCst);
+                            return value;
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    /// Removes the value of a key, if it has one.
+    ///
+    /// # Panics
+    /// If there is no room for a look: all slots have other keys.
+    pub fn delete(&self, key: u64) {
+        let Place::Found(slot) = self.find(key) else { return };
+        if self.fault == Some(Fault::Delete) {
+            return slot.status.store(DELETED, SeqCst);
+        }
+        loop {
+            match slot.status.load(SeqCst) {
+                UPDATING => spin_hint(),
+                STORED if !Self::claim(slot, STORED, DELETED) => {}
+                _ => return,
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The concurrent objects of the papers, correct and faulty side by side, to be tested by `trueline`.
+//!
+//! Each file has one family: the paper, the algorithm, each fault and the history that it leads to. A faulty version is
+//! the correct one with a flag that is looked at where it goes wrong. All are written on
+//! [`trueline::primitives`], so that they can be driven by chaos and by schedulers, and cancelled when they are stuck;
+//! all fields that threads share are atomics or behind locks, also where the algorithm has a race: it is a race of the
+//! algorithm, and no undefined behaviour. Nodes are numbers in an arena that grows, so that a new object costs
+//! next to nothing.
+//!
+//! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
+//! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
+//!
+//! | name | made by | paper | fault | specification | expected |
+//! |---|---|---|---|---|---|
+//! | `ms-queue` | [`MsQueue::new`](ms_queue::MsQueue::new) | Lowe §6, H&S §10.5 | | `queue` | accepted |
+//! | `ms-queue-recycling` | [`MsQueue::recycling`](ms_queue::MsQueue::recycling) | Michael & Scott 1996 | | `queue` | accepted |
+//! | `ms-queue-faulty-late-read` | [`ms_queue::Fault::LateRead`] | | value read after the swing | `queue` | rejected |
+//! | `ms-queue-faulty-aba` | [`ms_queue::Fault::Aba`] | | nodes used again without tags | `queue` | rejected |
+//! | `ms-queue-faulty-no-help` | [`ms_queue::Fault::NoHelp`] | | tail set back, and nobody helps | `queue` | stuck |
+//! | `treiber-stack` | [`TreiberStack::new`](treiber_stack::TreiberStack::new) | Treiber 1986 | | `stack` | accepted |
+//! | `treiber-stack-faulty-aba` | [`treiber_stack::Fault::Aba`] | | nodes used again without tags | `stack` | rejected |
+//! | `locked-queue` | [`LockedQueue`](locked::LockedQueue) | Lowe | | `bounded-queue:N` | accepted |
+//! | `locked-map` | [`LockedMap`](locked::LockedMap) | Lowe §6 | | `map` | accepted |
+//! | `locked-height-stack` | [`LockedHeightStack`](locked::LockedHeightStack) | H&K example 9 | | `stack-heights` | accepted |
+//! | `laarman-map` | [`LaarmanMap::new`](laarman_map::LaarmanMap::new) | Lowe §8 | | `map` | accepted |
+//! | `laarman-map-faulty-delete` | [`laarman_map::Fault::Delete`] | Lowe §8, figure 7 | delete without compare-and-set | `map` | rejected |
+//! | `resizing-map` | [`ResizingMap::new`](resizing_map::ResizingMap::new) | Lowe §8 | | `map` | accepted |
+//! | `resizing-map-faulty-migrate` | [`resizing_map::Fault::Migrate`] | Lowe §8 | slots copied without owning them | `map` | rejected |
+//! | `sharded-map` | [`ShardedMap::new`](sharded_map::ShardedMap::new) | Lowe §8 | | `map` | accepted |
+//! | `sharded-map-faulty-early-status` | [`sharded_map::Fault::EarlyStatus`] | Lowe §8 | status before datum | `map` | rejected |
+//! | `sharded-map-faulty-late-status` | [`sharded_map::Fault::LateStatus`] | | datum before status | `map` | rejected |
+//! | `shann-queue` | [`ShannQueue`](shann_queue::ShannQueue) | Shann et al. 2000, Lowe §8 | | `bounded-queue:N` | accepted |
+//! | `shann-queue-faulty-stale-slot` | [`shann_queue::Fault::StaleSlot`] | Colvin & Groves 2005, Lowe §8 | slot not looked at again | `bounded-queue:N` | rejected |
+//! | `shann-queue-partial` | [`shann_queue::Mode::Partial`] | as above | | `bounded-queue:N` | accepted |
+//! | `shann-queue-partial-faulty-stale-slot` | [`shann_queue::Mode::Partial`] | as above | slot not looked at again | `bounded-queue:N` | rejected or stuck |
+//! | `shann-queue-partial-without-help` | [`shann_queue::Mode::PartialWithoutHelp`] | as above | | `bounded-queue:N` | accepted |
+//! | `shann-queue-partial-without-help-faulty-stale-slot` | [`shann_queue::Mode::PartialWithoutHelp`] | as above | slot not looked at again | `bounded-queue:N` | stuck |
+//! | `register` | [`register::Access::SeqCst`] | Lowe §8 | | `register:0` | accepted |
+//! | `register-faulty-relaxed` | [`register::Access::Relaxed`] | Lowe §8 | writes seen late; needs a clock that does not order memory | `register:0` | rejected |
+//! | `register-faulty-acquire-release` | [`register::Access::AcquireRelease`] | Lowe §8 | the same | `register:0` | rejected |
+//! | `buffered-register-faulty-stores` | [`register::Buffering::Stores`] | Lowe §8, in slow motion | writes wait in a buffer | `register:0` | rejected |
+//! | `buffered-register-faulty-loads` | [`register::Buffering::Loads`] | Lowe §8, in slow motion | reads of an old copy | `register:0` | rejected |
+//! | `fine-grained-list` | [`FineGrainedList`](fine_grained_list::FineGrainedList), bad hash | H&K `FGL`, H&S §9.5 | | `set` | accepted |
+//! | `fine-grained-list-faulty-early-unlock` | [`fine_grained_list::Fault::EarlyUnlock`] | | locks not coupled | `set` | rejected |
+//! | `optimistic-list` | [`OptimisticList`](optimistic_list::OptimisticList), bad hash | H&K `OPTIMIST`, H&S §9.6 | | `set` | accepted |
+//! | `optimistic-list-faulty-no-validation` | [`optimistic_list::Fault::NoValidation`] | | not looked at again | `set` | rejected |
+//! | `lazy-list` | [`LazyList`](lazy_list::LazyList), bad hash | H&K `LLL`, H&S §9.7 | | `set` | accepted |
+//! | `lazy-list-blind-contains` | [`LazyList::blind`](lazy_list::LazyList::blind) | | none, although it looks like one | `set` | accepted |
+//! | `lazy-list-faulty-unmarked-validation` | [`lazy_list::Fault::UnmarkedValidation`] | | marks not looked at | `set` | rejected |
+//! | `lock-free-list` | [`LockFreeList`](lock_free_list::LockFreeList), bad hash | H&K `LFLL`, H&S §9.8 | | `set` | accepted |
+//! | `lock-free-list-faulty-separate-mark` | [`lock_free_list::Fault::SeparateMark`] | | mark apart from the link | `set` | rejected |
+//! | `lock-free-list-faulty-unlink-only` | [`lock_free_list::Fault::UnlinkOnly`] | | no mark | `set` | rejected |
+//! | `lock-free-list-faulty-blind-contains` | [`lock_free_list::Fault::BlindContains`] | | marks not looked at | `set` | rejected |
+//! | `lazy-skiplist` | [`LazySkiplist`](lazy_skiplist::LazySkiplist), good hash | H&K `LSL`, H&S §14.3 | | `set` | accepted |
+//! | `collision-resistant-lazy-skiplist` | [`lazy_skiplist::Collisions::Scan`], bad hash | H&K `CRLSL` | | `set` | accepted |
+//! | `lock-free-skiplist` | [`LockFreeSkiplist`](lock_free_skiplist::LockFreeSkiplist), good hash | H&K `LFSL`, H&S §14.4 | | `set` | accepted |
+//! | `collision-resistant-lock-free-skiplist` | [`lock_free_skiplist::Collisions::Scan`], bad hash | H&K `CRLFSL` | | `set` | accepted |
+//! | `lock-free-skiplist-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], good hash | H&K `LFSLF0` | not seen with a good hash | `set` | accepted |
+//! | `lock-free-skiplist-faulty-stepping-over` | [`lock_free_skiplist::Collisions::StepOver`], bad hash | H&K `LFSLF1`, Lowe §8 | steps over the item | `set` | rejected |
+//! | `lock-free-skiplist-faulty-collisions` | [`lock_free_skiplist::Collisions::None`], bad hash | H&K | collisions not expected | `set` | rejected |
+//! | `split-ordered-set` | [`SplitOrderedSet::new`](split_ordered_set::SplitOrderedSet::new) | H&K `TBB`, H&S §13.3 | | `set` | accepted |
+//! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | an item from before the history | `set` | rejected |
+
+mod arena;
+mod free_list;
+pub mod hash;
+mod link;
+
+pub mod fine_grained_list;
+pub mod laarman_map;
+pub mod lazy_list;
+pub mod lazy_skiplist;
+pub mod lock_free_list;
+pub mod lock_free_skiplist;
+pub mod locked;
+pub mod ms_queue;
+pub mod optimistic_list;
+pub mod register;
+pub mod resizing_map;
+pub mod shann_queue;
+pub mod sharded_map;
+pub mod split_ordered_set;
+pub mod treiber_stack;

@@ -1,0 +1,125 @@
+//! Links between nodes of an arena, with what papers hide in the spare bits of pointers.
+
+use std::fmt;
+
+use trueline::primitives::AtomicU64;
+use trueline::primitives::Ordering::SeqCst;
+
+use crate::arena::NULL;
+
+/// A node and a tag that tells apart two times at which a link led to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tagged {
+    pub(crate) node: u32,
+    pub(crate) tag: u32,
+}
+
+impl Tagged {
+    fn pack(self) -> u64 {
+        u64::from(self.node) << 32 | u64::from(self.tag)
+    }
+
+    fn unpack(word: u64) -> Self {
+        Self { node: (word >> 32) as u32, tag: word as u32 }
+    }
+}
+
+/// A link with a tag. At first it leads nowhere.
+#[derive(Default)]
+pub(crate) struct TaggedLink(AtomicU64);
+
+impl TaggedLink {
+    pub(crate) fn new(link: Tagged) -> Self {
+        Self(AtomicU64::new(link.pack()))
+    }
+
+    pub(crate) fn load(&self) -> Tagged {
+        Tagged::unpack(self.0.load(SeqCst))
+    }
+
+    pub(crate) fn store(&self, link: Tagged) {
+        self.0.store(link.pack(), SeqCst);
+    }
+
+    /// Sets the link if it is as expected, by compare-and-set.
+    pub(crate) fn swing(&self, expected: Tagged, new: Tagged) -> bool {
+        self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
+    }
+}
+
+impl fmt::Debug for TaggedLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Tagged::unpack(self.0.unscheduled().load(SeqCst)).fmt(f)
+    }
+}
+
+/// A node, and whether the node that the link is in has been removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Marked {
+    pub(crate) node: u32,
+    pub(crate) mark: bool,
+}
+
+impl Marked {
+    /// A link to `node` that is not marked.
+    pub(crate) fn to(node: u32) -> Self {
+        Self { node, mark: false }
+    }
+
+    /// The same link, marked.
+    pub(crate) fn marked(self) -> Self {
+        Self { mark: true, ..self }
+    }
+
+    fn pack(self) -> u64 {
+        u64::from(self.node) << 1 | u64::from(self.mark)
+    }
+
+    fn unpack(word: u64) -> Self {
+        Self { node: (word >> 1) as u32, mark: word & 1 == 1 }
+    }
+}
+
+/// A link with a mark. At first it leads nowhere and is not marked.
+#[derive(Default)]
+pub(crate) struct MarkedLink(AtomicU64);
+
+impl MarkedLink {
+    pub(crate) fn load(&self) -> Marked {
+        Marked::unpack(self.0.load(SeqCst))
+    }
+
+    /// Sets the link of a node that no other thread sees yet.
+    pub(crate) fn prepare(&self, node: u32) {
+        self.0.unscheduled().store(Marked::to(node).pack(), SeqCst);
+    }
+
+    /// Sets the link if it is as expected, by compare-and-set.
+    pub(crate) fn swing(&self, expected: Marked, new: Marked) -> bool {
+        self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
+    }
+}
+
+impl fmt::Debug for MarkedLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let link = Marked::unpack(self.0.unscheduled().load(SeqCst));
+        if link.node == NULL { f.write_str("Null") } else { link.fmt(f) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_keep_all_bits() {
+        for node in [0, 1, 77, u32::MAX] {
+            for tag in [0, 1, u32::MAX] {
+                assert_eq!(Tagged::unpack(Tagged { node, tag }.pack()), Tagged { node, tag });
+            }
+            for mark in [false, true] {
+                assert_eq!(Marked::unpack(Marked { node, mark }.pack()), Marked { node, mark });
+            }
+        }
+    }
+}

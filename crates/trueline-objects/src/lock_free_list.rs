@@ -1,0 +1,199 @@
+//! A sorted list without locks.
+//!
+//! T. L. Harris, *A pragmatic implementation of non-blocking linked-lists* (2001), and M. M. Michael, *High performance
+//! dynamic lock-free hash tables and list-based sets* (2002); Herlihy and Shavit, *The Art of Multiprocessor
+//! Programming*, section 9.8; `LFLL` in Horn and Kroening, *Faster linearizability checking via P-compositionality*
+//! (2015), table 1.
+//!
+//! A link carries the mark of the node that it is in, so that a node that is marked can no longer be linked behind. To
+//! remove, mark the node: this is when it takes effect. Then try to unlink it; walks of `add` and `remove` unlink what
+//! is left. `contains` only walks, and sees if the node that it finds is marked.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::SeparateMark`] | the mark is a word of its own: a node is linked behind one that has just been marked | `add(2)` → true; `contains(2)` → false |
+//! | [`Fault::UnlinkOnly`] | a node is unlinked without being marked: of two neighbours that are removed at once, one stays; and what is linked behind it is lost | `remove(1)` → true; `contains(1)` → true |
+//! | [`Fault::BlindContains`] | `contains` does not look at marks: it finds nodes that nobody has unlinked yet | `remove(1)` → true; `contains(1)` → true |
+
+use trueline::primitives::AtomicBool;
+use trueline::primitives::Ordering::SeqCst;
+
+use crate::arena::{Arena, NULL};
+use crate::hash::{Hash, Label};
+use crate::link::{Marked, MarkedLink};
+
+/// What is wrong with a list.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Keeps mark and link in two words.
+    SeparateMark,
+    /// Removes by unlinking alone.
+    UnlinkOnly,
+    /// Does not look at marks in `contains`.
+    BlindContains,
+}
+
+#[derive(Default, Debug)]
+struct Node {
+    label: Label,
+    next: MarkedLink,
+    /// The mark, where it is not in the link.
+    marked: AtomicBool,
+}
+
+/// The list.
+///
+/// ```
+/// use trueline_objects::hash::Hash;
+/// use trueline_objects::lock_free_list::LockFreeList;
+///
+/// let set = LockFreeList::new(Hash::Bad);
+/// assert!(set.add(1) && !set.add(1) && set.contains(1));
+/// assert!(set.remove(1) && !set.contains(1));
+/// ```
+#[derive(Debug)]
+pub struct LockFreeList {
+    nodes: Arena<Node>,
+    head: u32,
+    hash: Hash,
+    fault: Option<Fault>,
+}
+
+/// Where an item is, or would come: two neighbours, of which the second may be none.
+struct Pair {
+    pred: u32,
+    curr: u32,
+    /// Whether the second has the item.
+    found: bool,
+}
+
+impl LockFreeList {
+    /// An empty set.
+    pub fn new(hash: Hash) -> Self {
+        Self::with(hash, None)
+    }
+
+    /// An empty set that is wrong.
+    pub fn faulty(hash: Hash, fault: Fault) -> Self {
+        Self::with(hash, Some(fault))
+    }
+
+    fn with(hash: Hash, fault: Option<Fault>) -> Self {
+        let nodes = Arena::new();
+        let head = nodes.allocate();
+        Self { nodes, head, hash, fault }
+    }
+
+    /// Adds an item; false if it is there already.
+    pub fn add(&self, item: u64) -> bool {
+        self.add_from(self.head, self.hash.of(item), item).1
+    }
+
+    /// Removes an item; false if it is not there.
+    pub fn remove(&self, item: u64) -> bool {
+        let hash = self.hash.of(item);
+        loop {
+            let Pair { pred, curr, found } = self.find(self.head, hash, item);
+            if !found {
+                return false;
+            }
+            let next = self.next(curr);
+            let unlink = || self.nodes[pred].next.swing(Marked::to(curr), Marked::to(next.node));
+            if self.fault == Some(Fault::UnlinkOnly) {
+                if unlink() {
+                    return true;
+                }
+            } else if !next.mark && self.mark(curr, next) {
+                unlink();
+                return true;
+            }
+        }
+    }
+
+    /// Whether an item is there.
+    pub fn contains(&self, item: u64) -> bool {
+        self.contains_from(self.head, self.hash.of(item), item)
+    }
+
+    /// The node before all others, which has no item.
+    pub(crate) fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Adds an item behind `start`, which is never removed, and returns its node, and whether it is new.
+    pub(crate) fn add_from(&self, start: u32, hash: u64, item: u64) -> (u32, bool) {
+        let mut node = NULL;
+        loop {
+            let Pair { pred, curr, found } = self.find(start, hash, item);
+            if found {
+                return (curr, false);
+            }
+            if node == NULL {
+                node = self.nodes.allocate();
+                self.nodes[node].label.set(hash, item);
+            }
+            self.nodes[node].next.prepare(curr);
+            if self.nodes[pred].next.swing(Marked::to(curr), Marked::to(node)) {
+                return (node, true);
+            }
+        }
+    }
+
+    /// Whether an item is there, behind `start`.
+    pub(crate) fn contains_from(&self, start: u32, hash: u64, item: u64) -> bool {
+        let mut curr = self.next(start).node;
+        while curr != NULL && !self.nodes[curr].label.ends(hash, item) {
+            curr = self.next(curr).node;
+        }
+        let found = curr != NULL && self.nodes[curr].label.is(hash, item);
+        found && (self.fault == Some(Fault::BlindContains) || !self.next(curr).mark)
+    }
+
+    /// Whether the list has a node whose hash is as asked for.
+    pub(crate) fn any(&self, mut is_wanted: impl FnMut(u64) -> bool) -> bool {
+        let mut curr = self.next(self.head).node;
+        while curr != NULL && !is_wanted(self.nodes[curr].label.hash()) {
+            curr = self.next(curr).node;
+        }
+        curr != NULL
+    }
+
+    /// Walks from `start` to the place of an item, and unlinks what is marked.
+    fn find(&self, start: u32, hash: u64, item: u64) -> Pair {
+        'anew: loop {
+            let mut pred = start;
+            let mut curr = self.next(pred).node;
+            while curr != NULL {
+                let next = self.next(curr);
+                if next.mark {
+                    if !self.nodes[pred].next.swing(Marked::to(curr), Marked::to(next.node)) {
+                        continue 'anew;
+                    }
+                } else if self.nodes[curr].label.ends(hash, item) {
+                    return Pair { pred, curr, found: self.nodes[curr].label.is(hash, item) };
+                } else {
+                    pred = curr;
+                }
+                curr = next.node;
+            }
+            return Pair { pred, curr, found: false };
+        }
+    }
+
+    /// What is behind a node, and whether that node is marked.
+    fn next(&self, node: u32) -> Marked {
+        let link = self.nodes[node].next.load();
+        match self.fault {
+            Some(Fault::SeparateMark) => Marked { mark: self.nodes[node].marked.load(SeqCst), ..link },
+            _ => link,
+        }
+    }
+
+    /// Marks a node that has this link; false if it has another, or is marked already.
+    fn mark(&self, node: u32, link: Marked) -> bool {
+        match self.fault {
+            Some(Fault::SeparateMark) => !self.nodes[node].marked.swap(true, SeqCst),
+            _ => self.nodes[node].next.swing(link, link.marked()),
+        }
+    }
+}

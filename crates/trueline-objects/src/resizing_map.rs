@@ -1,0 +1,289 @@
+//! A lock-free map by open addressing that grows.
+//!
+//! Lowe, *Testing for linearizability* (2016), section 8: the table of [`laarman_map`](crate::laarman_map) with
+//! resizing.
+//!
+//! When a table is too full for a new key, there is a next one of twice the size. Each slot is moved there: an empty one
+//! is closed, so that nobody puts a key into it; a deleted one is left behind; one that is stored is owned (*updating*)
+//! while its key and datum are copied. Operations that meet a moved slot go on to the next table. Whoever wants to put a
+//! key into a table that has a next one moves all slots first, so that a key is never in two tables.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::Migrate`] | a stored slot is copied without owning it, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
+
+use std::sync::OnceLock;
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, spin_hint};
+
+use crate::hash::Hash;
+
+/// What is wrong with a map.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Copies stored slots without owning them.
+    Migrate,
+}
+
+const EMPTY: u32 = 0;
+const UPDATING: u32 = 1;
+const STORED: u32 = 2;
+const DELETED: u32 = 3;
+/// A key was here: look in the next table.
+const MOVED: u32 = 4;
+/// No key was here, and none will be: look in the next table.
+const CLOSED: u32 = 5;
+
+/// The key of a slot that is claimed and does not have its key yet.
+const NO_KEY: u64 = u64::MAX;
+
+#[derive(Debug)]
+struct Slot {
+    status: AtomicU32,
+    key: AtomicU64,
+    datum: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Table {
+    slots: Box<[Slot]>,
+    /// How many slots have a key.
+    used: AtomicUsize,
+    /// Whether there is a next table.
+    has_next: AtomicBool,
+}
+
+enum Place<'m> {
+    /// The key is nowhere in this table; it would come here.
+    Vacant(&'m Slot),
+    Found(&'m Slot),
+    /// The key is not in this table, and will never be.
+    Closed,
+    /// All slots have other keys.
+    Full,
+}
+
+impl Table {
+    fn new(capacity: usize) -> Self {
+        let slot = |_| Slot { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
+        Self { slots: (0..capacity).map(slot).collect(), used: AtomicUsize::new(0), has_next: AtomicBool::new(false) }
+    }
+
+    fn find(&self, key: u64) -> Place<'_> {
+        let start = Hash::Good.of(key) as usize % self.slots.len();
+        for slot in self.slots[start..].iter().chain(&self.slots[..start]) {
+            match slot.status.load(SeqCst) {
+                EMPTY => return Place::Vacant(slot),
+                CLOSED => return Place::Closed,
+                _ => {}
+            }
+            let mut found = slot.key.load(SeqCst);
+            while found == NO_KEY {
+                spin_hint();
+                found = slot.key.load(SeqCst);
+            }
+            if found == key {
+                return Place::Found(slot);
+            }
+        }
+        Place::Full
+    }
+
+    /// Whether one more key makes it more than three quarters full.
+    fn is_crowded(&self) -> bool {
+        (self.used.load(SeqCst) + 1) * 4 > self.slots.len() * 3
+    }
+}
+
+/// Moves the status of a slot, if it is as expected.
+fn claim(slot: &Slot, from: u32, to: u32) -> bool {
+    slot.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
+}
+
+/// The map.
+///
+/// ```
+/// use trueline_objects::resizing_map::ResizingMap;
+///
+/// let map = ResizingMap::new(4);
+/// for key in 0..20 {
+///     map.update(key, key + 1);
+/// }
+/// assert_eq!(map.get_or_else_update(7, 0), 8);
+/// map.delete(7);
+/// assert_eq!(map.get(7), None);
+/// ```
+#[derive(Debug)]
+pub struct ResizingMap {
+    /// Each twice as large as the one before. They live as long as the map: whoever is in an old one finds its way.
+    tables: [OnceLock<Table>; 24],
+    /// The first table that is of use.
+    root: AtomicUsize,
+    capacity: usize,
+    fault: Option<Fault>,
+}
+
+impl ResizingMap {
+    /// An empty map with `capacity` slots at first.
+    pub fn new(capacity: usize) -> Self {
+        Self::with(capacity, None)
+    }
+
+    /// An empty map that is wrong.
+    pub fn faulty(capacity: usize, fault: Fault) -> Self {
+        Self::with(capacity, Some(fault))
+    }
+
+    fn with(capacity: usize, fault: Option<Fault>) -> Self {
+        let capacity = capacity.max(2);
+        let map = Self { tables: [const { OnceLock::new() }; 24], root: AtomicUsize::new(0), capacity, fault };
+        map.tables[0].get_or_init(|| Table::new(capacity));
+        map
+    }
+
+    fn table(&self, number: usize) -> &Table {
+        self.tables[number].get().expect("a table that was found")
+    }
+
+    /// The value of a key.
+    ///
+    /// # Panics
+    /// If the key is `u64::MAX`, which stands for none.
+    pub fn get(&self, key: u64) -> Option<u64> {
+        assert_ne!(key, NO_KEY, "this key stands for none");
+        let mut number = self.root.load(SeqCst);
+        loop {
+            match self.table(number).find(key) {
+                // Whoever has put it into a later table has closed this slot before.
+                Place::Vacant(_) => return None,
+                Place::Closed => number += 1,
+                Place::Full => match self.table(number).has_next.load(SeqCst) {
+                    true => number += 1,
+                    false => return None,
+                },
+                Place::Found(slot) => match slot.status.load(SeqCst) {
+                    UPDATING => spin_hint(),
+                    STORED => return Some(slot.datum.load(SeqCst)),
+                    MOVED => number += 1,
+                    _ => return None,
+                },
+            }
+        }
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Panics
+    /// If the key is `u64::MAX`, which stands for none.
+    pub fn update(&self, key: u64, value: u64) {
+        self.store(self.root.load(SeqCst), key, value, false);
+    }
+
+    /// Sets the value of a key if it has none, and returns the one it has now.
+    ///
+    /// # Panics
+    /// If the key is `u64::MAX`, which stands for none.
+    pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
+        self.store(self.root.load(SeqCst), key, value, true)
+    }
+
+    /// Sets the value in this table or a later one, unless there is one and it is to be kept, and returns the one there
+    /// is.
+    fn store(&self, mut number: usize, key: u64, value: u64, keep: bool) -> u64 {
+        assert_ne!(key, NO_KEY, "this key stands for none");
+        loop {
+            let table = self.table(number);
+            match table.find(key) {
+                Place::Found(slot) => match slot.status.load(SeqCst) {
+                    UPDATING => spin_hint(),
+                    MOVED => number += 1,
+                    STORED if keep => return slot.datum.load(SeqCst),
+                    status => {
+                        if claim(slot, status, UPDATING) {
+                            slot.datum.store(value, SeqCst);
+                            slot.status.store(STORED, SeqCst);
+                            return value;
+                        }
+                    }
+                },
+                Place::Vacant(slot) if !table.has_next.load(SeqCst) && !table.is_crowded() => {
+                    if claim(slot, EMPTY, UPDATING) {
+                        table.used.fetch_add(1, SeqCst);
+                        slot.key.store(key, SeqCst);
+                        slot.datum.store(value, SeqCst);
+                        slot.status.store(STORED, SeqCst);
+                        return value;
+                    }
+                }
+                Place::Vacant(_) | Place::Full => {
+                    self.migrate(number);
+                    number += 1;
+                }
+                Place::Closed => number += 1,
+            }
+        }
+    }
+
+    /// Removes the value of a key, if it has one.
+    ///
+    /// # Panics
+    /// If the key is `u64::MAX`, which stands for none.
+    pub fn delete(&self, key: u64) {
+        assert_ne!(key, NO_KEY, "this key stands for none");
+        let mut number = self.root.load(SeqCst);
+        loop {
+            match self.table(number).find(key) {
+                Place::Vacant(_) => return,
+                Place::Closed => number += 1,
+                Place::Full => match self.table(number).has_next.load(SeqCst) {
+                    true => number += 1,
+                    false => return,
+                },
+                Place::Found(slot) => match slot.status.load(SeqCst) {
+                    UPDATING => spin_hint(),
+                    STORED if claim(slot, STORED, DELETED) => return,
+                    STORED => {}
+                    MOVED => number += 1,
+                    _ => return,
+                },
+            }
+        }
+    }
+
+    /// Moves all slots of a table to the next one, which is made if there is none.
+    fn migrate(&self, number: usize) {
+        let table = self.table(number);
+        self.tables[number + 1].get_or_init(|| Table::new(self.capacity << (number + 1)));
+        table.has_next.store(true, SeqCst);
+        for slot in &table.slots {
+            self.migrate_slot(slot, number + 1);
+        }
+        // If this fails, another has done it, or will when the tables before are done.
+        let _ = self.root.compare_exchange(number, number + 1, SeqCst, SeqCst);
+    }
+
+    fn migrate_slot(&self, slot: &Slot, next: usize) {
+        loop {
+            let done = match slot.status.load(SeqCst) {
+                EMPTY => claim(slot, EMPTY, CLOSED),
+                DELETED => claim(slot, DELETED, MOVED),
+                // The fault: an update that takes place now is not copied, and marked as moved all the same.
+                STORED if self.fault == Some(Fault::Migrate) || claim(slot, STORED, UPDATING) => {
+                    self.store(next, slot.key.load(SeqCst), slot.datum.load(SeqCst), true);
+                    slot.status.store(MOVED, SeqCst);
+                    true
+                }
+                MOVED | CLOSED => true,
+                UPDATING => {
+                    spin_hint();
+                    false
+                }
+                _ => false,
+            };
+            if done {
+                return;
+            }
+        }
+    }
+}

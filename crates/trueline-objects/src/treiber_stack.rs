@@ -1,0 +1,107 @@
+//! Treiber's stack.
+//!
+//! R. K. Treiber, *Systems programming: coping with parallelism* (1986). A correct baseline in Lowe, *Testing for
+//! linearizability* (2016), and `t-stack` in the experiments of Round-Up.
+//!
+//! A linked list. To push, link a node before the top and swing the top to it; to pop, swing the top to the node behind
+//! it. The top carries a tag that grows with each change, so that nodes may be used again.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::Aba`] | the tag does not grow: a pop that was stopped swings the top to a node that has been popped since | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicU32, AtomicU64};
+
+use crate::arena::{Arena, NULL};
+use crate::free_list::FreeList;
+use crate::link::{Tagged, TaggedLink};
+
+/// What is wrong with a stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Uses nodes again without tags.
+    Aba,
+}
+
+#[derive(Default, Debug)]
+struct Node {
+    value: AtomicU64,
+    /// The number of the node below.
+    below: AtomicU32,
+}
+
+/// The stack.
+///
+/// ```
+/// use trueline_objects::treiber_stack::TreiberStack;
+///
+/// let stack = TreiberStack::new();
+/// stack.push(1);
+/// stack.push(2);
+/// assert_eq!(stack.pop(), Some(2));
+/// ```
+#[derive(Debug)]
+pub struct TreiberStack {
+    top: TaggedLink,
+    nodes: Arena<Node>,
+    free: FreeList,
+    fault: Option<Fault>,
+}
+
+impl TreiberStack {
+    /// An empty stack.
+    pub fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// An empty stack that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self::with(Some(fault))
+    }
+
+    fn with(fault: Option<Fault>) -> Self {
+        Self { top: TaggedLink::default(), nodes: Arena::new(), free: FreeList::default(), fault }
+    }
+
+    /// Adds a value on top.
+    pub fn push(&self, value: u64) {
+        let node = self.free.take().unwrap_or_else(|| self.nodes.allocate());
+        self.nodes[node].value.store(value, SeqCst);
+        loop {
+            let top = self.top.load();
+            self.nodes[node].below.store(top.node, SeqCst);
+            if self.top.swing(top, self.after(top, node)) {
+                return;
+            }
+        }
+    }
+
+    /// Removes and returns the value on top; `None` if the stack is empty.
+    pub fn pop(&self) -> Option<u64> {
+        loop {
+            let top = self.top.load();
+            if top.node == NULL {
+                return None;
+            }
+            let below = self.nodes[top.node].below.load(SeqCst);
+            let value = self.nodes[top.node].value.load(SeqCst);
+            if self.top.swing(top, self.after(top, below)) {
+                self.free.put(top.node);
+                return Some(value);
+            }
+        }
+    }
+
+    /// What a link to `node` is that replaces `old`.
+    fn after(&self, old: Tagged, node: u32) -> Tagged {
+        let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
+        Tagged { node, tag }
+    }
+}
+
+impl Default for TreiberStack {
+    fn default() -> Self {
+        Self::new()
+    }
+}

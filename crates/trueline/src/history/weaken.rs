@@ -1,0 +1,65 @@
+//! Histories that say less.
+
+use super::{Event, EventKind, History, OpId, Operation, Outcome};
+
+/// What becomes of an operation when a history is [weakened](History::weaken).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// It stays as it is.
+    Keep,
+    /// Its return is forgotten, but not its result: it may take effect at any time after its call, with this result,
+    /// or not at all.
+    Optional,
+    /// Its return and its result are forgotten: it may take effect at any time after its call, with any result, or not
+    /// at all.
+    Forget,
+    /// It is left out altogether.
+    LeaveOut,
+}
+
+impl<Op: Clone, Ret: Clone> History<Op, Ret> {
+    /// The history in which each operation has met its fate. Operations keep their order, and those that are left are
+    /// numbered anew.
+    ///
+    /// To make operations optional, or to forget them, only ever allows more linearizations. To leave some out may allow
+    /// more or fewer: the module `judge::shrink` says when it cannot make a good history bad.
+    ///
+    /// ```
+    /// use trueline::history::{Fate, History, OpId, Outcome};
+    ///
+    /// let mut builder = History::builder();
+    /// for (process, op) in [(0, "write 1"), (1, "write 2"), (2, "read")] {
+    ///     builder.call(process, op)?;
+    ///     builder.ret(process, process)?;
+    /// }
+    /// let history = builder.finish();
+    /// let fates = [Fate::Forget, Fate::LeaveOut, Fate::Keep];
+    /// let weaker = history.weaken(|id, _| fates[id.index()]);
+    /// assert_eq!(weaker.len(), 2);
+    /// assert_eq!(weaker[OpId(0)].outcome, Outcome::Pending);
+    /// assert_eq!(weaker[OpId(1)].outcome, Outcome::Returned(2));
+    /// # Ok::<(), trueline::history::HistoryError>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// Linear in the events.
+    #[must_use]
+    pub fn weaken(&self, mut fate: impl FnMut(OpId, &Operation<Op, Ret>) -> Fate) -> Self {
+        let fates: Vec<Fate> = (0..).zip(&self.operations).map(|(id, operation)| fate(OpId(id), operation)).collect();
+        let events: Vec<Event> = self
+            .events
+            .iter()
+            .copied()
+            .filter(|event| match fates[event.op().index()] {
+                Fate::Keep => true,
+                Fate::Optional | Fate::Forget => event.kind() == EventKind::Call,
+                Fate::LeaveOut => false,
+            })
+            .collect();
+        self.restricted_to(&events, |id, operation| match (fates[id.index()], &operation.outcome) {
+            (Fate::Forget, _) => Outcome::Pending,
+            (Fate::Optional, Outcome::Returned(ret)) => Outcome::Optional(ret.clone()),
+            (_, outcome) => outcome.clone(),
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! Which monitor judges which operations.
+
+use super::{
+    Answer, Input, NEVER, Span, ValueId, bag, counter, exchange, fetch_increment, flip, lock, lockstep, map_key,
+    priority_queue, queue, register, semaphore, shared_lock, stack,
+};
+use crate::spec::Standard;
+
+/// Standard objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum Family {
+    Register,
+    FetchIncrement,
+    Counter,
+    SetKey,
+    MapKey,
+    Queue,
+    Stack,
+    PriorityQueue,
+    Bag,
+    Lock,
+    SharedLock,
+    Semaphore,
+}
+
+/// A set of families.
+pub(super) type Families = u16;
+
+/// How the object starts, where that is not a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) struct Start {
+    pub(super) permits: u64,
+}
+
+impl Family {
+    /// All, those first that need less.
+    const LIST: [Self; 12] = [
+        Self::Register,
+        Self::FetchIncrement,
+        Self::Counter,
+        Self::SetKey,
+        Self::MapKey,
+        Self::Queue,
+        Self::Stack,
+        Self::PriorityQueue,
+        Self::Bag,
+        Self::Lock,
+        Self::SharedLock,
+        Self::Semaphore,
+    ];
+
+    pub(super) const ALL: Families = (1 << Self::LIST.len()) - 1;
+
+    pub(super) const fn bit(self) -> Families {
+        1 << self as Families
+    }
+
+    /// The families that have such an operation.
+    pub(super) fn of<V>(what: &Standard<V>) -> Families {
+        match what {
+            Standard::Read(_) | Standard::Write(_) | Standard::Exchange { .. } => Self::Register.bit(),
+            Standard::FetchIncrement(_) => Self::FetchIncrement.bit(),
+            Standard::Increment => Self::Counter.bit(),
+            Standard::Count(_) => Self::Counter.bit() | Self::FetchIncrement.bit(),
+            Standard::Flip(_) | Standard::Sees(_) => Self::SetKey.bit(),
+            Standard::Replace { .. } | Standard::Get(_) => Self::MapKey.bit(),
+            Standard::Enqueue(_) | Standard::Dequeue(_) | Standard::Front(_) => Self::Queue.bit(),
+            Standard::Push(_) | Standard::Pop(_) | Standard::Top(_) => Self::Stack.bit(),
+            Standard::Insert(_) | Standard::DeleteMin(_) | Standard::Min(_) => Self::PriorityQueue.bit(),
+            Standard::Put(_) | Standard::Take(_) => Self::Bag.bit(),
+            Standard::Lock { .. } | Standard::Unlock { .. } | Standard::LockFailed => {
+                Self::Lock.bit() | Self::SharedLock.bit()
+            }
+            Standard::LockShared { .. } | Standard::UnlockShared { .. } => Self::SharedLock.bit(),
+            Standard::Acquire | Standard::Release => Self::Semaphore.bit(),
+        }
+    }
+
+    /// The first of a set that is not empty.
+    pub(super) fn first_of(families: Families) -> Self {
+        Self::LIST.into_iter().find(|family| families & family.bit() != 0).expect("one at least")
+    }
+}
+
+/// A monitor, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::judge) struct Monitor(pub(in crate::judge) &'static str);
+
+/// Judges by the monitor for these operations, or by the next one if it refuses.
+///
+/// `go_on` is asked now and then by those that search; if it says no, there is no answer.
+pub(in crate::judge) fn judge(
+    family: Family,
+    start: Start,
+    input: &Input,
+    go_on: &mut dyn FnMut() -> bool,
+) -> (Monitor, Option<Answer>) {
+    let (name, answer) = match family {
+        Family::Register if input.spans.iter().any(|span| matches!(span.what, Standard::Exchange { .. })) => {
+            ("register with read-modify-write", exchange::judge(input))
+        }
+        Family::Register => ("register", register::judge(input)),
+        Family::FetchIncrement => ("fetch-and-increment", fetch_increment::judge(input)),
+        Family::Counter => ("counter", counter::judge(input)),
+        Family::SetKey => ("set by key", flip::judge(input)),
+        Family::MapKey => match as_register(input) {
+            None => ("map by key", map_key::judge(input)),
+            Some(input) => ("map by key, as a register", exchange::judge(&input)),
+        },
+        Family::Queue => match queue::judge(input) {
+            Answer::Refused(_) => return (Monitor("queue in lockstep"), lockstep::judge(input, go_on)),
+            answer => ("queue", answer),
+        },
+        Family::Stack => ("stack", stack::judge(input)),
+        Family::PriorityQueue => ("priority queue", priority_queue::judge(input)),
+        Family::Bag => ("bag", bag::judge(input)),
+        Family::Lock => ("lock", lock::judge(input)),
+        Family::SharedLock => ("read-write lock", shared_lock::judge(input)),
+        Family::Semaphore => ("semaphore", semaphore::judge(input, start.permits)),
+    };
+    (Monitor(name), Some(answer))
+}
+
+/// A key of a map with changes that do not tell what they found is a register that holds nothing at first. (What did not
+/// return tells nothing either, but need not be so read if all that returned tells.)
+fn as_register(input: &Input) -> Option<Input> {
+    let tells_nothing = |span: &Span| span.ret != NEVER && matches!(span.what, Standard::Replace { old: None, .. });
+    if !input.spans.iter().any(tells_nothing) {
+        return None;
+    }
+    let nothing = ValueId(input.values);
+    let value = |value: Option<ValueId>| value.unwrap_or(nothing);
+    let read = |span: &Span| {
+        let what = match span.what {
+            Standard::Get(found) => Standard::Read(value(found)),
+            Standard::Replace { old: None, new } => Standard::Write(value(new)),
+            Standard::Replace { old: Some(old), new } => Standard::Exchange { old: Some(value(old)), new: value(new) },
+            other => other,
+        };
+        Span { what, ..*span }
+    };
+    let spans = input.spans.iter().map(read).collect();
+    Some(Input { spans, values: input.values + 1, initial: Some(nothing), events: input.events, rank: Vec::new() })
+}

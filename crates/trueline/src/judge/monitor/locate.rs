@@ -1,0 +1,271 @@
+//! Where a history that a monitor rejected ceases to be linearizable.
+//!
+//! A history is cut off behind an event by making what is open there optional, with the result that it has. The longer
+//! the rest, the less is linearizable, so that there is a first event, a return, at which it no longer is. The
+//! operations that conflict say where to look: when the last of them has returned, it is too late. If it was not before
+//! that return, this is the event; else what is left has other operations that conflict, earlier ones.
+//!
+//! **Projection.** Containers and registers stay what they are if all operations of a value are taken out. So where the
+//! values that were used shortly before conflict by themselves, so does the whole. They are few, and by bisection among
+//! them the event is found at little cost; one run on the whole, up to the event before, then shows that it is the
+//! first, and gives a linearization of what was before it.
+//!
+//! # Complexity
+//! Mostly one run of the monitor behind the first with projection, and two without. After [`GUESSES`] guesses that were
+//! wrong, bisection: a logarithm.
+
+use super::{Answer, Input, NEVER, Span, ValueId};
+use crate::judge::search::hash;
+use crate::spec::{Standard, Taken};
+
+/// How often operations that conflict are asked where, before bisection.
+const GUESSES: usize = 6;
+
+/// Operations that conflict are asked only if there are no more: not if all do.
+const FEW: usize = 64;
+
+/// The values that were used in so many events before are projected on.
+const WINDOW: u32 = 2_000;
+
+/// Where a history ceases to be linearizable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::judge) struct Place {
+    /// The span whose return is the first event up to which the history is not linearizable.
+    pub(in crate::judge) refused: u32,
+    /// A linearization up to the event before.
+    pub(in crate::judge) prefix: Vec<u32>,
+    /// Operations that conflict then.
+    pub(in crate::judge) conflict: Vec<u32>,
+}
+
+/// Finds it, given operations of the whole that conflict. `None` if the monitor refuses a shorter history, or gives up.
+pub(in crate::judge) fn locate(
+    input: &Input,
+    conflict: Vec<u32>,
+    judge: &mut dyn FnMut(&Input) -> Option<Answer>,
+) -> Option<Place> {
+    Search::new(input).run(conflict, judge)
+}
+
+struct Search<'i> {
+    input: &'i Input,
+    /// The spans that return, in that order.
+    returns: Vec<u32>,
+}
+
+impl<'i> Search<'i> {
+    fn new(input: &'i Input) -> Self {
+        let mut returns: Vec<u32> = vec![NEVER; input.events as usize];
+        for (index, span) in (0u32..).zip(&input.spans) {
+            if let Some(slot) = returns.get_mut(span.ret as usize) {
+                *slot = index;
+            }
+        }
+        returns.retain(|index| *index != NEVER);
+        Self { input, returns }
+    }
+
+    fn run(&self, conflict: Vec<u32>, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Place> {
+        // Not linearizable up to `bad`; linearizable up to what comes before `good`.
+        let mut bad = (self.returns.len().checked_sub(1)?, conflict);
+        let mut good = (0, Vec::new());
+        let mut guesses = GUESSES;
+        // Whether what conflicts was found among recent values already.
+        let mut is_recent = false;
+        while good.0 < bad.0 {
+            let place = if guesses > 0 && bad.1.len() <= FEW {
+                guesses -= 1;
+                if !is_recent {
+                    if let Some(found) = self.among_recent(&bad.1, judge).filter(|found| found.0 <= bad.0) {
+                        bad = found;
+                        is_recent = true;
+                        continue;
+                    }
+                }
+                let guess = self.last_return(&bad.1).filter(|guess| *guess < bad.0);
+                guess.unwrap_or(bad.0 - 1).max(good.0)
+            } else {
+                good.0.midpoint(bad.0)
+            };
+            let part = Part::until(self.input, self.position(place));
+            match part.judge(judge)? {
+                Ok(prefix) => good = (place + 1, prefix),
+                Err(conflict) => {
+                    bad = (place, conflict);
+                    is_recent = false;
+                }
+            }
+        }
+        Some(Place { refused: self.returns[bad.0], prefix: good.1, conflict: bad.1 })
+    }
+
+    fn position(&self, place: usize) -> u32 {
+        self.input.spans[self.returns[place] as usize].ret
+    }
+
+    /// Among the returns, the last of these operations.
+    fn last_return(&self, operations: &[u32]) -> Option<usize> {
+        let returns = operations.iter().map(|index| self.input.spans[*index as usize].ret);
+        let last = returns.filter(|ret| *ret != NEVER).max()?;
+        Some(self.returns.partition_point(|index| self.input.spans[*index as usize].ret < last))
+    }
+
+    /// A return up to which values that were used recently, and those of operations that conflict, are not linearizable
+    /// by themselves: the first such return.
+    fn among_recent(
+        &self,
+        conflict: &[u32],
+        judge: &mut dyn FnMut(&Input) -> Option<Answer>,
+    ) -> Option<(usize, Vec<u32>)> {
+        let last = self.position(self.last_return(conflict)?);
+        // It must be worth it.
+        if self.input.events < 8 * WINDOW {
+            return None;
+        }
+        let mut used = vec![false; self.input.values as usize];
+        let first = last.saturating_sub(WINDOW);
+        let is_recent = |span: &Span| span.call <= last && span.ret >= first;
+        for span in &self.input.spans {
+            match group(span) {
+                Group::Value(value) if is_recent(span) => used[value.index()] = true,
+                Group::Value(_) | Group::None => {}
+                Group::All => return None,
+            }
+        }
+        for index in conflict {
+            if let Group::Value(value) = group(&self.input.spans[*index as usize]) {
+                used[value.index()] = true;
+            }
+        }
+        let kept = |index: u32, span: &Span| {
+            span.call <= last
+                && match group(span) {
+                    Group::Value(value) => used[value.index()],
+                    _ => is_recent(span) || conflict.contains(&index),
+                }
+        };
+        let part = Part::of(self.input, kept);
+        let conflict = part.judge(judge)?.err()?;
+        let within = |index: &u32| part.spans.binary_search(index).ok().and_then(|index| u32::try_from(index).ok());
+        let place = Search::new(&part.input).run(conflict.iter().filter_map(within).collect(), judge)?;
+        let refused = part.spans[place.refused as usize];
+        Some((self.last_return(&[refused])?, part.whole(place.conflict)))
+    }
+}
+
+/// What an operation belongs to.
+enum Group {
+    /// To a value: with all others of the value it can be taken out.
+    Value(ValueId),
+    /// To none: it can be taken out alone.
+    None,
+    /// To all.
+    All,
+}
+
+fn group(span: &Span) -> Group {
+    let taken = |taken: Taken<ValueId>| match taken {
+        Taken::Value(value) => Group::Value(value),
+        Taken::Nothing => Group::None,
+        // One that never returned is optional. Should it have taken a value that is taken out, it goes with it.
+        Taken::Unknown if span.ret == NEVER => Group::None,
+        Taken::Unknown => Group::All,
+    };
+    match span.what {
+        Standard::Read(value)
+        | Standard::Write(value)
+        | Standard::Enqueue(value)
+        | Standard::Push(value)
+        | Standard::Insert(value)
+        | Standard::Put(value) => Group::Value(value),
+        Standard::Dequeue(value)
+        | Standard::Front(value)
+        | Standard::Pop(value)
+        | Standard::Top(value)
+        | Standard::DeleteMin(value)
+        | Standard::Min(value)
+        | Standard::Take(value) => taken(value),
+        _ => Group::All,
+    }
+}
+
+/// A part of a history.
+struct Part {
+    input: Input,
+    /// By span of it: the span of the whole. Ascending.
+    spans: Vec<u32>,
+}
+
+impl Part {
+    /// What happened up to an event.
+    fn until(input: &Input, last: u32) -> Self {
+        let called = input.spans.partition_point(|span| span.call < last);
+        let mut spans = Vec::with_capacity(called);
+        let mut kept = Vec::with_capacity(called);
+        for (index, span) in (0u32..).zip(&input.spans[..called]) {
+            let ret = if span.ret > last { NEVER } else { span.ret };
+            if ret == NEVER && span.observes() {
+                continue;
+            }
+            spans.push(index);
+            kept.push(Span { ret, ..*span });
+        }
+        let input = Input { spans: kept, events: last + 1, rank: input.rank.clone(), ..*input };
+        Self { input, spans }
+    }
+
+    /// Some of the operations.
+    fn of(input: &Input, keep: impl Fn(u32, &Span) -> bool) -> Self {
+        let mut positions = Vec::new();
+        let mut spans = Vec::new();
+        for (index, span) in (0u32..).zip(&input.spans).filter(|(index, span)| keep(*index, span)) {
+            spans.push(index);
+            positions.extend([span.call, span.ret].into_iter().filter(|position| *position != NEVER));
+        }
+        positions.sort_unstable();
+        let place = |position: u32| match positions.binary_search(&position) {
+            Ok(place) => u32::try_from(place).expect("fewer than positions"),
+            Err(_) => NEVER,
+        };
+        // Values are numbered anew: monitors take time for each number.
+        let mut numbers = Numbers::default();
+        let initial = input.initial.map(|value| renumber(&mut numbers, value));
+        let kept = spans.iter().map(|index| {
+            let span = &input.spans[*index as usize];
+            let what = span.what.map(|value| renumber(&mut numbers, value));
+            Span { what, call: place(span.call), ret: place(span.ret) }
+        });
+        let kept: Vec<Span> = kept.collect();
+        let mut rank = Vec::new();
+        if !input.rank.is_empty() {
+            rank.resize(numbers.len(), 0);
+            for index in &spans {
+                let _ =
+                    input.spans[*index as usize].what.map(|old| rank[numbers[&old].index()] = input.rank[old.index()]);
+            }
+        }
+        let (events, values) = (positions.len(), numbers.len());
+        let count = |count: usize| u32::try_from(count).expect("fewer than in the whole");
+        Self { input: Input { spans: kept, events: count(events), values: count(values), initial, rank }, spans }
+    }
+
+    /// A linearization, or operations that conflict, in spans of the whole.
+    fn judge(&self, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Result<Vec<u32>, Vec<u32>>> {
+        match judge(&self.input)? {
+            Answer::Accepted(order) => Some(Ok(self.whole(order))),
+            Answer::Rejected(conflict) => Some(Err(self.whole(conflict))),
+            Answer::Refused(_) => None,
+        }
+    }
+
+    fn whole(&self, spans: Vec<u32>) -> Vec<u32> {
+        spans.into_iter().map(|span| self.spans[span as usize]).collect()
+    }
+}
+
+type Numbers = hashbrown::HashMap<ValueId, ValueId, hash::Builder>;
+
+fn renumber(numbers: &mut Numbers, value: ValueId) -> ValueId {
+    let next = ValueId(u32::try_from(numbers.len()).expect("fewer than values"));
+    *numbers.entry(value).or_insert(next)
+}

@@ -1,0 +1,207 @@
+//! Judging one part of a history by monitors.
+
+use super::family::{self, Family, Monitor, Start};
+use super::locate::{Place, locate};
+use super::{Answer, Input};
+use crate::history::OpId;
+use crate::judge::part::{Worker, open_at_return};
+use crate::judge::replay::Replay;
+use crate::judge::search::Meter;
+use crate::judge::search::automaton::distinct_results;
+use crate::judge::search::problem::Task;
+use crate::judge::{auto, queue_lowe};
+use crate::spec::{Spec, Standard, Taken};
+use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
+
+/// Up to so many operations, what a refused operation could have returned is found by search: all of it, that is.
+const SMALL: usize = 24;
+
+/// How many configurations that search may visit.
+const MOST_CONFIGURATIONS: u64 = 20_000;
+
+/// About the bytes that monitors take for each operation, beside what they read.
+const BYTES: usize = 120;
+
+/// Who is to judge first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum By {
+    /// The monitor of the type.
+    Type,
+    /// Lowe's queue algorithm.
+    QueueLowe,
+}
+
+/// Judges a part, or says why it cannot.
+pub(in crate::judge) fn judge<S: Spec>(
+    worker: &mut Worker<'_, S>,
+    task: Task<'_>,
+    by: By,
+    meter: &mut Meter,
+) -> Result<(Verdict<S::Ret>, Monitor), &'static str> {
+    let unknown = |worker: &Worker<'_, S>, kind| {
+        let events = u32::try_from(worker.history.events().len()).unwrap_or(u32::MAX);
+        Verdict::Unknown(Limit { kind, event: 0, events })
+    };
+    let mut stopped = None;
+    let (family, start) = match worker.reader.read(task, meter) {
+        Ok(read) => read?,
+        Err(kind) => return Ok((unknown(worker, kind), Monitor("reading"))),
+    };
+    let bytes = worker.reader.bytes() + BYTES * worker.reader.ids.len();
+    if meter.allocate(bytes).is_err() {
+        return Err("the memory does not suffice");
+    }
+    let mut go_on = || match meter.configuration() {
+        Ok(()) => true,
+        Err(kind) => {
+            stopped = Some(kind);
+            false
+        }
+    };
+    let input = &worker.reader.input;
+    let (monitor, answer) = match by {
+        By::Type => family::judge(family, start, input, &mut go_on),
+        By::QueueLowe if family == Family::Queue => {
+            let (answer, counters) = queue_lowe::judge(input, &mut go_on);
+            worker.backtracks += counters.backtracks;
+            (Monitor("queue-lowe"), answer)
+        }
+        By::QueueLowe => return Err("the object is not a queue"),
+    };
+    let verdict = match answer {
+        None => unknown(worker, stopped.expect("only a limit leaves no answer")),
+        Some(Answer::Refused(why)) => {
+            meter.free(bytes);
+            return Err(why);
+        }
+        Some(Answer::Accepted(order)) => Verdict::Accepted(Witness { order: worker.reader.operations(&order) }),
+        Some(Answer::Rejected(conflict)) => {
+            let evidence = explain(worker, task, (family, start), conflict, meter);
+            Verdict::Rejected(evidence)
+        }
+    };
+    meter.free(bytes);
+    Ok((verdict, monitor))
+}
+
+/// Finds out more about a part that is rejected.
+fn explain<S: Spec>(
+    worker: &mut Worker<'_, S>,
+    task: Task<'_>,
+    (family, start): (Family, Start),
+    conflict: Vec<u32>,
+    meter: &mut Meter,
+) -> Evidence<S::Ret> {
+    let mut judge = |input: &Input| {
+        let mut go_on = || meter.configuration().is_ok();
+        family::judge(family, start, input, &mut go_on).1
+    };
+    let reader = &worker.reader;
+    let place = locate(&reader.input, conflict.clone(), &mut judge);
+    let (conflict, spans) = match &place {
+        Some(place) => (reader.operations(&place.conflict), reader.ids.len()),
+        None => (reader.operations(&conflict), reader.ids.len()),
+    };
+    // Search knows all that was allowed; and where, should the monitor not be able to say.
+    if spans <= SMALL || place.is_none() {
+        let most = place.is_some().then_some(MOST_CONFIGURATIONS);
+        let mut own = meter.part(most, None);
+        let verdict = auto::search_both(worker, task, &mut own).0;
+        meter.add(&own);
+        match verdict {
+            Verdict::Rejected(evidence) => {
+                if let Some(place) = &place {
+                    debug_assert_eq!(evidence.refused, worker.reader.ids[place.refused as usize], "{family:?}");
+                }
+                return Evidence { conflict, ..evidence };
+            }
+            Verdict::Unknown(_) => {}
+            Verdict::Accepted(_) => panic!(
+                "the monitor for {family:?} rejects what search accepts: either `standard` of the specification is not \
+                 true, or this is a bug; the operations that conflict: {conflict:?}"
+            ),
+        }
+    }
+    let Some(Place { refused, prefix, .. }) = place else {
+        let refused = *conflict.last().expect("something conflicts");
+        let last = conflict.iter().filter_map(|op| Some((worker.history[*op].return_position()?, *op))).max();
+        let (event, refused) = last.unwrap_or((0, refused));
+        return evidence(worker, task, (refused, event), Vec::new(), None, conflict, false);
+    };
+    let refused = worker.reader.ids[refused as usize];
+    let event = worker.history[refused].return_position().expect("it is a return that is refused");
+    let left = left_over(&worker.reader.input, &prefix).map(|left| worker.reader.operations(&left));
+    let prefix = worker.reader.operations(&prefix);
+    evidence(worker, task, (refused, event), prefix, left, conflict, true)
+}
+
+fn evidence<S: Spec>(
+    worker: &Worker<'_, S>,
+    task: Task<'_>,
+    (refused, event): (OpId, u32),
+    prefix: Vec<OpId>,
+    left: Option<Vec<OpId>>,
+    conflict: Vec<OpId>,
+    is_first: bool,
+) -> Evidence<S::Ret> {
+    let (spec, history) = (worker.spec, worker.history);
+    let mut replay = Replay::new(spec, history);
+    for &op in left.as_ref().unwrap_or(&prefix) {
+        if let Err(problem) = replay.step(op) {
+            panic!(
+                "a linearization of a prefix cannot be replayed: {problem}. Is `standard` of the specification true?"
+            );
+        }
+    }
+    let results = replay.states().iter().flat_map(|state| spec.step(state, &history[refused].op, None));
+    let results = results.map(|(result, _)| result).filter(|_| is_first);
+    Evidence {
+        allowed: distinct_results(spec, results),
+        all_allowed: false,
+        prefix,
+        refused,
+        event,
+        is_first,
+        open: open_at_return(history, task.events, refused),
+        conflict,
+    }
+}
+
+/// Of a linearization, operations that lead to the same state: a container has what was put in and not taken out, in
+/// that order; a register what was written last. `None` for other objects.
+fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
+    let mut is_out = vec![false; input.values as usize];
+    let mut is_in = vec![false; input.values as usize];
+    let mut last_write = None;
+    let mut added = Vec::new();
+    for &index in order {
+        match input.spans[index as usize].what {
+            Standard::Read(_) | Standard::Front(_) | Standard::Top(_) | Standard::Min(_) => {}
+            Standard::Write(_) => last_write = Some(index),
+            Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value) => {
+                // Of a value that was added twice, nobody knows which is left.
+                if std::mem::replace(&mut is_in[value.index()], true) {
+                    return None;
+                }
+                added.push((index, value));
+            }
+            Standard::Dequeue(Taken::Value(value))
+            | Standard::Pop(Taken::Value(value))
+            | Standard::DeleteMin(Taken::Value(value))
+            | Standard::Take(Taken::Value(value)) => is_out[value.index()] = true,
+            Standard::Dequeue(Taken::Nothing)
+            | Standard::Pop(Taken::Nothing)
+            | Standard::DeleteMin(Taken::Nothing)
+            | Standard::Take(Taken::Nothing) => {}
+            _ => return None,
+        }
+    }
+    let left = added.into_iter().filter(|(_, value)| !is_out[value.index()]).map(|(index, _)| index);
+    Some(left.chain(last_write).collect())
+}
+
+/// Why a monitor did not answer, as a verdict.
+pub(in crate::judge) fn refused<Ret>(why: &'static str, events: usize) -> Verdict<Ret> {
+    let events = u32::try_from(events).unwrap_or(u32::MAX);
+    Verdict::Unknown(Limit { kind: LimitKind::Refused(why), event: 0, events })
+}

@@ -1,0 +1,68 @@
+//! Who decides whether a weaker history is still rejected.
+
+use std::time::{Duration, Instant};
+
+use super::Limits;
+use crate::history::History;
+use crate::judge::{Budget, Config, check};
+use crate::spec::Spec;
+use crate::verdict::Verdict;
+
+/// What the oracle says of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Rejected,
+    Accepted,
+    Unknown,
+}
+
+/// Whoever decides whether a weaker history is still rejected: this is the only place that knows who that is.
+pub(super) struct Oracle<'a, S: Spec> {
+    pub(super) spec: &'a S,
+    /// When to stop asking.
+    deadline: Option<Instant>,
+    /// What is left then, to put together what was found and to judge it once more.
+    last: Duration,
+    /// For one question.
+    pub(super) most_time: Duration,
+    memory: u64,
+    pub(super) calls: u32,
+}
+
+impl<'a, S: Spec> Oracle<'a, S> {
+    pub(super) fn new(spec: &'a S, limits: &Limits) -> Self {
+        let Limits { time, time_per_call, memory } = *limits;
+        let last = time / 10;
+        let deadline = Instant::now().checked_add(time - last);
+        Self { spec, deadline, last, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0 }
+    }
+
+    /// Judges `history` within this time.
+    pub(super) fn ask(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        self.judge(history, left.map_or(time, |left| left.min(time)))
+    }
+
+    /// Judges `history` in the time that is left when all is asked.
+    pub(super) fn ask_at_last(&mut self, history: &History<S::Op, S::Ret>) -> Answer {
+        // Half of it: a judgement may take a little longer than it should.
+        self.judge(history, self.last / 2)
+    }
+
+    fn judge(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
+        if time.is_zero() {
+            return Answer::Unknown;
+        }
+        self.calls += 1;
+        let budget = Budget::unlimited().time(time).memory(self.memory);
+        match check(self.spec, history, &Config::new().budget(budget)).verdict {
+            Verdict::Rejected(_) => Answer::Rejected,
+            Verdict::Accepted(_) => Answer::Accepted,
+            Verdict::Unknown(_) => Answer::Unknown,
+        }
+    }
+
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}

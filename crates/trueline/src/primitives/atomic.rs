@@ -1,0 +1,197 @@
+//! Atomics with a schedule point before each access.
+
+use std::sync::atomic;
+
+use super::{Ordering, point};
+
+macro_rules! common {
+    ($name:ident, $value:ty) => {
+        impl $name {
+            /// An atomic with this value.
+            pub const fn new(value: $value) -> Self {
+                Self(atomic::$name::new(value))
+            }
+
+            /// The value.
+            #[inline]
+            pub fn load(&self, order: Ordering) -> $value {
+                point();
+                self.0.load(order)
+            }
+
+            /// Sets the value.
+            #[inline]
+            pub fn store(&self, value: $value, order: Ordering) {
+                point();
+                self.0.store(value, order);
+            }
+
+            /// Sets the value and returns the one before.
+            #[inline]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.swap(value, order)
+            }
+
+            /// Sets the value to `new` if it is `current`, and returns the one before.
+            ///
+            /// # Errors
+            /// The value, if it is another.
+            #[inline]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                point();
+                self.0.compare_exchange(current, new, success, failure)
+            }
+
+            /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
+            ///
+            /// # Errors
+            /// The value, if it is another, or by chance.
+            #[inline]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                point();
+                self.0.compare_exchange_weak(current, new, success, failure)
+            }
+
+            /// Sets all bits that `value` has, and returns the value before.
+            #[inline]
+            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_or(value, order)
+            }
+
+            /// Clears all bits that `value` does not have, and returns the value before.
+            #[inline]
+            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_and(value, order)
+            }
+
+            /// The atomic itself, whose accesses are no schedule points: for what no other thread sees yet, and for
+            /// what no longer changes. Fewer points are fewer schedules to explore.
+            #[inline]
+            pub fn unscheduled(&self) -> &atomic::$name {
+                &self.0
+            }
+
+            /// The value, without a schedule point: nobody else has it.
+            pub fn get_mut(&mut self) -> &mut $value {
+                self.0.get_mut()
+            }
+
+            /// The value, at last.
+            pub fn into_inner(self) -> $value {
+                self.0.into_inner()
+            }
+        }
+
+        impl From<$value> for $name {
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+    };
+}
+
+macro_rules! integer {
+    ($name:ident, $value:ident) => {
+        #[doc = concat!("A `", stringify!($value), "` that threads share: `std`'s, with a schedule point before each access.")]
+        ///
+        /// ```
+        #[doc = concat!("use trueline::primitives::{", stringify!($name), ", Ordering};")]
+        ///
+        #[doc = concat!("let word = ", stringify!($name), "::new(1);")]
+        /// assert_eq!(word.fetch_add(1, Ordering::SeqCst), 1);
+        /// assert_eq!(word.compare_exchange(1, 5, Ordering::SeqCst, Ordering::SeqCst), Err(2));
+        /// ```
+        #[derive(Default, Debug)]
+        pub struct $name(atomic::$name);
+
+        common!($name, $value);
+
+        impl $name {
+            /// Adds to the value, around the end if need be, and returns the one before.
+            #[inline]
+            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_add(value, order)
+            }
+
+            /// Subtracts from the value, around the end if need be, and returns the one before.
+            #[inline]
+            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_sub(value, order)
+            }
+
+            /// Sets the value to the larger of it and `value`, and returns the one before.
+            #[inline]
+            pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_max(value, order)
+            }
+
+            /// Sets the value to the smaller of it and `value`, and returns the one before.
+            #[inline]
+            pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
+                point();
+                self.0.fetch_min(value, order)
+            }
+        }
+    };
+}
+
+integer!(AtomicU32, u32);
+integer!(AtomicU64, u64);
+integer!(AtomicUsize, usize);
+
+/// A `bool` that threads share: `std`'s, with a schedule point before each access.
+///
+/// ```
+/// use trueline::primitives::{AtomicBool, Ordering};
+///
+/// let flag = AtomicBool::new(false);
+/// assert!(!flag.swap(true, Ordering::SeqCst));
+/// assert!(flag.load(Ordering::SeqCst));
+/// ```
+#[derive(Default, Debug)]
+pub struct AtomicBool(atomic::AtomicBool);
+
+common!(AtomicBool, bool);
+
+#[cfg(test)]
+mod tests {
+    use super::Ordering::SeqCst;
+    use super::*;
+
+    #[test]
+    fn accesses_do_what_those_of_std_do() {
+        let mut word = AtomicU64::new(5);
+        assert_eq!(word.swap(6, SeqCst), 5);
+        assert_eq!(word.fetch_add(2, SeqCst), 6);
+        assert_eq!(word.fetch_sub(1, SeqCst), 8);
+        assert_eq!(word.fetch_max(9, SeqCst), 7);
+        assert_eq!(word.fetch_min(3, SeqCst), 9);
+        assert_eq!(word.fetch_or(4, SeqCst), 3);
+        assert_eq!(word.fetch_and(5, SeqCst), 7);
+        assert_eq!(word.compare_exchange(4, 0, SeqCst, SeqCst), Err(5));
+        assert_eq!(word.compare_exchange(5, 1, SeqCst, SeqCst), Ok(5));
+        while word.compare_exchange_weak(1, 2, SeqCst, SeqCst).is_err() {}
+        word.store(word.load(SeqCst) + 1, SeqCst);
+        *word.get_mut() += 1;
+        assert_eq!(word.unscheduled().load(SeqCst), 4);
+        assert_eq!(word.into_inner(), 4);
+    }
+}

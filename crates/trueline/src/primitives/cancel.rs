@@ -1,0 +1,295 @@
+//! Ending threads that are stuck.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Ends threads that are stuck in an object: Rust has no interrupt, so the primitives look for this.
+///
+/// A thread that has [entered](Self::enter) it is ended at its next access to a primitive, its next
+/// [`spin_hint`](super::spin_hint), or while it waits for a [`Mutex`](super::Mutex) or on a
+/// [`Condvar`](super::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
+/// the harness has around the operation. Guards are released on the way. The operation has not returned: it is pending,
+/// and may have done anything in part, so that the object is of no further use.
+///
+/// What cannot be ended: a thread that blocks or loops without the primitives, and one that is unwinding already. A
+/// program that is built to abort on panic aborts.
+///
+/// ```
+/// use trueline::primitives::{Cancellation, catch_cancelled, spin_hint};
+///
+/// let cancellation = Cancellation::new();
+/// std::thread::scope(|scope| {
+///     let stuck = scope.spawn(|| {
+///         let _cancellable = cancellation.enter();
+///         catch_cancelled(|| loop {
+///             spin_hint(); // for what never comes
+///         })
+///     });
+///     cancellation.cancel();
+///     let ended: Result<(), _> = stuck.join().expect("it does not panic");
+///     assert!(ended.is_err());
+/// });
+/// ```
+#[derive(Clone, Default)]
+pub struct Cancellation {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    /// The threads inside, to be woken.
+    inside: Mutex<Vec<Arc<Sleeper>>>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if *self.cancelled.get_mut() {
+            CANCELLED.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How many cancellations that exist are cancelled. While there are none, which is nearly always, a schedule point
+/// costs one load of this and looks no further.
+static CANCELLED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
+    static SLEEPER: Arc<Sleeper> = Arc::default();
+}
+
+impl Cancellation {
+    /// One that is not cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the threads inside. It cannot be undone.
+    pub fn cancel(&self) {
+        if !self.shared.cancelled.swap(true, Ordering::SeqCst) {
+            CANCELLED.fetch_add(1, Ordering::SeqCst);
+        }
+        for sleeper in lock(&self.shared.inside).iter() {
+            // Under its lock, so that it is not between looking and sleeping.
+            drop(lock(&sleeper.notified));
+            sleeper.changed.notify_one();
+        }
+    }
+
+    /// Whether it is cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Lets this thread be ended, until the guard is dropped.
+    ///
+    /// They nest, and the inner one counts.
+    #[must_use = "the thread cannot be ended any more when the guard is dropped"]
+    pub fn enter(&self) -> Cancellable {
+        lock(&self.shared.inside).push(sleeper());
+        let before = CURRENT.replace(Some(self.clone()));
+        Cancellable { entered: self.clone(), before, this_thread: std::marker::PhantomData }
+    }
+}
+
+impl fmt::Debug for Cancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cancellation").field("cancelled", &self.is_cancelled()).finish_non_exhaustive()
+    }
+}
+
+/// Keeps a thread inside the [`Cancellation`] that it has entered.
+#[derive(Debug)]
+pub struct Cancellable {
+    entered: Cancellation,
+    before: Option<Cancellation>,
+    this_thread: std::marker::PhantomData<*const ()>,
+}
+
+impl Drop for Cancellable {
+    fn drop(&mut self) {
+        let _ = CURRENT.try_with(|current| current.replace(self.before.take()));
+        let this = SLEEPER.try_with(Arc::clone);
+        let mut inside = lock(&self.entered.shared.inside);
+        if let Some(at) = this.ok().and_then(|this| inside.iter().position(|sleeper| Arc::ptr_eq(sleeper, &this))) {
+            inside.swap_remove(at);
+        }
+    }
+}
+
+/// Says that an operation was ended by its [`Cancellation`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cancelled(());
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the operation was cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+/// Runs `operation`, and tells if it was ended by its [`Cancellation`]. Panics pass through.
+///
+/// # Errors
+/// If it was cancelled.
+pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
+    // What is seen half done is the object; the documentation of Cancellation tells what it is good for.
+    catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
+        payload.downcast::<Cancelled>().map_or_else(|panic| resume_unwind(panic), |cancelled| *cancelled)
+    })
+}
+
+/// Whether anything at all is cancelled.
+#[inline]
+pub(super) fn any() -> bool {
+    CANCELLED.load(Ordering::Relaxed) != 0
+}
+
+/// Whether this thread can be cancelled.
+pub(super) fn is_cancellable() -> bool {
+    CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
+}
+
+fn is_cancelled() -> bool {
+    let is_cancelled =
+        |current: &RefCell<Option<Cancellation>>| current.borrow().as_ref().is_some_and(Cancellation::is_cancelled);
+    CURRENT.try_with(is_cancelled).unwrap_or(false)
+}
+
+/// Ends this thread if it is cancelled.
+#[inline]
+pub(super) fn check() {
+    // One that unwinds already would abort the program.
+    if any() && is_cancelled() && !std::thread::panicking() {
+        end(Cancelled(()));
+    }
+}
+
+/// Ends this thread, which is cancelled.
+pub(super) fn end(cancelled: Cancelled) -> ! {
+    resume_unwind(Box::new(cancelled))
+}
+
+/// A thread that sleeps until it is notified or cancelled. Each thread has one: it sleeps in one place at a time.
+#[derive(Default, Debug)]
+pub(super) struct Sleeper {
+    notified: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Sleeper {
+    /// Forgets notifications of earlier sleeps.
+    pub(super) fn prepare(&self) {
+        *lock(&self.notified) = false;
+    }
+
+    pub(super) fn notify(&self) {
+        *lock(&self.notified) = true;
+        self.changed.notify_one();
+    }
+
+    /// Sleeps until notified, or returns an error if cancelled.
+    pub(super) fn sleep(&self) -> Result<(), Cancelled> {
+        let mut notified = lock(&self.notified);
+        while !*notified {
+            if is_cancelled() && !std::thread::panicking() {
+                return Err(Cancelled(()));
+            }
+            notified = self.changed.wait(notified).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+}
+
+/// That of this thread.
+pub(super) fn sleeper() -> Arc<Sleeper> {
+    SLEEPER.with(Arc::clone)
+}
+
+/// No thread panics while it holds one of these, but one that is ended by force might have.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::primitives;
+
+    /// Runs `stuck` on a thread that is cancelled while it is.
+    fn is_ended(stuck: impl FnOnce() + Send) -> bool {
+        let cancellation = Cancellation::new();
+        let started = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let _cancellable = cancellation.enter();
+                started.store(true, Ordering::SeqCst);
+                catch_cancelled(stuck).is_err()
+            });
+            while !started.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            cancellation.cancel();
+            thread.join().expect("it does not panic")
+        })
+    }
+
+    #[test]
+    fn loops_over_shared_memory_are_ended() {
+        let flag = primitives::AtomicBool::new(false);
+        assert!(is_ended(|| while !flag.load(Ordering::SeqCst) {}));
+        assert!(is_ended(|| loop {
+            primitives::spin_hint();
+        }));
+    }
+
+    #[test]
+    fn waiting_for_a_mutex_is_ended() {
+        let mutex = primitives::Mutex::new(());
+        let held = mutex.lock();
+        assert!(is_ended(|| drop(mutex.lock())));
+        drop(held);
+        drop(mutex.lock());
+    }
+
+    #[test]
+    fn waiting_on_a_condition_variable_is_ended_and_forgotten() {
+        let (mutex, condvar) = (primitives::Mutex::new(()), primitives::Condvar::new());
+        assert!(is_ended(|| drop(condvar.wait_while(mutex.lock(), |()| true))));
+        assert_eq!(condvar.waiting(), 0);
+        drop(mutex.lock());
+    }
+
+    #[test]
+    fn others_are_not_ended() {
+        let cancellation = Cancellation::new();
+        let bystander = Cancellation::new();
+        let _cancellable = bystander.enter();
+        cancellation.cancel();
+        assert!(cancellation.is_cancelled() && !bystander.is_cancelled());
+        assert_eq!(catch_cancelled(|| primitives::AtomicU64::new(3).load(Ordering::SeqCst)), Ok(3));
+    }
+
+    #[test]
+    fn a_thread_that_has_left_is_not_ended() {
+        let cancellation = Cancellation::new();
+        drop(cancellation.enter());
+        assert!(lock(&cancellation.shared.inside).is_empty());
+        cancellation.cancel();
+        assert_eq!(catch_cancelled(primitives::point), Ok(()));
+    }
+
+    #[test]
+    fn panics_pass_through() {
+        let panic = catch_unwind(|| catch_cancelled(|| resume_unwind(Box::new("of its own"))));
+        assert_eq!(panic.expect_err("it panics").downcast_ref(), Some(&"of its own"));
+    }
+}

@@ -1,0 +1,75 @@
+//! A world in which threads give way at random.
+
+use super::random::{Choices, mix};
+use super::world::{World, relax};
+
+/// A world in which a thread gives way to others at one of so many schedule points, at random.
+///
+/// Races that need a thread to stop in a window of a few instructions happen in minutes on a quiet machine, and in
+/// milliseconds here. What runs is still what the operating system makes of it: the seed determines where a thread gives
+/// way, and what it chooses, but not who goes on.
+///
+/// ```
+/// use std::rc::Rc;
+/// use trueline::primitives::{AtomicU64, Chaos, Ordering, enter};
+///
+/// let counter = AtomicU64::new(0);
+/// std::thread::scope(|scope| {
+///     for thread in 0..2 {
+///         let counter = &counter;
+///         scope.spawn(move || {
+///             let _inside = enter(Rc::new(Chaos::new(64, 7, thread)));
+///             counter.fetch_add(1, Ordering::SeqCst);
+///         });
+///     }
+/// });
+/// assert_eq!(counter.into_inner(), 2);
+/// ```
+#[derive(Debug)]
+pub struct Chaos {
+    one_in: usize,
+    choices: Choices,
+}
+
+impl Chaos {
+    /// The chaos of one thread: it gives way at one in `one_in` points (never, if that is 0), and all that is random
+    /// comes from `seed` and `thread`.
+    pub fn new(one_in: u32, seed: u64, thread: u32) -> Self {
+        Self { one_in: one_in as usize, choices: Choices::new(mix(mix(seed) ^ u64::from(thread))) }
+    }
+}
+
+impl World for Chaos {
+    fn point(&self) {
+        if self.one_in != 0 && self.choices.below(self.one_in) == 0 {
+            std::thread::yield_now();
+        }
+    }
+
+    fn choose(&self, bound: usize) -> usize {
+        self.choices.below(bound)
+    }
+
+    fn spin(&self) {
+        relax();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::primitives::{choose, enter};
+
+    #[test]
+    fn choices_come_from_the_seed_and_the_thread() {
+        let draw = |seed, thread| {
+            let _inside = enter(Rc::new(Chaos::new(64, seed, thread)));
+            (0..8).map(|_| choose(1000)).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(1, 0), draw(1, 0));
+        assert_ne!(draw(1, 0), draw(1, 1));
+        assert_ne!(draw(1, 0), draw(2, 0));
+    }
+}

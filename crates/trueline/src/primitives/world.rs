@@ -1,0 +1,356 @@
+//! The world that a thread runs in, and what asks it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::cancel;
+use super::random::{Choices, mix};
+
+/// What threads run in: it is asked before each access to shared memory, at each choice, and whenever a thread waits.
+///
+/// A world belongs to one thread of the operating system; [`enter`] installs it there. It must not use the primitives
+/// of this module itself.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// use trueline::primitives::{AtomicBool, Ordering, World, enter};
+///
+/// /// Counts the schedule points.
+/// #[derive(Default)]
+/// struct Points(Cell<u32>);
+///
+/// impl World for Points {
+///     fn point(&self) {
+///         self.0.set(self.0.get() + 1);
+///     }
+///
+///     fn choose(&self, _bound: usize) -> usize {
+///         0
+///     }
+/// }
+///
+/// let flag = AtomicBool::new(false);
+/// let points = Rc::new(Points::default());
+/// let inside = enter(points.clone());
+/// flag.store(true, Ordering::SeqCst);
+/// flag.load(Ordering::SeqCst);
+/// drop(inside);
+/// flag.load(Ordering::SeqCst); // no longer seen
+/// assert_eq!(points.0.get(), 2);
+/// ```
+pub trait World {
+    /// Another thread may go first here.
+    fn point(&self);
+
+    /// A number below `bound`, which is not 0.
+    fn choose(&self, bound: usize) -> usize;
+
+    /// This thread can do nothing until another has done something.
+    fn spin(&self) {
+        relax();
+    }
+
+    /// Who lets threads sleep and wakes them, if this world does it.
+    ///
+    /// If it does not, mutexes and condition variables block threads of the operating system.
+    fn blocking(&self) -> Option<&dyn Blocking> {
+        None
+    }
+}
+
+/// The part of a [`World`] that blocks threads and wakes them: a scheduler that runs one thread at a time.
+///
+/// Since only one runs, nothing happens between the last schedule point of a thread and its blocking: there are no lost
+/// wake-ups to care for.
+pub trait Blocking {
+    /// Lets other threads run until this one is woken at `place`. It may return early: those who block look again.
+    ///
+    /// On a condition variable, an early return is a spurious wake-up, which it may have.
+    fn block(&self, place: Place);
+
+    /// Wakes threads that are blocked at `place`, if there are any. The present thread goes on.
+    fn wake(&self, place: Place, wake: Wake);
+}
+
+/// Where threads block: a mutex or a condition variable, as long as it is not moved.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place(usize);
+
+impl Place {
+    pub(super) fn of<T>(primitive: &T) -> Self {
+        Self(std::ptr::from_ref(primitive).addr())
+    }
+}
+
+/// How many of the threads at a place are woken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Wake {
+    /// One of them, whichever.
+    One,
+    /// All of them.
+    All,
+}
+
+thread_local! {
+    /// Whether `WORLD` is there. Apart from it, because a thread-local without destructor is a plain load.
+    static IN_WORLD: Cell<bool> = const { Cell::new(false) };
+    static WORLD: RefCell<Option<Rc<dyn World>>> = const { RefCell::new(None) };
+    static SPINS: Cell<u32> = const { Cell::new(0) };
+    /// Where choices come from that no world makes.
+    static CHOICES: Choices = {
+        static THREADS: AtomicU64 = AtomicU64::new(0);
+        Choices::new(mix(THREADS.fetch_add(1, Ordering::Relaxed)))
+    };
+}
+
+/// Makes `world` that of this thread, until the guard is dropped.
+///
+/// Worlds nest: the one before comes back.
+#[must_use = "the world ends when the guard is dropped"]
+pub fn enter(world: Rc<dyn World>) -> Entered {
+    let before = WORLD.replace(Some(world));
+    IN_WORLD.set(true);
+    Entered { before }
+}
+
+/// Keeps a thread in the world that it has [entered](enter).
+pub struct Entered {
+    before: Option<Rc<dyn World>>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        IN_WORLD.set(self.before.is_some());
+        // A guard that a thread forgot in a thread-local of its own has nothing left to put back.
+        let _ = WORLD.try_with(|world| world.replace(self.before.take()));
+    }
+}
+
+impl fmt::Debug for Entered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entered").finish_non_exhaustive()
+    }
+}
+
+/// The world of this thread.
+pub(super) fn current() -> Option<Rc<dyn World>> {
+    if !IN_WORLD.get() {
+        return None;
+    }
+    // Cloned, not borrowed: other threads of the world may run while it is asked, and they may leave it.
+    WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
+}
+
+/// A bare schedule point: another thread may go first here.
+///
+/// The primitives have one before each access. A thread that is [cancelled](super::Cancellation) ends here.
+#[inline]
+pub fn point() {
+    if IN_WORLD.get() | cancel::any() {
+        point_in_world();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn point_in_world() {
+    cancel::check();
+    if let Some(world) = current() {
+        world.point();
+    }
+}
+
+/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: nobody is cancelled here.
+#[inline]
+pub(super) fn point_of_release() {
+    if let Some(world) = current() {
+        // Threads of a world may be one of the system, and the others must not take themselves for unwinding.
+        if !std::thread::panicking() {
+            world.point();
+        }
+    }
+}
+
+/// A number below `bound`, chosen by the world.
+///
+/// Without a world it is random, by a generator of the thread.
+///
+/// ```
+/// use trueline::primitives::choose;
+///
+/// let level = (0..8).take_while(|_| choose(2) == 1).count();
+/// assert!(level <= 8);
+/// ```
+///
+/// # Panics
+/// If `bound` is 0.
+pub fn choose(bound: usize) -> usize {
+    assert!(bound > 0, "there is nothing to choose from");
+    let choice = match current() {
+        Some(world) => world.choose(bound),
+        None => CHOICES.with(|choices| choices.below(bound)),
+    };
+    assert!(choice < bound, "the world chose {choice}, of {bound}");
+    choice
+}
+
+/// Says that this thread can do nothing until another has done something: for the body of a loop that waits.
+///
+/// The processor is told; now and then the operating system is, so that the other runs, even on few cores. A thread
+/// that is [cancelled](super::Cancellation) ends here.
+///
+/// ```
+/// use trueline::primitives::{AtomicBool, Ordering, spin_hint};
+///
+/// let ready = AtomicBool::new(false);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| ready.store(true, Ordering::Release));
+///     while !ready.load(Ordering::Acquire) {
+///         spin_hint();
+///     }
+/// });
+/// ```
+pub fn spin_hint() {
+    cancel::check();
+    match current() {
+        Some(world) => world.spin(),
+        None => relax(),
+    }
+}
+
+/// How many calls of [`spin_hint`] tell the processor only: about as long as it takes to give way to another thread.
+const SPINS_PER_YIELD: u32 = 32;
+
+/// Waits a little, on a processor that others need too.
+pub(super) fn relax() {
+    let spins = SPINS.get().wrapping_add(1);
+    SPINS.set(spins);
+    if spins % SPINS_PER_YIELD == 0 {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::primitives::{AtomicU64, Condvar, Mutex};
+
+    /// What a world was asked, in order.
+    #[derive(Default)]
+    pub(in crate::primitives) struct Scribe {
+        pub(in crate::primitives) asked: RefCell<Vec<&'static str>>,
+        /// What to do when blocked, as another thread would.
+        pub(in crate::primitives) when_blocked: RefCell<Option<Box<dyn FnOnce()>>>,
+        pub(in crate::primitives) blocks: bool,
+    }
+
+    impl World for Scribe {
+        fn point(&self) {
+            self.asked.borrow_mut().push("point");
+        }
+
+        fn choose(&self, bound: usize) -> usize {
+            self.asked.borrow_mut().push("choose");
+            bound - 1
+        }
+
+        fn spin(&self) {
+            self.asked.borrow_mut().push("spin");
+        }
+
+        fn blocking(&self) -> Option<&dyn Blocking> {
+            self.blocks.then_some(self)
+        }
+    }
+
+    impl Blocking for Scribe {
+        fn block(&self, _place: Place) {
+            self.asked.borrow_mut().push("block");
+            let other = self.when_blocked.take().expect("blocked once");
+            other();
+        }
+
+        fn wake(&self, _place: Place, wake: Wake) {
+            self.asked.borrow_mut().push(match wake {
+                Wake::One => "wake one",
+                Wake::All => "wake all",
+            });
+        }
+    }
+
+    #[test]
+    fn each_access_asks_the_world_once() {
+        let word = AtomicU64::new(0);
+        let world = Rc::new(Scribe::default());
+        let inside = enter(world.clone());
+        word.store(1, Ordering::SeqCst);
+        word.unscheduled().store(2, Ordering::SeqCst);
+        assert_eq!(choose(5), 4);
+        spin_hint();
+        point();
+        drop(inside);
+        point();
+        assert_eq!(world.asked.take(), ["point", "choose", "spin", "point"]);
+    }
+
+    #[test]
+    fn worlds_nest() {
+        let (outer, inner) = (Rc::new(Scribe::default()), Rc::new(Scribe::default()));
+        let outside = enter(outer.clone());
+        let inside = enter(inner.clone());
+        point();
+        drop(inside);
+        point();
+        point();
+        drop(outside);
+        assert_eq!((inner.asked.take().len(), outer.asked.take().len()), (1, 2));
+    }
+
+    #[test]
+    fn a_thread_without_a_world_has_none() {
+        let world = Rc::new(Scribe::default());
+        let _inside = enter(world.clone());
+        std::thread::scope(|scope| scope.spawn(point).join()).expect("it asks nobody");
+        assert!(world.asked.take().is_empty());
+    }
+
+    #[test]
+    fn a_mutex_blocks_through_the_world() {
+        let world = Rc::new(Scribe { blocks: true, ..Scribe::default() });
+        let _inside = enter(world.clone());
+        // Two threads of the world are one of the system. The other holds the lock, and lets it go while this one is
+        // blocked.
+        let held: &'static Mutex<u32> = Box::leak(Box::new(Mutex::new(7)));
+        let guard = held.lock();
+        world.asked.take();
+        world.when_blocked.replace(Some(Box::new(move || drop(guard))));
+        assert_eq!(*held.lock(), 7);
+        assert_eq!(
+            world.asked.take(),
+            ["point", "block", "point", "wake all", "point", "wake all"],
+            "it looks again when it is woken, and says so when it is done"
+        );
+    }
+
+    #[test]
+    fn a_condition_variable_blocks_through_the_world() {
+        let world = Rc::new(Scribe { blocks: true, ..Scribe::default() });
+        let _inside = enter(world.clone());
+        let shared: &'static (Mutex<bool>, Condvar) = Box::leak(Box::default());
+        world.when_blocked.replace(Some(Box::new(|| {
+            *shared.0.lock() = true;
+            shared.1.notify_one();
+        })));
+        let ready = shared.1.wait_while(shared.0.lock(), |ready| !*ready);
+        assert!(*ready);
+        drop(ready);
+        let asked = world.asked.take();
+        let of_interest: Vec<_> = asked.into_iter().filter(|asked| *asked != "point").collect();
+        assert_eq!(of_interest, ["wake all", "block", "wake all", "wake one", "wake all"]);
+    }
+}
