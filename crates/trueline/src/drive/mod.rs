@@ -1,10 +1,24 @@
 //! Making histories.
 //!
-//! So far, histories are [simulated](simulate): a sequential object is run with made-up calls and returns around its
-//! operations. That is how checkers are tested and measured.
+//! Histories are recorded from real objects under real threads, or [simulated](simulate): a sequential object is run with
+//! made-up calls and returns around its operations. That is how checkers are tested and measured.
 
+mod clock;
+mod generate;
+mod pool;
 mod random;
+mod raw;
+mod recorder;
+mod run;
 mod simulate;
+mod workload;
 
+pub use clock::{Chosen, Clock};
+pub use generate::{
+    Always, Colliding, Generate, MadeBy, Making, Payload, Skewed, Unique, always, made_by, skewed, unique,
+};
 pub use random::Random;
+pub use recorder::Recorder;
+pub use run::{End, Handle, Instance, Run, Runner, Seen, Settings, Timed, Worker};
 pub use simulate::{Simulation, simulate};
+pub use workload::{Behaviour, Call, Kind, Shape, Workload};

@@ -1,6 +1,7 @@
 //! Building a history from whole operations with the times of call and return.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::builder::{HistoryError, Problem};
 use super::{Event, EventKind, History, ObjectId, OpId, Operation, Outcome, ProcessId};
@@ -63,6 +64,91 @@ pub fn from_intervals<Op, Ret>(
     from_named_intervals(intervals, Vec::new())
 }
 
+/// The history of operations that processes have logged, each in a log of its own, one behind the other.
+///
+/// Times that are equal overlap, as in [`from_intervals`].
+///
+/// ```
+/// use trueline::history::{Interval, from_logs};
+///
+/// let zero = vec![Interval::returned(0, "a", 10, 20, ()), Interval::returned(0, "b", 30, 60, ())];
+/// let one = vec![Interval::returned(1, "c", 15, 40, ()), Interval::pending(1, "d", 50)];
+/// let history = from_logs(vec![zero, one])?;
+/// assert_eq!(history.operations().iter().map(|operation| operation.op).collect::<String>(), "acbd");
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+///
+/// # Errors
+/// If a log is not one of operations one behind the other, or two are of one process.
+///
+/// # Complexity
+/// O(n log p) for n operations of p processes.
+pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<Op, Ret>, HistoryError> {
+    let total = logs.iter().map(Vec::len).sum();
+    let error = |index: usize, line: u32, problem| Err(HistoryError::at_operation(index, line, problem));
+    if total > Event::MOST_OPERATIONS {
+        return error(Event::MOST_OPERATIONS, 0, Problem::TooMany);
+    }
+    let mut processes = HashSet::new();
+    for log in &logs {
+        let mut busy_until = i64::MIN;
+        for (index, interval) in log.iter().enumerate() {
+            let is_own = index > 0 && interval.process == log[index - 1].process;
+            if interval.call < busy_until || !(is_own || processes.insert(interval.process)) {
+                return error(index, interval.line, Problem::OverlapInProcess(interval.process));
+            }
+            match interval.ret {
+                Some((ret, _)) if ret < interval.call => {
+                    return error(index, interval.line, Problem::ReturnBeforeCall { call: interval.call, ret });
+                }
+                Some((ret, _)) => busy_until = ret,
+                None => busy_until = i64::MAX,
+            }
+        }
+    }
+    // The next call and the next return of each log, and where they are. Calls go before returns of the same time, also
+    // before that of the operation before them: which was first is not known, even to their process.
+    let mut next: BinaryHeap<Reverse<(i64, bool, usize, usize)>> = BinaryHeap::with_capacity(logs.len() * 2);
+    let return_behind = |log: usize, from: usize| {
+        let (at, ret) = logs[log].get(from).and_then(|interval| Some((from, interval.ret.as_ref()?.0)))?;
+        Some(Reverse((ret, true, log, at)))
+    };
+    for (log, intervals) in logs.iter().enumerate() {
+        next.extend(intervals.first().map(|first| Reverse((first.call, false, log, 0))));
+        next.extend(return_behind(log, 0));
+    }
+    let mut events = Vec::with_capacity(total * 2);
+    // By log and place: the operation. Those of a log are numbered in its order.
+    let mut numbers: Vec<Vec<u32>> = logs.iter().map(|log| Vec::with_capacity(log.len())).collect();
+    let mut calls: Vec<(usize, u32)> = Vec::with_capacity(total);
+    while let Some(Reverse((_, is_return, log, at))) = next.pop() {
+        let position = u32::try_from(events.len()).expect("two events for each operation fit");
+        if is_return {
+            events.push(Event::ret(OpId(numbers[log][at])));
+            next.extend(return_behind(log, at + 1));
+        } else {
+            let id = u32::try_from(calls.len()).expect("the number was checked");
+            numbers[log].push(id);
+            calls.push((log, position));
+            events.push(Event::call(OpId(id)));
+            next.extend(logs[log].get(at + 1).map(|interval| Reverse((interval.call, false, log, at + 1))));
+        }
+    }
+    let mut logs: Vec<_> = logs.into_iter().map(Vec::into_iter).collect();
+    let mut operations: Vec<Operation<Op, Ret>> = calls
+        .into_iter()
+        .map(|(log, position)| {
+            let interval = logs[log].next().expect("each call is of an operation");
+            let outcome = interval.ret.map_or(Outcome::Pending, |(_, result)| Outcome::Returned(result));
+            Operation::new(interval.op, outcome, interval.process, interval.object, position, interval.line)
+        })
+        .collect();
+    for (position, event) in (0u32..).zip(&events).filter(|(_, event)| event.kind() == EventKind::Return) {
+        operations[event.op().index()].set_return(position);
+    }
+    Ok(History { operations, events, objects: Vec::new() })
+}
+
 pub(crate) fn from_named_intervals<Op, Ret>(
     intervals: impl IntoIterator<Item = Interval<Op, Ret>>,
     objects: Vec<std::sync::Arc<str>>,
@@ -119,4 +205,77 @@ pub(crate) fn from_named_intervals<Op, Ret>(
         }
     }
     Ok(History { operations, events, objects })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Logs of random operations, with many ties.
+    fn logs(mut random: impl FnMut(u32) -> u32) -> Vec<Vec<Interval<u32, u32>>> {
+        let processes = random(4);
+        let mut log = |process| {
+            let mut time = i64::from(random(3));
+            let mut intervals = Vec::new();
+            for op in 0..random(5) {
+                let call = time;
+                time += i64::from(random(3));
+                if random(10) == 0 {
+                    intervals.push(Interval::pending(process, op, call));
+                    break;
+                }
+                intervals.push(Interval::returned(process, op, call, time, op));
+                time += i64::from(random(2));
+            }
+            intervals
+        };
+        (0..processes).map(&mut log).collect()
+    }
+
+    #[test]
+    fn merged_logs_are_sorted_intervals() {
+        let mut state = 1_u64;
+        let mut random = |bound: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            u32::try_from((state >> 33) % u64::from(bound)).expect("below the bound")
+        };
+        let mut pending = 0;
+        for _ in 0..2000 {
+            let logs = logs(&mut random);
+            let merged = from_logs(logs.clone()).expect("well formed");
+            let sorted = from_intervals(logs.into_iter().flatten()).expect("well formed");
+            // Operations that are called at one time may have other numbers.
+            let precedence = |history: &History<u32, u32>| {
+                let name = |operation: &Operation<u32, u32>| (operation.process, operation.op);
+                let mut pairs = Vec::new();
+                for (first, one) in (0..).zip(history.operations()) {
+                    for (second, other) in (0..).zip(history.operations()) {
+                        if history.precedes(OpId(first), OpId(second)) {
+                            pairs.push((name(one), name(other)));
+                        }
+                    }
+                }
+                pairs.sort_unstable();
+                pairs
+            };
+            assert_eq!(precedence(&merged), precedence(&sorted));
+            assert_eq!((merged.len(), merged.pending()), (sorted.len(), sorted.pending()));
+            pending += merged.pending();
+        }
+        assert!(pending > 100);
+    }
+
+    #[test]
+    fn logs_are_one_behind_the_other() {
+        let returned = |process, call, ret| Interval::returned(process, (), call, ret, ());
+        for bad in [
+            vec![vec![returned(0, 0, 5), returned(0, 4, 6)]],
+            vec![vec![returned(0, 5, 4)]],
+            vec![vec![returned(0, 0, 1)], vec![returned(0, 2, 3)]],
+            vec![vec![Interval::pending(0, (), 0), returned(0, 2, 3)]],
+            vec![vec![returned(0, 0, 1), returned(1, 2, 3)], vec![returned(1, 2, 3)]],
+        ] {
+            assert!(from_logs(bad).is_err());
+        }
+    }
 }

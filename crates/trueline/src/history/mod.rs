@@ -1,12 +1,13 @@
 //! What happened: the operations of processes on concurrent objects, with their calls and returns in one order.
 //!
 //! A [`History`] is a sequence of [`Event`]s; it is the only thing that a checker reads. It is built by hand or by a
-//! recorder with a [`Builder`] (event by event), from whole operations with [`from_intervals`], or by a [`codec`].
+//! recorder with a [`Builder`] (event by event), from whole operations with [`from_intervals`] or [`from_logs`], or by a [`codec`].
 //! Construction validates: a history that exists is well formed.
 
 mod builder;
 #[cfg(feature = "json")]
 pub mod codec;
+mod datum;
 mod interval;
 mod operation;
 mod partition;
@@ -17,7 +18,8 @@ use std::ops::Index;
 use std::sync::Arc;
 
 pub use builder::{Builder, HistoryError};
-pub use interval::{Interval, from_intervals};
+pub use datum::{Argument, Datum};
+pub use interval::{Interval, from_intervals, from_logs};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 pub use partition::{Parts, by_object, split};
 pub use value::{Record, Value};

@@ -9,7 +9,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("history", &[]),
     ("primitives", &[]),
     ("verdict", &["history"]),
-    ("drive", &["history"]),
+    ("drive", &["history", "primitives"]),
     ("judge", &["history", "spec", "verdict"]),
     ("view", &["history", "verdict"]),
     ("assert", &["history", "spec", "verdict", "judge", "view"]),

@@ -1,0 +1,200 @@
+//! What tells when an operation was called and when it returned.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+#[cfg(target_arch = "x86_64")]
+use super::raw;
+
+/// How a recorder takes time.
+///
+/// A clock must not heal what it watches, nor make up what was not there. A time stamp counter that is not fenced is read
+/// too early or too late, and correct objects look wrong. A shared counter orders memory like a lock: what one thread
+/// wrote before its return, others see. So it hides that a write was not yet visible when it returned, which is the fault
+/// of objects whose memory orderings are too weak.
+///
+/// ```
+/// use trueline::drive::Clock;
+///
+/// let clock = Clock::best().clock;
+/// let before = clock.now();
+/// assert!(clock.now() >= before);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Clock {
+    /// The time stamp counter of the processor between two fences: about 20 ns, x86-64 only.
+    TimeStamp,
+    /// [`Instant`], the monotonic clock of the operating system: about 25 ns.
+    Instant,
+    /// A counter that all threads share. It hides faults of memory orderings; for machines with no better clock.
+    Counter,
+}
+
+/// A clock and why it is this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The clock.
+    pub clock: Clock,
+    /// What is wrong with the better one, if it cannot be used.
+    pub warning: Option<&'static str>,
+}
+
+impl Clock {
+    /// All clocks.
+    pub const ALL: [Self; 3] = [Self::TimeStamp, Self::Instant, Self::Counter];
+
+    /// The best clock that this machine has: the time stamp counter if the counters of all processors agree, which is
+    /// tried out once, and [`Instant`] if not.
+    pub fn best() -> Chosen {
+        static BEST: OnceLock<Chosen> = OnceLock::new();
+        *BEST.get_or_init(|| match Self::TimeStamp.check() {
+            Ok(()) => Chosen { clock: Self::TimeStamp, warning: None },
+            Err(warning) => Chosen { clock: Self::Instant, warning: Some(warning) },
+        })
+    }
+
+    /// Whether this machine has this clock, and threads on several processors agree on it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(self) -> Result<(), &'static str> {
+        #[cfg(target_arch = "x86_64")]
+        let is_there = raw::has_invariant_time_stamps();
+        #[cfg(not(target_arch = "x86_64"))]
+        let is_there = false;
+        match self {
+            Self::TimeStamp if !is_there => Err("this processor has no time stamp counter that runs at one rate"),
+            Self::TimeStamp | Self::Instant if !agrees(|| self.now()) => {
+                Err("the time stamp counters of the processors do not agree")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The time: the unit is the clock's own.
+    #[inline(always)]
+    pub fn now(self) -> u64 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::TimeStamp => raw::fenced_time_stamp(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::TimeStamp => instant(),
+            Self::Instant => instant(),
+            Self::Counter => {
+                static COUNTER: AtomicU64 = AtomicU64::new(0);
+                COUNTER.fetch_add(1, Ordering::SeqCst)
+            }
+        }
+    }
+
+    /// Its name, as [`FromStr`] reads it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TimeStamp => "tsc",
+            Self::Instant => "instant",
+            Self::Counter => "counter",
+        }
+    }
+}
+
+fn instant() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let elapsed = START.get_or_init(Instant::now).elapsed().as_nanos();
+    u64::try_from(elapsed).expect("fewer than 500 years")
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Clock {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|clock| clock.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.into_iter().map(Self::name).collect();
+            format!("no clock is called `{name}`; there are {}", names.join(", "))
+        })
+    }
+}
+
+/// How often a time stamp is handed on before the counters are trusted.
+const HANDED_ON: usize = 4000;
+/// The most threads that hand it on.
+const MOST_THREADS: usize = 8;
+
+/// Whether no thread sees an earlier time than the one that was handed to it.
+fn agrees(now: impl Fn() -> u64 + Sync) -> bool {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let (turn, latest) = (AtomicUsize::new(0), AtomicU64::new(now()));
+    let errors = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (turn, latest, errors, now) = (&turn, &latest, &errors, &now);
+            scope.spawn(move || {
+                let mut spins = 0_u32;
+                loop {
+                    let turns = turn.load(Ordering::Acquire);
+                    if turns >= HANDED_ON {
+                        return;
+                    }
+                    if turns % threads != thread {
+                        spins += 1;
+                        if spins % 64 == 0 {
+                            std::thread::yield_now();
+                        }
+                        std::hint::spin_loop();
+                        continue;
+                    }
+                    let seen = now();
+                    if seen < latest.load(Ordering::Relaxed) {
+                        errors.fetch_add(1, Ordering::Relaxed);
+                    }
+                    latest.store(seen, Ordering::Relaxed);
+                    turn.store(turns + 1, Ordering::Release);
+                }
+            });
+        }
+    });
+    errors.into_inner() == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        for clock in Clock::ALL {
+            assert_eq!(clock.to_string().parse(), Ok(clock));
+        }
+        assert!("sundial".parse::<Clock>().expect_err("none").contains("instant"));
+    }
+
+    #[test]
+    fn clocks_that_do_not_agree_are_found_out() {
+        if std::thread::available_parallelism().map_or(1, usize::from) == 1 {
+            return; // there is nothing to disagree
+        }
+        thread_local!(static LATE: u64 = {
+            static THREADS: AtomicU64 = AtomicU64::new(0);
+            THREADS.fetch_add(1, Ordering::Relaxed) * 1_000_000
+        });
+        assert!(!agrees(|| instant() + LATE.with(|late| *late)));
+        assert!(agrees(instant));
+        assert!(agrees(|| Clock::Counter.now()));
+    }
+
+    #[test]
+    fn the_best_clock_is_one_that_works() {
+        let Chosen { clock, warning } = Clock::best();
+        assert_eq!(clock.check(), Ok(()));
+        assert_eq!(warning.is_some(), clock != Clock::TimeStamp);
+    }
+}

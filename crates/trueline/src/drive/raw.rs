@@ -1,0 +1,190 @@
+//! What cannot be written without `unsafe`: the time stamp counter, and a log that one thread writes while another reads.
+#![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The time stamp counter, read when all that comes before in the program has been done, and before anything that comes
+/// behind it is begun; stores may still be in the store buffer.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn fenced_time_stamp() -> u64 {
+    use std::arch::x86_64::{_mm_lfence, _rdtsc};
+    // SAFETY: x86-64 has both instructions; a system that forbids the second ends the process with a signal, and does
+    // no harm.
+    #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one sequence of instructions")]
+    unsafe {
+        _mm_lfence();
+        let stamp = _rdtsc();
+        _mm_lfence();
+        stamp
+    }
+}
+
+/// Whether the time stamp counter is there and runs at one rate, whatever the processor does.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn has_invariant_time_stamps() -> bool {
+    use std::arch::x86_64::__cpuid;
+    const HAS_TSC: u32 = 1 << 4;
+    const INVARIANT: u32 = 1 << 8;
+    // SAFETY: x86-64 has the instruction, and these leaves are read only if the processor says that it has them.
+    #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one question")]
+    #[allow(unused_unsafe, reason = "the instruction is safe in later releases of Rust")]
+    unsafe {
+        __cpuid(0).eax >= 1
+            && __cpuid(1).edx & HAS_TSC != 0
+            && __cpuid(0x8000_0000).eax >= 0x8000_0007
+            && __cpuid(0x8000_0007).edx & INVARIANT != 0
+    }
+}
+
+/// A log of a fixed size: one thread appends, without allocating, locking or ordering memory more than it must; any
+/// thread may read what is there.
+///
+/// Invariant: entries below `length` are initialised and never written again; those above it are written by the one
+/// [`Writer`] only.
+struct Log<T> {
+    entries: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    length: AtomicUsize,
+}
+
+// SAFETY: entries below `length` are only read, which needs `T: Sync`; they were moved there from another thread and may
+// be dropped on a third, which needs `T: Send`. Entries above it are touched by the writer only.
+unsafe impl<T: Send + Sync> Sync for Log<T> {}
+
+impl<T> Drop for Log<T> {
+    fn drop(&mut self) {
+        let length = *self.length.get_mut();
+        for entry in &mut self.entries[..length] {
+            // SAFETY: it is below `length`, so initialised, and nobody else has the log any more.
+            unsafe { entry.get_mut().assume_init_drop() };
+        }
+    }
+}
+
+/// The only one who appends to a log.
+pub(super) struct Writer<T> {
+    log: Arc<Log<T>>,
+    /// The same as `length` of the log, which this thread alone changes.
+    length: usize,
+}
+
+/// One who reads a log.
+pub(super) struct Reader<T> {
+    log: Arc<Log<T>>,
+}
+
+/// A log with room for so many entries.
+pub(super) fn log<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
+    let entries = (0..capacity).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+    let log = Arc::new(Log { entries, length: AtomicUsize::new(0) });
+    (Writer { log: Arc::clone(&log), length: 0 }, Reader { log })
+}
+
+impl<T> Writer<T> {
+    /// Appends an entry.
+    ///
+    /// # Panics
+    /// If there is no room.
+    #[inline]
+    pub(super) fn push(&mut self, entry: T) {
+        let place = &self.log.entries[self.length];
+        // SAFETY: it is not below the `length` of the log, so nobody reads it, and this is the only writer. Nothing is
+        // overwritten that would have to be dropped.
+        unsafe { (*place.get()).write(entry) };
+        self.length += 1;
+        self.log.length.store(self.length, Ordering::Release);
+    }
+}
+
+impl<T> Writer<T> {
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The last entry.
+    pub(super) fn last(&self) -> Option<&T> {
+        let entry = &self.log.entries[self.length.checked_sub(1)?];
+        // SAFETY: it is below the `length` of the log, which this thread has stored: it is initialised, and nobody writes
+        // it any more.
+        Some(unsafe { (*entry.get()).assume_init_ref() })
+    }
+}
+
+impl<T> Reader<T> {
+    /// How many entries there are.
+    pub(super) fn len(&self) -> usize {
+        self.log.length.load(Ordering::Acquire)
+    }
+
+    /// The entries that there are.
+    pub(super) fn entries(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.log.entries[..self.len()].iter().map(|entry| {
+            // SAFETY: it is below `length`, which was read with `Acquire` behind the `Release` of the writer: it is
+            // initialised, and nobody writes it any more. The reader keeps the log.
+            unsafe { (*entry.get()).assume_init_ref() }
+        })
+    }
+}
+
+impl<T> fmt::Debug for Writer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Reader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.entries()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_sees_whole_entries_in_order() {
+        let (mut writer, reader) = log::<Box<usize>>(1000);
+        std::thread::scope(|scope| {
+            scope.spawn(move || (0..1000).for_each(|number| writer.push(Box::new(number))));
+            let mut seen = 0;
+            while seen < 1000 {
+                assert!(reader.len() >= seen, "it only grows");
+                seen = reader.entries().zip(0..).filter(|(entry, number)| ***entry == *number).count();
+                assert!(seen <= reader.len());
+            }
+        });
+    }
+
+    #[test]
+    fn entries_are_dropped_once() {
+        let entry = Arc::new(());
+        let (mut writer, reader) = log(3);
+        writer.push(Arc::clone(&entry));
+        writer.push(Arc::clone(&entry));
+        drop(writer);
+        assert_eq!(Arc::strong_count(&entry), 3);
+        drop(reader);
+        assert_eq!(Arc::strong_count(&entry), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_full_log_takes_no_more() {
+        let (mut writer, _reader) = log(1);
+        writer.push(1);
+        writer.push(2);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn time_stamps_grow() {
+        let first = fenced_time_stamp();
+        assert!(fenced_time_stamp() > first);
+    }
+}

@@ -1,0 +1,74 @@
+//! Recording the operations of one's own threads.
+
+use super::Clock;
+use crate::history::{Interval, ObjectId, ProcessId};
+
+/// Records what one thread does to an object.
+///
+/// The log is private to its thread, and has room from the start: between a call and its return nothing is allocated,
+/// locked, or written where others look. For most objects, [`test`](crate::test) does all of this; here is how to record
+/// under threads of one's own.
+///
+/// ```
+/// use std::sync::Mutex;
+/// use trueline::assert_linearizable;
+/// use trueline::drive::{Clock, Recorder};
+/// use trueline::history::from_logs;
+/// use trueline::spec::{FetchAdd, FetchAddOp};
+///
+/// let (counter, clock) = (Mutex::new(0), Clock::best().clock);
+/// let logs = std::thread::scope(|scope| {
+///     let threads = [0, 1].map(|process| {
+///         let counter = &counter;
+///         scope.spawn(move || {
+///             let mut recorder = Recorder::new(process, clock, 100);
+///             for _ in 0..100 {
+///                 recorder.record(FetchAddOp::Add(1), |_| {
+///                     let mut count = counter.lock().unwrap();
+///                     *count += 1;
+///                     *count - 1
+///                 });
+///             }
+///             recorder.into_log()
+///         })
+///     });
+///     threads.map(|thread| thread.join().unwrap()).into()
+/// });
+/// assert_linearizable!(from_logs(logs)?, FetchAdd::new(0));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+#[derive(Debug)]
+pub struct Recorder<Op, Ret> {
+    process: ProcessId,
+    clock: Clock,
+    log: Vec<Interval<Op, Ret>>,
+}
+
+impl<Op, Ret> Recorder<Op, Ret> {
+    /// A recorder of this process, with room for so many operations. It takes more, but allocates then.
+    pub fn new(process: impl Into<ProcessId>, clock: Clock, capacity: usize) -> Self {
+        Self { process: process.into(), clock, log: Vec::with_capacity(capacity) }
+    }
+
+    /// Carries out `op` by `body`, and records when it was called, when it returned, and what.
+    ///
+    /// If the body panics, the operation is pending.
+    pub fn record(&mut self, op: Op, body: impl FnOnce(&Op) -> Ret) -> &Ret {
+        self.log.push(Interval { process: self.process, object: ObjectId::default(), op, call: 0, ret: None, line: 0 });
+        let entry = self.log.last_mut().expect("it was pushed");
+        entry.call = time(self.clock.now());
+        let result = body(&entry.op);
+        let returned = time(self.clock.now());
+        &entry.ret.insert((returned, result)).1
+    }
+
+    /// The log, for [`from_logs`](crate::history::from_logs).
+    pub fn into_log(self) -> Vec<Interval<Op, Ret>> {
+        self.log
+    }
+}
+
+/// A time of the clock as a time of a history.
+pub(super) fn time(stamp: u64) -> i64 {
+    i64::try_from(stamp).expect("clocks start near 0, and none has run for so long")
+}

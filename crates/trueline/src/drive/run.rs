@@ -1,0 +1,871 @@
+//! Running an object under real threads.
+//!
+//! Runs are made in batches, so that waking threads costs little: each thread of the pool goes through all runs of a batch,
+//! and they meet before each. A run has an object of its own. What a thread sees goes into a log of its own
+//! ([`raw::log`]); the thread that waits for all of them reads it when they are done, or when nobody gets anywhere.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::pool::{Finish, Pool};
+use super::raw::{self, Reader, Writer};
+use super::recorder::time;
+use super::{Behaviour, Call, Clock, Kind, Random};
+use crate::history::{Argument, Datum, History, Interval, Value, from_logs};
+use crate::primitives::{Cancellation, Cancelled, Chaos, enter, point};
+
+/// An object that can be run, without its types.
+pub trait Instance: Send + Sync {
+    /// What the thread of this number has of the object. It stays on its thread.
+    fn handle(&self, thread: u32) -> Box<dyn Handle>;
+
+    /// Lets operations go that wait for something that never comes.
+    fn release(&self) {}
+}
+
+/// What a thread has of an object, without its types.
+pub trait Handle {
+    /// Whether the operation may be called now.
+    fn is_possible(&mut self, operation: u32) -> bool {
+        let _ = operation;
+        true
+    }
+
+    /// Calls an operation.
+    fn call(&mut self, call: &Call, clock: Clock) -> Timed;
+}
+
+/// What an operation returned, and when it was called and returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// The time of the call.
+    pub call: u64,
+    /// The time of the return.
+    pub ret: u64,
+    /// The result.
+    pub result: Value,
+}
+
+impl Timed {
+    /// Carries out `body`, and takes its times.
+    ///
+    /// The schedule points around the body are inside of the operation, so that chaos widens it.
+    #[inline]
+    pub fn measure<R: Datum>(clock: Clock, body: impl FnOnce() -> R) -> Self {
+        let call = clock.now();
+        point();
+        let result = body();
+        point();
+        let ret = clock.now();
+        Self { call, ret, result: result.to_value() }
+    }
+}
+
+/// One run to be made.
+pub struct Run {
+    /// The object.
+    pub instance: Arc<dyn Instance>,
+    /// What each thread does.
+    pub threads: Vec<Behaviour>,
+    /// What is called before the threads start, by a process of its own.
+    pub before: Vec<Call>,
+    /// What is called when they are done, by the same process.
+    pub after: Vec<Call>,
+    /// The seed of what is random in the run.
+    pub seed: u64,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { instance: _, threads, before, after, seed } = self;
+        f.debug_struct("Run")
+            .field("threads", threads)
+            .field("before", before)
+            .field("after", after)
+            .field("seed", seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All threads did what they should.
+    Complete,
+    /// Operations wait for something that never came, as they may.
+    Blocked,
+    /// For so long, nobody got anywhere.
+    Stuck(Duration),
+    /// The object panicked.
+    Panicked {
+        /// In this thread.
+        thread: u32,
+        /// With this message.
+        message: String,
+    },
+}
+
+/// What was seen of a run.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// What happened.
+    pub history: History<Call, Value>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How runs are made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The clock.
+    pub clock: Clock,
+    /// At one in how many schedule points a thread gives way; never, if it is 0.
+    pub chaos: u32,
+    /// For how many turns of a loop a thread may wait behind the start, at random.
+    pub jitter: u32,
+    /// For how long nobody may get anywhere.
+    pub watchdog: Duration,
+    /// For how long nobody may get anywhere if all that are left are in operations that may block.
+    pub patience: Duration,
+    /// How many operations a thread that chooses may call.
+    pub most_chosen: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            clock: Clock::best().clock,
+            chaos: 0,
+            jitter: 120,
+            watchdog: Duration::from_secs(1),
+            patience: Duration::from_millis(20),
+            most_chosen: 1000,
+        }
+    }
+}
+
+/// Makes runs, with threads that are used again.
+#[derive(Debug)]
+pub struct Runner {
+    pool: Pool,
+    /// How many threads never came back.
+    lost: u32,
+}
+
+/// How long a thread may take to end when it is told to.
+const GRACE: Duration = Duration::from_millis(50);
+/// How often it is looked whether threads get anywhere.
+const TICK: Duration = Duration::from_millis(2);
+
+impl Default for Runner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Runner {
+    /// One that has no threads yet.
+    pub fn new() -> Self {
+        Self { pool: Pool::new("trueline"), lost: 0 }
+    }
+
+    /// How many threads never came back: they stay in the object until the program ends.
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Makes runs, one behind the other. What is given are those that were begun: the last one may have ended badly.
+    ///
+    /// # Panics
+    /// If runs of one batch have different numbers of threads.
+    pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
+        let Some(first) = runs.first() else { return Vec::new() };
+        let threads = first.threads.len();
+        assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
+        let batch = Arc::new(Batch {
+            starts: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
+            ends: runs.iter().map(|_| AtomicUsize::new(0)).collect(),
+            around: runs.iter().map(|run| [&run.before[..], &run.after].concat()).map(Behaviour::Calls).collect(),
+            runs,
+            kinds: Arc::clone(kinds),
+            settings: settings.clone(),
+            ended: AtomicBool::new(false),
+            cancellation: Cancellation::new(),
+        });
+        let start = settings.clock.now();
+        let finish = Arc::new(Finish::of(threads));
+        let (around, log_around) = batch.lane(threads);
+        let mut around = Some(around);
+        let mut logs = Vec::with_capacity(threads + 1);
+        for thread in 0..threads {
+            let (lane, log) = batch.lane(thread);
+            logs.push(log);
+            // One thread does also what is around the runs.
+            let around = around.take();
+            let (batch, finish) = (Arc::clone(&batch), Arc::clone(&finish));
+            self.pool.give(
+                thread,
+                Box::new(move || {
+                    batch.work(thread, lane, around);
+                    finish.finished();
+                }),
+            );
+        }
+        logs.push(log_around);
+        let end = wait(&batch, &finish, &logs);
+        if end != End::Complete {
+            self.end(&batch, &finish, &logs[..threads]);
+        }
+        batch.read(start, &logs, &end)
+    }
+
+    /// Ends the threads of a batch that do not get anywhere.
+    fn end(&mut self, batch: &Batch, finish: &Finish, logs: &[LogOfThread]) {
+        batch.ended.store(true, Ordering::SeqCst);
+        let begun = batch.starts.iter().filter(|start| start.load(Ordering::SeqCst) > 0).count();
+        for run in &batch.runs[..begun] {
+            run.instance.release();
+        }
+        let deadline = Instant::now() + GRACE;
+        let until = |finish: &Finish| {
+            while !finish.is_over() && Instant::now() < deadline {
+                std::thread::park_timeout(TICK);
+            }
+        };
+        batch.cancellation.cancel();
+        until(finish);
+        if !finish.is_over() {
+            for (thread, log) in logs.iter().enumerate() {
+                if !log.status.is_over.load(Ordering::SeqCst) {
+                    self.pool.replace(thread);
+                    self.lost += 1;
+                }
+            }
+        }
+    }
+}
+
+/// What a thread writes down.
+enum Entry {
+    /// The next call of the run returned.
+    Done(Timed),
+    /// It was not possible.
+    Skipped,
+    /// The object panicked in it.
+    Panicked(String),
+    /// The run is over for this thread.
+    EndOfRun,
+}
+
+/// What a thread needs of its own.
+struct Lane {
+    entries: Writer<Entry>,
+    chosen: Writer<Call>,
+    status: Arc<Status>,
+    /// As in `status`.
+    begun: usize,
+    /// Of what is around runs: whether its thread is there now.
+    is_inside: bool,
+}
+
+/// What others see of a thread.
+struct LogOfThread {
+    entries: Reader<Entry>,
+    /// What a thread that chooses has called.
+    chosen: Reader<Call>,
+    status: Arc<Status>,
+}
+
+impl LogOfThread {
+    /// Whether it is inside of an operation.
+    fn is_inside(&self) -> bool {
+        let returned = self.entries.entries().filter(|entry| matches!(entry, Entry::Done(_) | Entry::Skipped)).count();
+        self.status.begun.load(Ordering::SeqCst) > returned
+    }
+
+    /// The operation that it is in, if it is in one.
+    fn inside(&self, thread: usize, batch: &Batch) -> Option<u32> {
+        if !self.is_inside() {
+            return None;
+        }
+        let (mut run, mut place) = (0, 0);
+        for entry in self.entries.entries() {
+            match entry {
+                Entry::EndOfRun => (run, place) = (run + 1, 0),
+                _ => place += 1,
+            }
+        }
+        match batch.behaviour(run, thread) {
+            Behaviour::Calls(calls) => calls.get(place).map(|call| call.operation),
+            Behaviour::Chooses(_) => self.chosen.entries().last().map(|call| call.operation),
+        }
+    }
+}
+
+/// How far a thread is. It alone writes here.
+#[derive(Default)]
+struct Status {
+    /// How many calls it has begun.
+    begun: AtomicUsize,
+    /// Whether it is done with the batch.
+    is_over: AtomicBool,
+}
+
+/// Runs that are made one behind the other.
+struct Batch {
+    runs: Vec<Run>,
+    /// By run: what is called around it.
+    around: Vec<Behaviour>,
+    /// By run: how many threads have come to its start.
+    starts: Vec<AtomicUsize>,
+    /// By run: how many threads have come to its end.
+    ends: Vec<AtomicUsize>,
+    kinds: Arc<[Kind]>,
+    settings: Settings,
+    /// Whether threads are to leave.
+    ended: AtomicBool,
+    cancellation: Cancellation,
+}
+
+/// Ends what a thread chooses.
+struct Stop;
+
+impl Batch {
+    /// What the thread of this number does in a run; the one behind the last stands for what is around the run.
+    fn behaviour(&self, run: usize, thread: usize) -> &Behaviour {
+        self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
+    }
+
+    fn lane(&self, thread: usize) -> (Lane, LogOfThread) {
+        let (mut length, mut chosen) = (0, 0);
+        for run in 0..self.runs.len() {
+            length += 1 + match self.behaviour(run, thread) {
+                Behaviour::Calls(calls) => calls.len(),
+                Behaviour::Chooses(_) => {
+                    chosen += self.settings.most_chosen;
+                    self.settings.most_chosen
+                }
+            };
+        }
+        let ((entries, entries_reader), (chosen, chosen_reader)) = (raw::log(length), raw::log(chosen));
+        let status = Arc::<Status>::default();
+        let log = LogOfThread { entries: entries_reader, chosen: chosen_reader, status: Arc::clone(&status) };
+        (Lane { entries, chosen, status, begun: 0, is_inside: false }, log)
+    }
+
+    /// What a thread does; the first one does also what is `around` the runs.
+    fn work(&self, thread: usize, mut lane: Lane, mut around: Option<Lane>) {
+        let _cancellable = self.cancellation.enter();
+        // Dropping what a thread has of an object may be an operation on it, so that this waits until all are done.
+        let mut handles = Vec::with_capacity(self.runs.len());
+        for run in 0..self.runs.len() {
+            // What is seen half done is the object, of which nothing more is asked.
+            let outcome =
+                catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
+            let is_ended = self.ended.load(Ordering::SeqCst);
+            match outcome {
+                _ if is_ended => break,
+                Ok(()) => {}
+                Err(payload) if payload.is::<Cancelled>() => break,
+                Err(payload) => {
+                    let is_around = around.as_ref().is_some_and(|around| around.is_inside);
+                    let lane = if is_around { around.as_mut().unwrap_or(&mut lane) } else { &mut lane };
+                    lane.entries.push(Entry::Panicked(message(&*payload)));
+                    self.ended.store(true, Ordering::SeqCst);
+                    break;
+                }
+            }
+        }
+        // Another operation that nobody asked for, perhaps: it may panic too.
+        drop(catch_unwind(AssertUnwindSafe(|| drop(handles))));
+        lane.status.is_over.store(true, Ordering::SeqCst);
+    }
+
+    fn work_once(
+        &self,
+        number: usize,
+        thread: usize,
+        lane: &mut Lane,
+        around: &mut Option<Lane>,
+        handles: &mut Vec<Box<dyn Handle>>,
+    ) {
+        let (run, threads) = (&self.runs[number], self.runs[number].threads.len());
+        let thread_number = u32::try_from(thread).expect("few threads");
+        let mut outer = match around {
+            Some(lane) if !(run.before.is_empty() && run.after.is_empty()) => {
+                lane.is_inside = true;
+                let mut handle = run.instance.handle(u32::try_from(threads).expect("few threads"));
+                self.call_all(&run.before, &mut *handle, lane);
+                lane.is_inside = false;
+                Some(handle)
+            }
+            _ => None,
+        };
+        let mut handle = run.instance.handle(thread_number);
+        if !self.meet(&self.starts[number]) {
+            return;
+        }
+        let mut random = Random::new(run.seed ^ u64::from(thread_number).wrapping_mul(0x9e37_79b9));
+        let inside =
+            (self.settings.chaos > 0).then(|| enter(Rc::new(Chaos::new(self.settings.chaos, run.seed, thread_number))));
+        for _ in 0..random.below(self.settings.jitter + 1) {
+            std::hint::spin_loop();
+        }
+        match &run.threads[thread] {
+            Behaviour::Calls(calls) => self.call_all(calls, &mut *handle, lane),
+            Behaviour::Chooses(choose) => {
+                let left = self.settings.most_chosen;
+                let mut worker =
+                    Worker { batch: self, handle: &mut *handle, lane, random, thread: thread_number, left };
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut worker))) {
+                    if !payload.is::<Stop>() {
+                        resume_unwind(payload);
+                    }
+                }
+            }
+        }
+        drop(inside);
+        handles.push(handle);
+        if self.ended.load(Ordering::SeqCst) {
+            return;
+        }
+        lane.entries.push(Entry::EndOfRun);
+        let waits = outer.is_some() || number + 1 == self.runs.len();
+        if !self.arrive(&self.ends[number], waits) {
+            return;
+        }
+        if let Some(lane) = around {
+            if let Some(handle) = &mut outer {
+                lane.is_inside = true;
+                self.call_all(&run.after, &mut **handle, lane);
+                lane.is_inside = false;
+            }
+            if !self.ended.load(Ordering::SeqCst) {
+                lane.entries.push(Entry::EndOfRun);
+            }
+        }
+        handles.extend(outer);
+    }
+
+    /// What was seen, until `end`.
+    fn read(&self, start: u64, logs: &[LogOfThread], end: &End) -> Vec<Seen> {
+        let mut seen = Vec::with_capacity(self.runs.len());
+        let mut entries: Vec<_> = logs.iter().map(|log| log.entries.entries()).collect();
+        let mut chosen: Vec<_> = logs.iter().map(|log| log.chosen.entries()).collect();
+        for run in 0..self.runs.len() {
+            let mut intervals = Vec::with_capacity(logs.len());
+            let mut how = Some(End::Complete);
+            for (thread, log) in logs.iter().enumerate() {
+                let behaviour = self.behaviour(run, thread);
+                let (log, last) = read(behaviour, thread, start, &mut entries[thread], &mut chosen[thread], log);
+                intervals.push(log);
+                match last {
+                    Some(Entry::EndOfRun) => {}
+                    Some(Entry::Panicked(message)) => {
+                        let thread = u32::try_from(thread).expect("few threads");
+                        how = Some(End::Panicked { thread, message: message.clone() });
+                    }
+                    _ if how == Some(End::Complete) => how = None,
+                    _ => {}
+                }
+            }
+            let end = how.unwrap_or_else(|| end.clone());
+            let is_last = end != End::Complete;
+            let history = from_logs(intervals).expect("logs of threads are one behind the other");
+            seen.push(Seen { history, end });
+            if is_last {
+                break;
+            }
+        }
+        seen
+    }
+
+    /// Waits until all threads are here; whether they will be.
+    fn meet(&self, meeting: &AtomicUsize) -> bool {
+        self.arrive(meeting, true)
+    }
+
+    /// Says that this thread is here, and `waits` until all are; whether they will be.
+    fn arrive(&self, meeting: &AtomicUsize, waits: bool) -> bool {
+        let threads = self.runs[0].threads.len();
+        meeting.fetch_add(1, Ordering::AcqRel);
+        if !waits {
+            return true;
+        }
+        let mut turns = 0_u32;
+        while meeting.load(Ordering::Acquire) < threads {
+            if self.ended.load(Ordering::Relaxed) {
+                return false;
+            }
+            turns += 1;
+            // With more threads than processors, the others need this one.
+            if turns % TURNS_PER_YIELD == 0 {
+                std::thread::yield_now();
+            }
+            std::hint::spin_loop();
+        }
+        true
+    }
+
+    fn call_all(&self, calls: &[Call], handle: &mut dyn Handle, lane: &mut Lane) {
+        for call in calls {
+            if !self.call(call, handle, lane) {
+                return;
+            }
+        }
+    }
+
+    /// Calls an operation, if it is possible now; whether to go on.
+    fn call(&self, call: &Call, handle: &mut dyn Handle, lane: &mut Lane) -> bool {
+        if self.ended.load(Ordering::Relaxed) {
+            return false;
+        }
+        lane.begun += 1;
+        if !handle.is_possible(call.operation) {
+            lane.entries.push(Entry::Skipped);
+            lane.status.begun.store(lane.begun, Ordering::Release);
+            return true;
+        }
+        lane.status.begun.store(lane.begun, Ordering::Release);
+        let timed = handle.call(call, self.settings.clock);
+        // What returns when threads are told to leave returns because of that.
+        if self.ended.load(Ordering::Acquire) {
+            return false;
+        }
+        lane.entries.push(Entry::Done(timed));
+        true
+    }
+}
+
+/// How many turns of a loop are waited before others are let go first.
+const TURNS_PER_YIELD: u32 = 64;
+
+/// A thread that chooses what it calls next, from what it has seen.
+pub struct Worker<'w> {
+    batch: &'w Batch,
+    handle: &'w mut dyn Handle,
+    lane: &'w mut Lane,
+    random: Random,
+    thread: u32,
+    /// How many operations it may still call.
+    left: usize,
+}
+
+impl std::fmt::Debug for Worker<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+impl Worker<'_> {
+    /// The number of this thread, from 0.
+    pub fn thread(&self) -> u32 {
+        self.thread
+    }
+
+    /// Random numbers that come from the seed of the run.
+    pub fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    /// Calls the operation with this name, and gives what it returned.
+    ///
+    /// A thread that has called as many operations as it may ends here.
+    ///
+    /// # Panics
+    /// If there is no such operation, or it returns something else.
+    pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
+        let found = (0..).zip(self.batch.kinds.iter()).find(|(_, kind)| *kind.name == *name);
+        let Some((operation, _)) = found else { panic!("the test has no operation `{name}`") };
+        if self.left == 0 {
+            resume_unwind(Box::new(Stop));
+        }
+        self.left -= 1;
+        let call = Call { operation, argument: argument.to_value() };
+        self.lane.chosen.push(call.clone());
+        let before = self.lane.entries.len();
+        if !self.batch.call(&call, self.handle, self.lane) {
+            resume_unwind(Box::new(Stop));
+        }
+        let result = match self.lane.entries.last() {
+            Some(Entry::Done(timed)) if self.lane.entries.len() > before => R::from_value(&timed.result),
+            _ => panic!("`{name}` is not possible now, but a worker chose it"),
+        };
+        result.unwrap_or_else(|| panic!("`{name}` does not return what the worker expects"))
+    }
+}
+
+/// Waits for the threads of a batch; how it ends, as far as can be told from outside.
+fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread]) -> End {
+    let progress = || -> usize {
+        let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
+        met + logs.iter().map(|log| log.entries.len()).sum::<usize>()
+    };
+    let (mut seen, mut since, mut ticks) = (progress(), Instant::now(), 0_u32);
+    loop {
+        if finish.is_over() {
+            // A thread that panicked has told the others to leave.
+            return if batch.ended.load(Ordering::SeqCst) { End::Blocked } else { End::Complete };
+        }
+        std::thread::park_timeout(TICK);
+        ticks += 1;
+        let now = progress();
+        if now != seen {
+            (seen, since, ticks) = (now, Instant::now(), 0);
+            continue;
+        }
+        // This thread must have been awake as often as it should: else it is the machine that is slow.
+        let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
+        if waited >= batch.settings.watchdog {
+            return End::Stuck(waited);
+        }
+        if waited >= batch.settings.patience {
+            let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
+            let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
+            if inside.peek().is_some() && inside.all(may_block) {
+                return End::Blocked;
+            }
+        }
+    }
+}
+
+/// What a thread did in a run, and the entry that ends it.
+fn read<'e>(
+    behaviour: &Behaviour,
+    thread: usize,
+    start: u64,
+    entries: &mut impl Iterator<Item = &'e Entry>,
+    chosen: &mut impl Iterator<Item = &'e Call>,
+    of_thread: &LogOfThread,
+) -> (Vec<Interval<Call, Value>>, Option<&'e Entry>) {
+    let process = u32::try_from(thread).expect("few threads");
+    let mut log = Vec::new();
+    let mut calls = match behaviour {
+        Behaviour::Calls(calls) => Some(calls.iter()),
+        Behaviour::Chooses(_) => None,
+    };
+    let mut next = || match &mut calls {
+        Some(calls) => calls.next().cloned(),
+        None => chosen.next().cloned(),
+    };
+    let mut last = start;
+    loop {
+        match entries.next() {
+            Some(Entry::Done(Timed { call, ret, result })) => {
+                let called = next().expect("each return is of a call");
+                log.push(Interval::returned(process, called, time(*call), time(*ret), result.clone()));
+                last = *ret;
+            }
+            Some(Entry::Skipped) => {
+                next();
+            }
+            Some(end @ Entry::EndOfRun) => return (log, Some(end)),
+            end => {
+                // When it was called is not known: not before the one before it returned.
+                if of_thread.is_inside() {
+                    log.extend(next().map(|called| Interval::pending(process, called, time(last))));
+                }
+                return (log, end);
+            }
+        }
+    }
+}
+
+/// What a panic says.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::history::{EventKind, OpId, ProcessId};
+
+    /// An object with these operations: 0 counts, 1 panics, 2 spins for ever on a primitive, 3 sleeps for ever outside of
+    /// all primitives, 4 waits until it is released.
+    #[derive(Default)]
+    struct Mixed {
+        count: AtomicU64,
+        released: crate::primitives::AtomicBool,
+    }
+
+    struct Shared(Arc<Mixed>);
+
+    impl Instance for Shared {
+        fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+            Box::new(Self(Arc::clone(&self.0)))
+        }
+
+        fn release(&self) {
+            self.0.released.store(true, Ordering::SeqCst);
+        }
+    }
+
+    impl Handle for Shared {
+        fn is_possible(&mut self, operation: u32) -> bool {
+            operation != 5
+        }
+
+        fn call(&mut self, call: &Call, clock: Clock) -> Timed {
+            Timed::measure(clock, || match call.operation {
+                0 => self.0.count.fetch_add(1, Ordering::SeqCst),
+                1 => panic!("as it should"),
+                2 => loop {
+                    crate::primitives::spin_hint();
+                },
+                3 => loop {
+                    std::thread::park();
+                },
+                _ => loop {
+                    if self.0.released.load(Ordering::SeqCst) {
+                        return 7;
+                    }
+                    std::thread::yield_now();
+                },
+            })
+        }
+    }
+
+    fn kinds() -> Arc<[Kind]> {
+        let kind = |name, may_block| Kind { may_block, ..Kind::new(name, |_| Value::Null) };
+        [
+            kind("count", false),
+            kind("panic", false),
+            kind("spin", false),
+            kind("sleep", false),
+            kind("wait", true),
+            kind("impossible", false),
+        ]
+        .into()
+    }
+
+    fn calls(operations: &[u32]) -> Vec<Call> {
+        operations.iter().map(|operation| Call { operation: *operation, argument: Value::Null }).collect()
+    }
+
+    fn run_of(threads: &[&[u32]]) -> Run {
+        let threads = threads.iter().map(|operations| Behaviour::Calls(calls(operations))).collect();
+        Run { instance: Arc::new(Shared(Arc::default())), threads, before: Vec::new(), after: Vec::new(), seed: 1 }
+    }
+
+    fn settings() -> Settings {
+        Settings { watchdog: Duration::from_millis(100), ..Settings::default() }
+    }
+
+    #[test]
+    fn runs_are_recorded_in_order() {
+        let mut runner = Runner::new();
+        for clock in Clock::ALL {
+            for chaos in [0, 4] {
+                let runs = (0..20).map(|_| run_of(&[&[0; 5], &[0, 5, 0], &[0; 4]])).collect();
+                let seen = runner.run(runs, &kinds(), &Settings { clock, chaos, ..settings() });
+                assert_eq!(seen.len(), 20);
+                for Seen { history, end } in seen {
+                    assert_eq!(end, End::Complete);
+                    assert_eq!((history.len(), history.pending()), (11, 0), "one was not possible");
+                    // A counter is counted in the order of time.
+                    for (first, one) in (0..).zip(history.operations()) {
+                        for (second, other) in (0..).zip(history.operations()) {
+                            if history.precedes(OpId(first), OpId(second)) {
+                                assert!(one.outcome.result() < other.outcome.result(), "{clock} {history:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(runner.lost(), 0);
+    }
+
+    #[test]
+    fn what_is_around_a_run_is_before_and_behind_it() {
+        let runs = (0..10).map(|_| Run { before: calls(&[0, 0]), after: calls(&[0]), ..run_of(&[&[0; 3], &[0; 3]]) });
+        for Seen { history, end } in Runner::new().run(runs.collect(), &kinds(), &settings()) {
+            assert_eq!((end, history.len()), (End::Complete, 9));
+            let around: Vec<_> =
+                history.operations().iter().filter(|operation| operation.process == ProcessId(2)).collect();
+            let results: Vec<_> = around.iter().filter_map(|operation| operation.outcome.result()).collect();
+            assert_eq!(results, [&Value::Int(0), &Value::Int(1), &Value::Int(8)]);
+            assert_eq!(history.events()[16].kind(), EventKind::Call);
+            assert_eq!(history.events()[16].op(), OpId(8), "the last is called when all others have returned");
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_the_run_and_is_told() {
+        let mut runner = Runner::new();
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        for _ in 0..20 {
+            let runs = vec![run_of(&[&[0, 0], &[0]]), run_of(&[&[0, 1, 0], &[0]]), run_of(&[&[0], &[0]])];
+            let seen = runner.run(runs, &kinds(), &settings());
+            assert_eq!(seen.len(), 2);
+            assert_eq!(seen[0].end, End::Complete);
+            assert_eq!(seen[1].end, End::Panicked { thread: 0, message: "as it should".to_owned() });
+            let panicked = seen[1].history.operations().iter().find(|operation| operation.op.operation == 1);
+            assert_eq!(panicked.expect("it was called").return_position(), None);
+        }
+        std::panic::set_hook(hook);
+        assert_eq!(runner.lost(), 0);
+    }
+
+    #[test]
+    fn stuck_threads_are_ended_or_left_behind() {
+        let mut runner = Runner::new();
+        for (operation, lost) in [(2, 0), (3, 1), (2, 1)] {
+            let runs = vec![run_of(&[&[0, 0], &[0]]), run_of(&[&[0], &[0, operation, 0]]), run_of(&[&[0], &[0]])];
+            let seen = runner.run(runs, &kinds(), &settings());
+            assert_eq!(seen.len(), 2);
+            assert!(matches!(seen[1].end, End::Stuck(time) if time >= Duration::from_millis(100)), "{:?}", seen[1].end);
+            assert_eq!((seen[1].history.len(), seen[1].history.pending()), (3, 1));
+            assert_eq!(runner.lost(), lost);
+        }
+        // The threads that took their places work.
+        assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
+    }
+
+    #[test]
+    fn operations_that_may_block_are_pending_and_released() {
+        let seen = Runner::new().run(vec![run_of(&[&[0, 4, 0], &[0, 4], &[0]])], &kinds(), &settings());
+        assert_eq!(seen[0].end, End::Blocked);
+        assert_eq!(
+            (seen[0].history.len(), seen[0].history.pending()),
+            (5, 2),
+            "what they returned then does not count"
+        );
+    }
+
+    #[test]
+    fn workers_choose_from_what_they_have_seen() {
+        let counted = Arc::new(Mutex::new(Vec::new()));
+        let seen_by_worker = Arc::clone(&counted);
+        let choose = move |worker: &mut Worker<'_>| {
+            loop {
+                let count: u64 = worker.call("count", ());
+                seen_by_worker.lock().expect("nobody panics").push(count);
+                if count >= 9 {
+                    return;
+                }
+            }
+        };
+        let threads = vec![Behaviour::Chooses(Arc::new(choose)), Behaviour::Calls(calls(&[0, 0]))];
+        let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
+        assert_eq!(seen[0].end, End::Complete);
+        assert_eq!(seen[0].history.len(), counted.lock().expect("nobody panics").len() + 2);
+        // One that never stops by itself is stopped.
+        let endless = |worker: &mut Worker<'_>| loop {
+            let _: u64 = worker.call("count", ());
+        };
+        let threads = vec![Behaviour::Chooses(Arc::new(endless))];
+        let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
+        assert_eq!((seen[0].history.len(), &seen[0].end), (1000, &End::Complete));
+    }
+}

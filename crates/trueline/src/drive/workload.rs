@@ -1,0 +1,221 @@
+//! What the threads of a run call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::run::Worker;
+use super::{Making, Random};
+use crate::history::Value;
+
+/// A call of an operation of a [`Workload`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Which operation, by its place in the workload.
+    pub operation: u32,
+    /// Its argument.
+    pub argument: Value,
+}
+
+/// Makes up the argument of an operation.
+type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
+
+/// What is known of an operation: how often it is called, by whom, and with what.
+#[derive(Clone)]
+pub struct Kind {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How often it is called, compared with others.
+    pub weight: u32,
+    /// The roles of the threads that call it; if there are none, all threads without a role do.
+    pub roles: Vec<Arc<str>>,
+    /// Whether it may wait for something that never comes: it is then pending, and nobody is stuck.
+    pub may_block: bool,
+    pub(super) make: MakeArgument,
+}
+
+impl Kind {
+    /// An operation that is called with what `make` makes.
+    pub fn new(name: &str, make: impl Fn(&mut Making<'_>) -> Value + Send + Sync + 'static) -> Self {
+        Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, make: Arc::new(make) }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, weight, roles, may_block, make: _ } = self;
+        f.debug_struct("Kind")
+            .field("name", name)
+            .field("weight", weight)
+            .field("roles", roles)
+            .field("may_block", may_block)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a thread does in a run.
+#[derive(Clone)]
+pub enum Behaviour {
+    /// These calls, one behind the other.
+    Calls(Vec<Call>),
+    /// What it chooses, from what it has seen.
+    Chooses(Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>),
+}
+
+impl fmt::Debug for Behaviour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calls(calls) => f.debug_tuple("Calls").field(calls).finish(),
+            Self::Chooses(_) => f.write_str("Chooses"),
+        }
+    }
+}
+
+/// How large a run is, and how disturbed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of threads; more if there are more roles.
+    pub threads: u32,
+    /// The fewest and the most operations of a thread.
+    pub operations: (u32, u32),
+    /// At one in how many schedule points a thread gives way ([`Chaos`](crate::primitives::Chaos)); never, if it is 0.
+    pub chaos: u32,
+    /// If there is one, ranges and lists of arguments give only so many of their values.
+    pub few: Option<u32>,
+    /// Into how many phases, with weights of their own, a run is divided; 0 for the given weights throughout.
+    pub phases: u32,
+}
+
+/// The operations of an object and how they are called.
+#[derive(Clone, Debug, Default)]
+pub struct Workload {
+    /// The operations.
+    pub kinds: Vec<Kind>,
+    /// How many threads have each role.
+    pub roles: Vec<(Arc<str>, u32)>,
+    /// What is called before the threads start, by one process of its own.
+    pub before: Vec<Call>,
+    /// What is called when all threads are done, by the same process.
+    pub after: Vec<Call>,
+}
+
+/// How much more or less often an operation is called in a phase, as powers of 2.
+const FACTORS: [u32; 3] = [2, 8, 32];
+
+impl Workload {
+    /// The operation with this name.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        (0..).zip(&self.kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
+    }
+
+    /// How many threads are needed at least, so that each operation is called.
+    pub fn fewest_threads(&self) -> u32 {
+        let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
+        with_roles + u32::from(self.kinds.iter().any(|kind| kind.roles.is_empty()))
+    }
+
+    /// The role of a thread, if it has one.
+    fn role(&self, thread: u32) -> Option<&str> {
+        let mut first = 0;
+        self.roles.iter().find_map(|(name, threads)| {
+            first += threads;
+            (thread < first).then_some(&**name)
+        })
+    }
+
+    /// Makes up what each thread calls.
+    ///
+    /// # Panics
+    /// If there is no operation for a thread to call.
+    pub fn program(&self, shape: &Shape, random: &mut Random) -> Vec<Vec<Call>> {
+        let threads = shape.threads.max(self.fewest_threads());
+        let mut unique = self.before.len() as u64;
+        let mut program: Vec<Vec<Call>> = Vec::new();
+        for thread in 0..threads {
+            let role = self.role(thread);
+            let is_its = |kind: &Kind| match role {
+                Some(role) => kind.roles.iter().any(|name| **name == *role),
+                None => kind.roles.is_empty(),
+            };
+            let kinds: Vec<usize> = (0..self.kinds.len()).filter(|kind| is_its(&self.kinds[*kind])).collect();
+            if kinds.is_empty() && role.is_none() {
+                // All operations have roles: there is nothing to do for other threads.
+                continue;
+            }
+            assert!(!kinds.is_empty(), "a role has an operation");
+            let (fewest, most) = shape.operations;
+            let length = fewest + random.below(most.saturating_sub(fewest) + 1);
+            let phase_length = (length / shape.phases.max(1)).max(1);
+            let mut weights: Vec<u32> = Vec::new();
+            let mut calls = Vec::with_capacity(length as usize);
+            for place in 0..length {
+                if place % phase_length == 0 {
+                    let mut factor = || if shape.phases == 0 { 1 } else { *random.pick(&FACTORS) };
+                    weights = kinds.iter().map(|kind| self.kinds[*kind].weight.saturating_mul(factor())).collect();
+                }
+                let total = weights.iter().copied().fold(0, u32::saturating_add);
+                let mut drawn = random.below(total.max(1));
+                let chosen = weights.iter().position(|weight| {
+                    let is_it = drawn < *weight;
+                    drawn = drawn.saturating_sub(*weight);
+                    is_it
+                });
+                let kind = kinds[chosen.unwrap_or(0)];
+                let making = &mut Making { random, unique: &mut unique, few: shape.few };
+                let argument = (self.kinds[kind].make)(making);
+                calls.push(Call { operation: u32::try_from(kind).expect("few operations"), argument });
+            }
+            program.push(calls);
+        }
+        program
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::Datum;
+
+    const SHAPE: Shape = Shape { threads: 3, operations: (2, 5), chaos: 0, few: None, phases: 0 };
+
+    fn workload() -> Workload {
+        let push = Kind { weight: 3, ..Kind::new("push", |making| (making.random.below(9)).to_value()) };
+        let pop = Kind::new("pop", |_| Value::Null);
+        Workload { kinds: vec![push, pop], ..Workload::default() }
+    }
+
+    #[test]
+    fn programs_are_as_large_as_they_should_be_and_come_from_the_seed() {
+        let program = |seed| workload().program(&SHAPE, &mut Random::new(seed));
+        for seed in 0..50 {
+            assert_eq!(program(seed).len(), 3);
+            assert!(program(seed).iter().all(|calls| (2..=5).contains(&calls.len())));
+            assert_eq!(program(seed), program(seed));
+        }
+        assert_ne!(program(1), program(2));
+    }
+
+    #[test]
+    fn weights_count() {
+        let shape = Shape { operations: (1000, 1000), ..SHAPE };
+        let pushes = |shape: &Shape, seed| {
+            let program = workload().program(shape, &mut Random::new(seed));
+            program.concat().iter().filter(|call| call.operation == 0).count()
+        };
+        let in_phase = Shape { phases: 1, ..shape };
+        assert!((0..20).all(|seed| (2100..2400).contains(&pushes(&shape, seed))));
+        assert!((0..20).any(|seed| pushes(&in_phase, seed) < 2000));
+        assert!((0..20).any(|seed| pushes(&in_phase, seed) > 2500));
+    }
+
+    #[test]
+    fn roles_have_threads_of_their_own() {
+        let mut workload = workload();
+        workload.kinds[1].roles.push("consumer".into());
+        workload.roles.push(("consumer".into(), 1));
+        let program = workload.program(&SHAPE, &mut Random::new(1));
+        let all = |calls: &[Call], operation| calls.iter().all(|call| call.operation == operation);
+        assert!(all(&program[0], 1) && all(&program[1], 0) && all(&program[2], 0));
+        workload.kinds[0].roles.push("consumer".into());
+        assert_eq!(workload.program(&SHAPE, &mut Random::new(1)).len(), 1, "nobody else has anything to do");
+    }
+}

@@ -1,0 +1,328 @@
+//! Plain Rust values as the values of a history, and back.
+
+use std::sync::Arc;
+
+use super::Value;
+
+/// What an operation of a test may return: a plain value that a history can hold.
+///
+/// Values of one type are equal if and only if what they become is.
+///
+/// ```
+/// use trueline::history::{Datum, Value};
+///
+/// assert_eq!(Some(3_u64).to_value(), Value::Int(3));
+/// assert_eq!(None::<u64>.to_value(), Value::Null);
+/// assert_eq!(Err::<(), _>("full").to_value().to_string(), r#"["error","full"]"#);
+///
+/// /// An own type says what it is with plain values.
+/// struct Color { red: u8, green: u8 }
+///
+/// impl Datum for Color {
+///     fn to_value(&self) -> Value {
+///         (self.red, self.green).to_value()
+///     }
+/// }
+/// # assert_eq!(Color { red: 1, green: 2 }.to_value().to_string(), "[1,2]");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be recorded in a history",
+    label = "this is the result of an operation, or a part of it",
+    note = "let the body of the operation return a plain value: numbers, `bool`, `char`, `String`, `()`, or `Option`, `Result`, tuples and `Vec` of them; `.is_ok()`, `.ok()` or `.map(|guard| *guard)` often do",
+    note = "or implement `trueline::history::Datum` for your own type"
+)]
+pub trait Datum {
+    /// The value.
+    fn to_value(&self) -> Value;
+}
+
+/// What an operation of a test may take: a plain value that can be read back from a history.
+///
+/// ```
+/// use trueline::history::{Argument, Datum};
+///
+/// let pair = (1_u32, Some("a".to_owned()));
+/// assert_eq!(Argument::from_value(&pair.to_value()), Some(pair));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the argument of an operation",
+    label = "this is made by the generator of the arguments",
+    note = "numbers, `bool`, `char`, `String`, `()`, and `Option`, tuples and `Vec` of them can; make anything else from them in the body",
+    note = "or implement `trueline::history::Datum` and `trueline::history::Argument` for your own type"
+)]
+pub trait Argument: Datum + Sized {
+    /// What the value was made from; `None` if it is not from this type.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        /// A number too large for [`Value::Int`] is text.
+        impl Datum for $type {
+            #[inline]
+            fn to_value(&self) -> Value {
+                match i64::try_from(*self) {
+                    Ok(int) => Value::Int(int),
+                    Err(_) => Value::Text(self.to_string().into()),
+                }
+            }
+        }
+
+        impl Argument for $type {
+            #[inline]
+            fn from_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Int(int) => (*int).try_into().ok(),
+                    Value::Text(text) => text.parse().ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl Datum for () {
+    #[inline]
+    fn to_value(&self) -> Value {
+        Value::Null
+    }
+}
+
+impl Argument for () {
+    #[inline]
+    fn from_value(value: &Value) -> Option<Self> {
+        value.is_null().then_some(())
+    }
+}
+
+impl Datum for bool {
+    #[inline]
+    fn to_value(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+impl Argument for bool {
+    #[inline]
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Bool(value) = value { Some(*value) } else { None }
+    }
+}
+
+impl Datum for char {
+    fn to_value(&self) -> Value {
+        Value::Text((*self.encode_utf8(&mut [0; 4])).into())
+    }
+}
+
+impl Argument for char {
+    fn from_value(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let mut letters = text.chars();
+        letters.next().filter(|_| letters.next().is_none())
+    }
+}
+
+impl Datum for str {
+    fn to_value(&self) -> Value {
+        Value::Text(self.into())
+    }
+}
+
+impl Datum for String {
+    fn to_value(&self) -> Value {
+        Value::Text(self.as_str().into())
+    }
+}
+
+impl Argument for String {
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text.as_ref().to_owned()) } else { None }
+    }
+}
+
+impl<T: Datum + ?Sized> Datum for &T {
+    fn to_value(&self) -> Value {
+        (**self).to_value()
+    }
+}
+
+impl<T: Datum + ?Sized> Datum for Arc<T> {
+    fn to_value(&self) -> Value {
+        (**self).to_value()
+    }
+}
+
+impl<T: Datum + ?Sized> Datum for Box<T> {
+    fn to_value(&self) -> Value {
+        (**self).to_value()
+    }
+}
+
+/// Nothing is null, and something is what it is; but a something that would be null, or look like this, is in a list of
+/// its own.
+impl<T: Datum> Datum for Option<T> {
+    #[inline]
+    fn to_value(&self) -> Value {
+        match self {
+            None => Value::Null,
+            Some(some) => match some.to_value() {
+                Value::Null => Value::List([Value::Null].into()),
+                Value::List(list) if list.len() == 1 => Value::List([Value::List(list)].into()),
+                value => value,
+            },
+        }
+    }
+}
+
+impl<T: Argument> Argument for Option<T> {
+    #[inline]
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Null => Some(None),
+            Value::List(list) if list.len() == 1 => T::from_value(&list[0]).map(Some),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+/// A success is what it is, an error is in a list behind `"error"`; a success that looks like one is behind `"ok"`.
+impl<T: Datum, E: Datum> Datum for Result<T, E> {
+    fn to_value(&self) -> Value {
+        let tagged = |tag: &str, value| Value::List([tag.into(), value].into());
+        match self {
+            Err(error) => tagged("error", error.to_value()),
+            Ok(success) => match success.to_value() {
+                Value::List(list) if is_tagged(&list) => tagged("ok", Value::List(list)),
+                value => value,
+            },
+        }
+    }
+}
+
+fn is_tagged(list: &[Value]) -> bool {
+    matches!(list, [Value::Text(tag), _] if matches!(tag.as_ref(), "ok" | "error"))
+}
+
+impl<T: Argument, E: Argument> Argument for Result<T, E> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::List(list) if is_tagged(list) && list[0] == "error".into() => E::from_value(&list[1]).map(Err),
+            Value::List(list) if is_tagged(list) => T::from_value(&list[1]).map(Ok),
+            value => T::from_value(value).map(Ok),
+        }
+    }
+}
+
+impl<T: Datum> Datum for [T] {
+    fn to_value(&self) -> Value {
+        self.iter().map(T::to_value).collect()
+    }
+}
+
+impl<T: Datum> Datum for Vec<T> {
+    fn to_value(&self) -> Value {
+        self.as_slice().to_value()
+    }
+}
+
+impl<T: Argument> Argument for Vec<T> {
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Value::List(list) = value { list.iter().map(T::from_value).collect() } else { None }
+    }
+}
+
+impl<T: Datum, const N: usize> Datum for [T; N] {
+    fn to_value(&self) -> Value {
+        self.as_slice().to_value()
+    }
+}
+
+impl<T: Argument, const N: usize> Argument for [T; N] {
+    fn from_value(value: &Value) -> Option<Self> {
+        Vec::from_value(value)?.try_into().ok()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $index:tt),+))*) => {$(
+        impl<$($name: Datum),+> Datum for ($($name,)+) {
+            fn to_value(&self) -> Value {
+                Value::List([$(self.$index.to_value()),+].into())
+            }
+        }
+
+        impl<$($name: Argument),+> Argument for ($($name,)+) {
+            fn from_value(value: &Value) -> Option<Self> {
+                let Value::List(list) = value else { return None };
+                let mut parts = list.iter();
+                let tuple = ($($name::from_value(parts.next()?)?,)+);
+                parts.next().is_none().then_some(tuple)
+            }
+        }
+    )*};
+}
+
+tuples! {
+    (A 0)
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::fmt::Debug;
+
+    use super::*;
+
+    /// All of them become different values, and come back from them.
+    fn keeps_apart<T: Argument + Clone + PartialEq + Debug>(all: &[T]) {
+        let mut seen: HashMap<Value, T> = HashMap::new();
+        for one in all {
+            let value = one.to_value();
+            assert_eq!(T::from_value(&value).as_ref(), Some(one), "{value}");
+            if let Some(other) = seen.insert(value, one.clone()) {
+                assert_eq!(*one, other, "both become the same");
+            }
+        }
+        assert_eq!(seen.len(), all.len());
+    }
+
+    #[test]
+    fn numbers_are_exact() {
+        keeps_apart(&[0, 1, u64::MAX, u64::MAX - 1, i64::MAX as u64, i64::MAX as u64 + 1]);
+        keeps_apart(&[i128::MIN, i128::from(i64::MIN), -1, 0, i128::MAX]);
+        assert_eq!(u8::from_value(&Value::Int(256)), None);
+    }
+
+    #[test]
+    fn options_nest() {
+        let inner = [None, Some(None), Some(Some(None)), Some(Some(Some(1_u8)))];
+        keeps_apart(&inner);
+        keeps_apart(&[None, Some(vec![]), Some(vec![None]), Some(vec![Some(1_u8)]), Some(vec![None, None])]);
+        keeps_apart(&[None, Some((None,)), Some((Some(()),))]);
+    }
+
+    #[test]
+    fn results_nest() {
+        let ok = "ok".to_owned();
+        keeps_apart(&[Ok(vec![ok.clone(), ok.clone()]), Ok(vec!["error".to_owned(), ok.clone()]), Err(ok.clone())]);
+        keeps_apart(&[Ok(Ok(())), Ok(Err(())), Err(Ok::<(), ()>(())), Err(Err(()))]);
+        keeps_apart(&[Ok((ok.clone(), 1_u8)), Ok(("error".to_owned(), 1)), Err(1)]);
+    }
+
+    #[test]
+    fn others_come_back() {
+        keeps_apart(&['a', 'é', '"']);
+        keeps_apart(&[String::new(), "a".to_owned(), "null".to_owned()]);
+        keeps_apart(&[[1_u8, 2], [2, 1]]);
+        keeps_apart(&[(1_u8, true, "x".to_owned()), (1, false, "x".to_owned())]);
+        assert_eq!(<(u8, u8)>::from_value(&vec![1_u8, 2, 3].to_value()), None);
+        assert_eq!(char::from_value(&"ab".to_value()), None);
+    }
+}
