@@ -75,8 +75,11 @@ pub mod judge;
 pub mod named;
 pub mod primitives;
 pub mod spec;
+pub mod test;
 pub mod verdict;
 pub mod view;
+
+pub use test::test;
 
 /// The code in the README is compiled and run.
 #[cfg(doctest)]

@@ -110,7 +110,7 @@ impl Workload {
     /// How many threads are needed at least, so that each operation is called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
-        with_roles + u32::from(self.kinds.iter().any(|kind| kind.roles.is_empty()))
+        with_roles + u32::from(self.kinds.iter().any(|kind| kind.weight > 0 && kind.roles.is_empty()))
     }
 
     /// The role of a thread, if it has one.
@@ -136,7 +136,8 @@ impl Workload {
                 Some(role) => kind.roles.iter().any(|name| **name == *role),
                 None => kind.roles.is_empty(),
             };
-            let kinds: Vec<usize> = (0..self.kinds.len()).filter(|kind| is_its(&self.kinds[*kind])).collect();
+            let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && is_its(&self.kinds[*kind]);
+            let kinds: Vec<usize> = (0..self.kinds.len()).filter(is_called).collect();
             if kinds.is_empty() && role.is_none() {
                 // All operations have roles: there is nothing to do for other threads.
                 continue;

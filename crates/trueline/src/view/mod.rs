@@ -2,6 +2,7 @@
 //!
 //! A [`Report`] is what there is to show, as plain data; [`text`] and [`json`] write it down.
 
+pub mod columns;
 pub mod json;
 pub mod text;
 

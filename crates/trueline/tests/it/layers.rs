@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("view", &["history", "verdict"]),
     ("assert", &["history", "spec", "verdict", "judge", "view"]),
     ("named", &["history", "spec", "verdict", "judge"]),
+    ("test", &["drive", "history", "judge", "named", "spec", "verdict", "view"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

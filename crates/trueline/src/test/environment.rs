@@ -1,0 +1,56 @@
+//! What the environment says.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::plan::Options;
+
+/// Variables that change how tests run: their names and what they are.
+pub(super) const VARIABLES: [(&str, &str); 9] = [
+    ("TRUELINE_SEED", "the seed of all that is random"),
+    ("TRUELINE_REPLAY", "the only run that is made, as a report names it"),
+    ("TRUELINE_TIME", "for how many seconds runs are made"),
+    ("TRUELINE_RUNS", "how many runs are made, however long that takes"),
+    ("TRUELINE_THREADS", "the number of threads"),
+    ("TRUELINE_OPERATIONS", "the number of operations of each thread"),
+    ("TRUELINE_CHAOS", "at one in how many schedule points threads give way; 0 for never"),
+    ("TRUELINE_CLOCK", "tsc, instant or counter"),
+    ("TRUELINE_WEAK", "1: operations that are tagged weak are called too"),
+];
+
+/// Reads a variable.
+///
+/// # Panics
+/// If it is there and makes no sense: a test that ignored it would test something else.
+fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
+    let what = VARIABLES.iter().find(|(known, _)| *known == name).map_or("", |(_, what)| what);
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => panic!("{name}={text} cannot be read ({error}): it is {what}; correct it, or unset it"),
+    }
+}
+
+/// Whether operations that are tagged weak are called.
+pub(super) fn weak() -> Option<bool> {
+    read::<u8>("TRUELINE_WEAK").map(|weak| weak != 0)
+}
+
+impl Options {
+    /// What is set here, unless the environment says otherwise.
+    pub(super) fn with_environment(mut self) -> Self {
+        self.seed = read("TRUELINE_SEED").or(self.seed);
+        self.replay = read("TRUELINE_REPLAY").or(self.replay);
+        if let Some(seconds) = read::<f64>("TRUELINE_TIME") {
+            let time = Duration::try_from_secs_f64(seconds);
+            self.time = time.unwrap_or_else(|error| panic!("TRUELINE_TIME={seconds} cannot be read: {error}"));
+            self.runs = None;
+        }
+        self.runs = read("TRUELINE_RUNS").or(self.runs);
+        self.threads = read("TRUELINE_THREADS").or(self.threads);
+        self.operations = read("TRUELINE_OPERATIONS").map(|operations| (operations, operations)).or(self.operations);
+        self.chaos = read("TRUELINE_CHAOS").or(self.chaos);
+        self.clock = read("TRUELINE_CLOCK").or(self.clock);
+        self
+    }
+}

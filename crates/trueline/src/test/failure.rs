@@ -1,0 +1,203 @@
+//! What a failing test says.
+
+use std::fmt::{self, Display, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::plan::{Judge, Plan};
+use super::token::Token;
+use crate::drive::Seen;
+use crate::history::{History, OpId, Outcome, Record, Value};
+use crate::judge::shrink::{self, Limits};
+use crate::judge::{Config, check};
+use crate::verdict::{Core, Judgement};
+use crate::view::{Report, columns, text};
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// No order of its operations explains it.
+    NotLinearizable,
+    /// For so long, no thread got anywhere.
+    Stuck(Duration),
+    /// The object panicked.
+    Panicked {
+        /// In this thread.
+        thread: u32,
+        /// With this message.
+        message: String,
+    },
+}
+
+/// A run that went wrong, and all that is known of it.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What is wrong.
+    pub kind: FailureKind,
+    /// How long it took to find.
+    pub after: Duration,
+    /// The name of the run.
+    pub token: Token,
+    /// What happened.
+    pub history: History<Record, Value>,
+    /// What judged it.
+    pub algorithm: String,
+    /// Where the history was saved, if it could be.
+    pub saved: Option<PathBuf>,
+    report: String,
+}
+
+/// The report.
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.report)
+    }
+}
+
+/// Histories with so many operations are shown as a whole.
+const MOST_SHOWN: usize = 24;
+/// How long a core is looked for.
+const TIME_FOR_CORE: Duration = Duration::from_secs(3);
+
+impl Failure {
+    pub(super) fn new(plan: &Plan, seen: &Seen, kind: FailureKind, token: Token, after: Duration) -> Self {
+        let history = plan.raw(&seen.history);
+        let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
+        let explained = (kind == FailureKind::NotLinearizable).then(|| explain(plan, seen));
+        let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
+        let report = render(plan, &kind, &token, after, &shown, explained.as_ref(), saved.as_deref());
+        let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
+        Self { kind, after, token, history, algorithm, saved, report }
+    }
+}
+
+/// Why a history was rejected.
+struct Explained {
+    history: History<Record, String>,
+    report: Report,
+    refused: Option<OpId>,
+    /// The operations that matter.
+    core: Vec<OpId>,
+}
+
+fn explain(plan: &Plan, seen: &Seen) -> Explained {
+    let config = Config::new().algorithm(plan.options.algorithm.clone());
+    let limits = Limits::new().time(TIME_FOR_CORE);
+    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) = match &plan.judge
+    {
+        Judge::Model(spec) => {
+            let judgement = check(spec, &seen.history, &config);
+            let core = judgement.verdict.evidence().map(|evidence| {
+                let core = shrink::core(spec, &seen.history, evidence, &limits);
+                let Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = core;
+                let history = show(&plan.raw(&history));
+                Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls }
+            });
+            ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core)
+        }
+        #[cfg(feature = "named")]
+        Judge::Named(spec) => {
+            let judged = spec.judge(plan.raw(&seen.history), &config).expect("it was read before");
+            let core = spec.shrink(&judged, &limits);
+            (spec.name(), judged.judgement().clone(), judged.history(), core)
+        }
+    };
+    let sizes = (history.len(), history.pending());
+    let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
+    let mut members = Vec::new();
+    if let Some(core) = &core {
+        report = report.with_core(&history, core);
+        members.extend(core.told().map(|member| member.id));
+        members.extend(core.begins_behind);
+    }
+    let evidence = judgement.verdict.evidence();
+    members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));
+    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members }
+}
+
+/// The history with results as a person reads them.
+fn show(history: &History<Record, Value>) -> History<Record, String> {
+    let shown = history.try_map(|operation| {
+        let show = |value: &Value| if value.is_null() { "-".to_owned() } else { value.to_string() };
+        let outcome = match &operation.outcome {
+            Outcome::Returned(value) => Outcome::Returned(show(value)),
+            Outcome::Optional(value) => Outcome::Optional(show(value)),
+            Outcome::Pending => Outcome::Pending,
+        };
+        Ok::<_, std::convert::Infallible>((operation.op.clone(), outcome))
+    });
+    match shown {
+        Ok(shown) => shown,
+        Err(never) => match never {},
+    }
+}
+
+fn render(
+    plan: &Plan,
+    kind: &FailureKind,
+    token: &Token,
+    after: Duration,
+    history: &History<Record, String>,
+    explained: Option<&Explained>,
+    saved: Option<&Path>,
+) -> String {
+    let name = plan.options.name.as_deref().unwrap_or("the object");
+    let mut out = match kind {
+        FailureKind::NotLinearizable => format!("{name} is not linearizable (found after {after:.1?})\n"),
+        FailureKind::Stuck(time) => {
+            format!("{name} is stuck: for {time:.1?} no thread got anywhere (found after {after:.1?})\n")
+        }
+        FailureKind::Panicked { thread, message } => {
+            format!("{name} panicked in thread {thread}: {message} (found after {after:.1?})\n")
+        }
+    };
+    if let Some(reason) = explained.and_then(|explained| explained.report.reason()) {
+        let _ = writeln!(out, "  {reason}");
+    }
+    out.push('\n');
+    let refused = explained.and_then(|explained| explained.refused);
+    let is_small = history.len() <= MOST_SHOWN;
+    let last = history.len().saturating_sub(MOST_SHOWN);
+    let shows = |id: OpId| match explained {
+        _ if is_small => true,
+        Some(explained) => explained.core.contains(&id),
+        None => id.index() >= last || history[id].return_position().is_none(),
+    };
+    if !is_small {
+        let _ = writeln!(out, "  of {} operations, those that matter:", history.len());
+    }
+    out.push_str(&columns::render(history, shows, refused));
+    if let Some(explained) = explained {
+        out.push('\n');
+        out.push_str(&text::render(&explained.report, text::Style::Plain));
+    }
+    out.push('\n');
+    if let Some(saved) = saved {
+        let _ = writeln!(out, "  the history:  {}", saved.display());
+    }
+    let _ = writeln!(out, "  run it again: TRUELINE_REPLAY={token} cargo test {name}");
+    let _ = writeln!(out, "                or put .replay(\"{token}\") before .run()");
+    out
+}
+
+/// Saves the history beside what the compiler makes, or among temporary files.
+fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
+    #[cfg(feature = "json")]
+    {
+        let program = std::env::current_exe().ok()?;
+        let beside = program.ancestors().find(|folder| folder.ends_with("target"));
+        let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
+        std::fs::create_dir_all(&folder).ok()?;
+        let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        let path = folder.join(format!("{name}-{token}.jsonl"));
+        let file = std::fs::File::create(&path).ok()?;
+        crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;
+        Some(path)
+    }
+    #[cfg(not(feature = "json"))]
+    {
+        let _ = (name, token, history);
+        None
+    }
+}

@@ -1,0 +1,911 @@
+//! Testing a concurrent object in a dozen lines.
+//!
+//! A test says how to make the object, what is right (a plain Rust type, or a specification by name), and for each
+//! operation its name, its arguments, and what to call. [`Test::run`] then makes many small runs under real threads, on a
+//! fresh object each, and compares each with what is right.
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use std::sync::Mutex;
+//!
+//! trueline::test(|| Mutex::new(VecDeque::new()))
+//!     .model(VecDeque::new())
+//!     .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+//!     .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
+//!     .runs(200)
+//!     .run();
+//! ```
+//!
+//! A run that cannot be explained makes the test fail, with a report: the threads side by side, the few operations that
+//! matter, what was returned and what could have been, and how to run it again. So does one that gets stuck, and a panic of
+//! the object.
+//!
+//! ```should_panic
+//! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+//!
+//! // The increment is a load and a store: two threads may draw the same number.
+//! trueline::test(|| AtomicU64::new(0))
+//!     .model(0_u64)
+//!     .operation(
+//!         "draw",
+//!         (),
+//!         |counter, ()| {
+//!             let number = counter.load(SeqCst);
+//!             counter.store(number + 1, SeqCst);
+//!             number
+//!         },
+//!         |model, ()| {
+//!             *model += 1;
+//!             *model - 1
+//!         },
+//!     )
+//! #   .forgetful()
+//!     .time(std::time::Duration::from_secs(20))
+//!     .run();
+//! ```
+//!
+//! # What real objects need
+//!
+//! - **A handle for each thread** ([`Test::handle`]), which may hold guards from one operation to a later one, and be
+//!   dropped by an operation; **roles** ([`Test::by`]), such as a single consumer; operations that are possible only
+//!   [sometimes](Test::when).
+//! - **Operations that may never return** ([`Test::may_block`]), with a way to [let them go](Test::release).
+//! - Operations [before](Test::before) a run, to fill the object, and [after](Test::after) it, when all is quiet.
+//! - Fixed [programs](Test::program), and [workers](Test::worker) that choose what to do from what they have seen.
+//! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values; elements
+//!   of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
+//! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
+//!
+//! # The environment
+//!
+//! | variable | what it is |
+//! |---|---|
+//! | `TRUELINE_SEED` | the seed of all that is random |
+//! | `TRUELINE_REPLAY` | the only run that is made, as a report names it |
+//! | `TRUELINE_TIME` | for how many seconds runs are made |
+//! | `TRUELINE_RUNS` | how many runs are made, however long that takes |
+//! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | how many threads, and operations of each |
+//! | `TRUELINE_CHAOS` | at one in how many schedule points threads give way; 0 for never |
+//! | `TRUELINE_CLOCK` | `tsc`, `instant` or `counter` |
+//! | `TRUELINE_WEAK` | 1: operations that are tagged weak are called too |
+//!
+//! Runs that failed are kept in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and tried first the next
+//! time.
+
+mod environment;
+mod failure;
+mod model;
+mod plan;
+mod regressions;
+mod token;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::drive::{Call, Clock, Generate, Handle, Instance, Kind, Timed, Worker, Workload};
+use crate::history::{Argument, Datum, Value};
+use crate::judge::Algorithm;
+
+pub use failure::{Failure, FailureKind};
+pub use model::{ModelSpec, PlainModel, State};
+pub use plan::Plan;
+pub use token::{Source, Token};
+
+use model::ModelOperation;
+use plan::{Choose, Judge, Options};
+
+/// A test of the objects that `make` makes: the start of a [`Test`].
+///
+/// See the [module](self) for examples.
+#[track_caller]
+pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'static) -> Test<O> {
+    let place = std::panic::Location::caller();
+    let thread = std::thread::current();
+    // Test harnesses call the thread of a test by its name, unless they have one thread only.
+    let name = thread.name().filter(|name| *name != "main").map_or_else(
+        || format!("{}:{}", place.file().rsplit(['/', '\\']).next().unwrap_or_default(), place.line()),
+        str::to_owned,
+    );
+    Test {
+        make: Arc::new(make),
+        handle: Arc::new(|object, _| object.clone()),
+        release: None,
+        operations: Vec::new(),
+        roles: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
+        programs: Vec::new(),
+        choose: None,
+        judge: Unjudged(()),
+        weak: false,
+        options: Options { name: Some(name), ..Options::default() },
+    }
+}
+
+/// An object that all threads of a run share.
+pub struct Shared<O>(Arc<O>);
+
+impl<O> Clone for Shared<O> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<O> Deref for Shared<O> {
+    type Target = O;
+
+    fn deref(&self) -> &O {
+        &self.0
+    }
+}
+
+impl<O: fmt::Debug> fmt::Debug for Shared<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A test that does not know yet what is right: give it a [model](Test::model) or a [specification](Test::spec).
+#[derive(Debug)]
+pub struct Unjudged(());
+
+/// A test whose operations are compared with those of a plain Rust type.
+pub struct Modelled<M> {
+    initial: M,
+    steps: Vec<ModelOperation>,
+    independent_keys: bool,
+}
+
+impl<M: fmt::Debug> fmt::Debug for Modelled<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Modelled").field("initial", &self.initial).finish_non_exhaustive()
+    }
+}
+
+/// A test whose operations are compared with a specification by name.
+#[cfg(feature = "named")]
+#[derive(Debug)]
+pub struct Specified {
+    spec: crate::named::NamedSpec,
+}
+
+/// What carries out an operation.
+type Body<H> = Arc<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
+
+/// An operation of a test.
+struct Operation<H> {
+    kind: Kind,
+    body: Body<H>,
+    is_possible: Option<Arc<dyn Fn(&mut H) -> bool + Send + Sync>>,
+    takes: fn(&Value) -> bool,
+    is_weak: bool,
+}
+
+impl<H> Clone for Operation<H> {
+    fn clone(&self) -> Self {
+        Self {
+            kind: self.kind.clone(),
+            body: Arc::clone(&self.body),
+            is_possible: self.is_possible.clone(),
+            takes: self.takes,
+            is_weak: self.is_weak,
+        }
+    }
+}
+
+/// A call of an operation by its name, for fixed programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCall {
+    name: String,
+    argument: Value,
+}
+
+/// A call of the operation with this name, for [programs](Test::program).
+pub fn call(name: &str, argument: impl Argument) -> NamedCall {
+    NamedCall { name: name.to_owned(), argument: argument.to_value() }
+}
+
+/// A test of a concurrent object: see the [module](self).
+///
+/// `O` is the object, `H` what each thread has of it, and `J` says what is right.
+#[must_use = "a test does nothing until `run` is called"]
+pub struct Test<O, H = Shared<O>, J = Unjudged> {
+    make: Arc<dyn Fn() -> O + Send + Sync>,
+    handle: Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>,
+    release: Option<Arc<dyn Fn(&O) + Send + Sync>>,
+    operations: Vec<Operation<H>>,
+    roles: Vec<(Arc<str>, u32)>,
+    before: Vec<NamedCall>,
+    after: Vec<NamedCall>,
+    programs: Vec<Vec<Vec<NamedCall>>>,
+    choose: Option<Choose>,
+    judge: J,
+    weak: bool,
+    options: Options,
+}
+
+impl<O, H, J: fmt::Debug> fmt::Debug for Test<O, H, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<&Kind> = self.operations.iter().map(|operation| &operation.kind).collect();
+        f.debug_struct("Test")
+            .field("operations", &kinds)
+            .field("judge", &self.judge)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<O: 'static> Test<O, Shared<O>, Unjudged> {
+    /// Gives each thread a handle of its own, which operations get instead of the object.
+    ///
+    /// It is made on its thread, and dropped when all threads are done. Threads are numbered from 0; operations
+    /// [before](Test::before) and [after](Test::after) a run have a handle of their own.
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use std::sync::mpsc::{Receiver, Sender, channel};
+    /// use std::sync::Mutex;
+    ///
+    /// /// A sender for each thread, and the receiver for the first one.
+    /// struct Ends { sender: Sender<u64>, receiver: Option<Receiver<u64>> }
+    ///
+    /// trueline::test(|| { let (sender, receiver) = channel(); Mutex::new((sender, Some(receiver))) })
+    ///     .handle(|channel, _thread| {
+    ///         let mut ends = channel.lock().unwrap();
+    ///         Ends { sender: ends.0.clone(), receiver: ends.1.take() }
+    ///     })
+    ///     .model(VecDeque::new())
+    ///     .operation("send", 0..9_u64, |ends, x| ends.sender.send(x).is_ok(), |queue, x| { queue.push_back(x); true })
+    ///     .operation("receive", (), |ends, ()| ends.receiver.as_ref()?.try_recv().ok(), |queue, ()| queue.pop_front())
+    ///     .when(|ends| ends.receiver.is_some())
+    ///     .runs(100)
+    ///     .run();
+    /// ```
+    pub fn handle<H: 'static>(
+        self,
+        handle: impl Fn(&Shared<O>, u32) -> H + Send + Sync + 'static,
+    ) -> Test<O, H, Unjudged> {
+        Test {
+            make: self.make,
+            handle: Arc::new(handle),
+            release: self.release,
+            operations: Vec::new(),
+            roles: self.roles,
+            before: self.before,
+            after: self.after,
+            programs: self.programs,
+            choose: self.choose,
+            judge: self.judge,
+            weak: self.weak,
+            options: self.options,
+        }
+    }
+}
+
+impl<O, H> Test<O, H, Unjudged> {
+    fn judged_by<J>(self, judge: J) -> Test<O, H, J> {
+        let Self { make, handle, release, operations, roles, before, after, programs, choose, weak, options, .. } =
+            self;
+        Test { make, handle, release, operations, roles, before, after, programs, choose, judge, weak, options }
+    }
+
+    /// What is right is what this plain Rust type does, one operation at a time, from this state.
+    pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modelled<M>> {
+        self.judged_by(Modelled { initial, steps: Vec::new(), independent_keys: false })
+    }
+
+    /// What is right is what the specification of this name says, such as `queue` or `register:0`
+    /// (`trueline specs` lists them): its near-linear monitors judge long runs too.
+    ///
+    /// Operations have the names that the specification gives them.
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use std::sync::Mutex;
+    ///
+    /// trueline::test(|| Mutex::new(VecDeque::new()))
+    ///     .spec("queue")
+    ///     .operation("enqueue", trueline::drive::unique(), |queue, x| queue.lock().unwrap().push_back(x))
+    ///     .operation("dequeue", (), |queue, ()| queue.lock().unwrap().pop_front())
+    ///     .runs(200)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such specification.
+    #[cfg(feature = "named")]
+    #[track_caller]
+    pub fn spec(self, name: &str) -> Test<O, H, Specified> {
+        match crate::named::spec(name, crate::named::Options::new()) {
+            Ok(spec) => self.judged_by(Specified { spec }),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<O, H: 'static, J> Test<O, H, J> {
+    fn add<G, R>(&mut self, name: &str, arguments: G, body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static)
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        assert!(
+            !self.operations.iter().any(|operation| *operation.kind.name == *name),
+            "there are two operations `{name}`: give each a name of its own"
+        );
+        self.operations.push(Operation {
+            kind: Kind::new(name, move |making| arguments.generate(making).to_value()),
+            body: Arc::new(move |handle, argument, clock| {
+                let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+                Timed::measure(clock, || body(handle, argument))
+            }),
+            is_possible: None,
+            takes: |argument| G::Item::from_value(argument).is_some(),
+            is_weak: false,
+        });
+    }
+
+    #[track_caller]
+    fn last(&mut self, what: &str) -> &mut Operation<H> {
+        match self.operations.last_mut() {
+            Some(operation) => operation,
+            None => panic!("`{what}` is about the operation before it, and there is none yet"),
+        }
+    }
+
+    /// Calls the last operation so many times as often as one without a weight.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.last("weight").kind.weight = weight;
+        self
+    }
+
+    /// Only the thread with this role calls the last operation; others call those without a role.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// // One consumer, as many producers as there are other threads.
+    /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
+    /// # .operation("push", 0..9, |stack, x| stack.lock().unwrap().push(x))
+    /// .operation("pop", (), |stack, ()| stack.lock().unwrap().pop()).by("consumer")
+    /// # .runs(10).run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn by(self, role: &str) -> Self {
+        self.by_threads(role, 1)
+    }
+
+    /// The same with so many threads that have the role.
+    ///
+    /// # Panics
+    /// If there is no operation yet, or it is by no thread.
+    #[track_caller]
+    pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
+        assert!(threads > 0, "a role that no thread has is none");
+        let role: Arc<str> = role.into();
+        self.last("by").kind.roles.push(Arc::clone(&role));
+        match self.roles.iter_mut().find(|(name, _)| *name == role) {
+            Some((_, known)) => *known = threads.max(*known),
+            None => self.roles.push((role, threads)),
+        }
+        self
+    }
+
+    /// The last operation is called only on request ([`check_weak`](Test::check_weak), or `TRUELINE_WEAK=1`): for
+    /// operations such as `len` or iteration that many objects do not promise to be exact.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn weak(mut self) -> Self {
+        self.last("weak").is_weak = true;
+        self
+    }
+
+    /// Whether operations that are tagged [weak](Test::weak) are called.
+    pub fn check_weak(mut self, yes: bool) -> Self {
+        self.weak = yes;
+        self
+    }
+
+    /// The last operation may wait for something that never comes. Then it is pending, and the run is judged as it is.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn may_block(mut self) -> Self {
+        self.last("may_block").kind.may_block = true;
+        self
+    }
+
+    /// The last operation is called only when this holds for the thread's handle: a guard is there to be dropped, a
+    /// channel is not closed yet.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
+        self.last("when").is_possible = Some(Arc::new(is_possible));
+        self
+    }
+
+    /// How operations are let go that wait for something that never comes: close the channel, open the gate. What they
+    /// return then does not count. Objects that are written on [`primitives`](crate::primitives) need nothing.
+    pub fn release(mut self, release: impl Fn(&O) + Send + Sync + 'static) -> Self {
+        self.release = Some(Arc::new(release));
+        self
+    }
+
+    /// What is called before the threads start, one behind the other: an initial fill.
+    pub fn before(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
+        self.before.extend(calls);
+        self
+    }
+
+    /// What is called when all threads are done: a look at what is left.
+    pub fn after(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
+        self.after.extend(calls);
+        self
+    }
+
+    /// A fixed program that is run besides random ones, or instead of them if no operation has a weight: what each thread
+    /// calls.
+    ///
+    /// ```
+    /// use trueline::test::call;
+    /// # use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    /// # trueline::test(|| AtomicU64::new(0)).spec("fetch-add")
+    /// # .operation("fetch-add", 1..9_u64, |count, x| count.fetch_add(x, SeqCst))
+    /// .program([vec![call("fetch-add", 1)], vec![call("fetch-add", 2), call("fetch-add", 3)]])
+    /// # .runs(10).run();
+    /// ```
+    pub fn program<T>(mut self, threads: impl IntoIterator<Item = T>) -> Self
+    where
+        T: IntoIterator<Item = NamedCall>,
+    {
+        self.programs.push(threads.into_iter().map(|calls| calls.into_iter().collect()).collect());
+        self
+    }
+
+    /// Lets each thread choose what it calls next, from what it has seen.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
+    /// # .operation("push", 0..9_u64, |stack, x| stack.lock().unwrap().push(x))
+    /// # .operation("pop", (), |stack, ()| stack.lock().unwrap().pop())
+    /// .worker(|worker| {
+    ///     for _ in 0..5 {
+    ///         let top: Option<u64> = worker.call("pop", ());
+    ///         let next = top.map_or(0, |top| top + 1);
+    ///         worker.call::<_, ()>("push", next);
+    ///     }
+    /// })
+    /// # .runs(10).run();
+    /// ```
+    pub fn worker(mut self, worker: impl Fn(&mut Worker<'_>) + Send + Sync + 'static) -> Self {
+        self.choose = Some(Arc::new(worker));
+        self
+    }
+
+    /// The name of the test, instead of that of its thread.
+    pub fn name(mut self, name: &str) -> Self {
+        self.options.name = Some(name.to_owned());
+        self
+    }
+
+    /// The number of threads, in all runs.
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.options.threads = Some(threads.max(1));
+        self
+    }
+
+    /// The number of operations of each thread, in all runs.
+    pub fn operations(mut self, operations: u32) -> Self {
+        self.options.operations = Some((operations, operations));
+        self
+    }
+
+    /// At one in how many schedule points threads give way, in all runs; 0 for never. It has most effect on objects that
+    /// are written on [`primitives`](crate::primitives).
+    pub fn chaos(mut self, one_in: u32) -> Self {
+        self.options.chaos = Some(one_in);
+        self
+    }
+
+    /// Into how many phases, in which operations are called more or less often, a run is divided; 0 for the weights as
+    /// they are.
+    pub fn phases(mut self, phases: u32) -> Self {
+        self.options.phases = Some(phases);
+        self
+    }
+
+    /// For how long runs are made: a second, if nothing is said.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.options.time = time;
+        self.options.runs = None;
+        self
+    }
+
+    /// How many runs are made, however long that takes.
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.options.runs = Some(runs.max(1));
+        self
+    }
+
+    /// The seed of all that is random; without one, each test run has another.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = Some(seed);
+        self
+    }
+
+    /// Makes only the run that a report names so, often.
+    ///
+    /// # Panics
+    /// If it does not name a run.
+    #[track_caller]
+    pub fn replay(mut self, token: &str) -> Self {
+        match token.parse() {
+            Ok(token) => self.options.replay = Some(token),
+            Err(error) => panic!("{error}"),
+        }
+        self
+    }
+
+    /// The clock, instead of the best that the machine has.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.options.clock = Some(clock);
+        self
+    }
+
+    /// For how long no thread may get anywhere before the object is said to be stuck: a second, if nothing is said.
+    pub fn watchdog(mut self, time: Duration) -> Self {
+        self.options.watchdog = time;
+        self
+    }
+
+    /// How many threads make noise meanwhile: they keep the processors busy.
+    pub fn noise(mut self, threads: u32) -> Self {
+        self.options.noise = threads;
+        self
+    }
+
+    /// How many testers make runs at once, each with objects and threads of its own.
+    pub fn testers(mut self, testers: u32) -> Self {
+        self.options.testers = testers.max(1);
+        self
+    }
+
+    /// The algorithm that judges, instead of the automatic choice.
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.options.algorithm = algorithm;
+        self
+    }
+
+    /// Neither keeps failing runs in a file nor tries those that are there.
+    pub fn forgetful(mut self) -> Self {
+        self.options.remembers = false;
+        self
+    }
+}
+
+impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
+    /// An operation: its name, what makes its arguments, what it calls, and what it does to the model.
+    ///
+    /// # Panics
+    /// If there is one of this name already.
+    #[track_caller]
+    pub fn operation<G, R>(
+        self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+        model: impl Fn(&mut M, G::Item) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        self.partial_operation(name, arguments, body, move |state, argument| Some(model(state, argument)))
+    }
+
+    /// The same for an operation that waits in some states: `None` says that it cannot happen in this one.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use trueline::primitives::{AtomicBool, Ordering::SeqCst, spin_hint};
+    ///
+    /// trueline::test(|| AtomicBool::new(false))
+    ///     .handle(|lock, _| (lock.clone(), false))
+    ///     .model(false)
+    ///     .partial_operation(
+    ///         "lock",
+    ///         (),
+    ///         |(lock, is_mine), ()| {
+    ///             while lock.swap(true, SeqCst) {
+    ///                 spin_hint();
+    ///             }
+    ///             *is_mine = true;
+    ///         },
+    ///         |is_locked, ()| if *is_locked { None } else { *is_locked = true; Some(()) },
+    ///     )
+    ///     .when(|(_, is_mine)| !*is_mine)
+    ///     .may_block()
+    ///     .operation(
+    ///         "unlock",
+    ///         (),
+    ///         |(lock, is_mine), ()| { lock.store(false, SeqCst); *is_mine = false; },
+    ///         |is_locked, ()| *is_locked = false,
+    ///     )
+    ///     .when(|(_, is_mine)| *is_mine)
+    ///     .runs(20)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is one of this name already.
+    #[track_caller]
+    pub fn partial_operation<G, R>(
+        mut self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+        model: impl Fn(&mut M, G::Item) -> Option<R> + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        self.add(name, arguments, body);
+        let step = model::step(move |state: &mut M, argument| {
+            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            model(state, argument).map(|result| result.to_value())
+        });
+        self.judge.steps.push(ModelOperation { step, reads_only: false });
+        self
+    }
+
+    /// The last operation never changes the model: judging is faster then.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn reads_only(mut self) -> Self {
+        self.last("reads_only");
+        self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
+        self
+    }
+
+    /// The first argument of each operation is a key, and operations on different keys have nothing to do with each
+    /// other: each key is judged alone, which is much faster. An operation without arguments concerns all keys.
+    pub fn independent_keys(mut self) -> Self {
+        self.judge.independent_keys = true;
+        self
+    }
+}
+
+#[cfg(feature = "named")]
+impl<O, H: 'static> Test<O, H, Specified> {
+    /// An operation of the specification: its name there, what makes its arguments, and what it calls.
+    ///
+    /// # Panics
+    /// If there is one of this name already, or the specification has none.
+    #[track_caller]
+    pub fn operation<G, R>(
+        mut self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        let info = self.judge.spec.info();
+        assert!(
+            info.operation(name).is_some(),
+            "`{}` has no operation `{name}`, only {}",
+            info.name,
+            info.operations.iter().map(|operation| operation.name).collect::<Vec<_>>().join(", ")
+        );
+        self.add(name, arguments, body);
+        self
+    }
+}
+
+/// What says what is right, without its types.
+trait Judges {
+    fn into_judge(self, names: Vec<Arc<str>>) -> Judge;
+}
+
+impl<M: PlainModel> Judges for Modelled<M> {
+    fn into_judge(self, names: Vec<Arc<str>>) -> Judge {
+        let Self { initial, steps, independent_keys } = self;
+        Judge::Model(ModelSpec { initial: State::new(initial), operations: steps, names, independent_keys })
+    }
+}
+
+#[cfg(feature = "named")]
+impl Judges for Specified {
+    fn into_judge(self, _names: Vec<Arc<str>>) -> Judge {
+        Judge::Named(self.spec)
+    }
+}
+
+/// What a test found.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How many runs were made.
+    pub runs: u64,
+    /// How many operations were recorded in them.
+    pub operations: u64,
+    /// How many runs could not be judged in time.
+    pub undecided: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// How much of that was judging.
+    pub judging: Duration,
+    /// The seed of all that was random.
+    pub seed: u64,
+    /// The clock.
+    pub clock: Clock,
+    /// What is wrong with a better clock, if that could not be used.
+    pub warning: Option<&'static str>,
+    /// The run that went wrong, if there was one.
+    pub failure: Option<Failure>,
+}
+
+#[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
+impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
+    /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
+    ///
+    /// # Panics
+    /// If a run goes wrong, or none could be judged.
+    #[track_caller]
+    #[expect(clippy::print_stderr, reason = "as test harnesses do")]
+    pub fn run(self) {
+        let outcome = self.outcome();
+        if let Some(warning) = outcome.warning {
+            eprintln!("trueline: {warning}; `Instant` is used instead");
+        }
+        if let Some(failure) = &outcome.failure {
+            panic!("{failure}");
+        }
+        let Outcome { runs, operations, undecided, elapsed, seed, .. } = outcome;
+        assert!(
+            undecided < runs,
+            "none of {runs} runs could be judged in time: make them smaller, by `.operations(20)`"
+        );
+        eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
+        if undecided > 0 {
+            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.operations(20)`");
+        }
+    }
+
+    /// Makes runs until one goes wrong or the time is over.
+    ///
+    /// # Panics
+    /// If the test makes no sense: it has no operation, or a program calls one that is not there.
+    #[track_caller]
+    pub fn outcome(mut self) -> Outcome {
+        self.options = self.options.with_environment();
+        self.weak = environment::weak().unwrap_or(self.weak);
+        self.into_plan().run()
+    }
+
+    /// The test without its types, with nothing from the environment.
+    ///
+    /// # Panics
+    /// If the test makes no sense: it has no operation, or a program calls one that is not there.
+    #[track_caller]
+    pub fn into_plan(self) -> Plan {
+        let Self {
+            make,
+            handle,
+            release,
+            mut operations,
+            roles,
+            before,
+            after,
+            programs,
+            choose,
+            judge,
+            weak,
+            options,
+        } = self;
+        assert!(!operations.is_empty(), "a test needs operations: add them by `.operation(...)`");
+        for operation in operations.iter_mut().filter(|operation| operation.is_weak && !weak) {
+            operation.kind.weight = 0;
+        }
+        let has_weight = operations.iter().any(|operation| operation.kind.weight > 0);
+        assert!(
+            has_weight || !programs.is_empty() || choose.is_some(),
+            "there is nothing to call: all operations are weak or have weight 0, and there is no program"
+        );
+        let resolve =
+            |calls: Vec<NamedCall>| -> Vec<Call> { calls.into_iter().map(|call| resolve(&operations, call)).collect() };
+        let (before, after) = (resolve(before), resolve(after));
+        let fixed: Vec<Vec<Vec<Call>>> =
+            programs.into_iter().map(|program| program.into_iter().map(resolve).collect()).collect();
+        assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
+        let kinds: Vec<Kind> = operations.iter().map(|operation| operation.kind.clone()).collect();
+        let names = kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+        let operations: Arc<[Operation<H>]> = operations.into();
+        let make = move || -> Arc<dyn Instance> {
+            Arc::new(Object {
+                object: Shared(Arc::new(make())),
+                handle: Arc::clone(&handle),
+                release: release.clone(),
+                operations: Arc::clone(&operations),
+            })
+        };
+        // A role that only operations with weight 0 have needs no thread.
+        let roles = roles
+            .into_iter()
+            .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
+        Plan {
+            make: Arc::new(make),
+            workload: Workload { roles: roles.collect(), kinds, before, after },
+            fixed,
+            choose,
+            judge: judge.into_judge(names),
+            options,
+        }
+    }
+}
+
+#[track_caller]
+fn resolve<H>(operations: &[Operation<H>], NamedCall { name, argument }: NamedCall) -> Call {
+    let found = (0..).zip(operations).find(|(_, operation)| *operation.kind.name == *name);
+    let Some((number, operation)) = found else {
+        let names: Vec<&str> = operations.iter().map(|operation| &*operation.kind.name).collect();
+        panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
+    };
+    assert!((operation.takes)(&argument), "a program calls `{name}` with {argument}, which it does not take");
+    Call { operation: number, argument }
+}
+
+/// An object of a test, without its types.
+struct Object<O, H> {
+    object: Shared<O>,
+    handle: Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>,
+    release: Option<Arc<dyn Fn(&O) + Send + Sync>>,
+    operations: Arc<[Operation<H>]>,
+}
+
+impl<O: Send + Sync + 'static, H: 'static> Instance for Object<O, H> {
+    fn handle(&self, thread: u32) -> Box<dyn Handle> {
+        Box::new(Bound { handle: (self.handle)(&self.object, thread), operations: Arc::clone(&self.operations) })
+    }
+
+    fn release(&self) {
+        if let Some(release) = &self.release {
+            release(&self.object);
+        }
+    }
+}
+
+/// What a thread has of an object.
+struct Bound<H> {
+    handle: H,
+    operations: Arc<[Operation<H>]>,
+}
+
+impl<H> Handle for Bound<H> {
+    fn is_possible(&mut self, operation: u32) -> bool {
+        let operation = &self.operations[operation as usize];
+        operation.is_possible.as_ref().is_none_or(|is_possible| is_possible(&mut self.handle))
+    }
+
+    fn call(&mut self, call: &Call, clock: Clock) -> Timed {
+        (self.operations[call.operation as usize].body)(&mut self.handle, &call.argument, clock)
+    }
+}

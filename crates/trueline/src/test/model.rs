@@ -1,0 +1,214 @@
+//! A plain Rust type and the bodies of its operations, as a specification without types: one compiled judge serves all
+//! tests.
+
+use std::any::Any;
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use crate::drive::Call;
+use crate::history::Value;
+use crate::spec::{Outcomes, Spec, blocked, outcome};
+
+/// What a sequential model must be: a plain type that can be cloned, compared and hashed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the model of a test",
+    label = "a model is cloned, compared and hashed while an order of the operations is looked for",
+    note = "use plain types (`VecDeque`, `Vec`, `BTreeMap` instead of `HashMap`, `BTreeSet` instead of `HashSet`), or put `#[derive(Clone, PartialEq, Eq, Hash, Debug)]` on your own type",
+    note = "a model must own what it has: no references, no atomics, no locks"
+)]
+pub trait PlainModel: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
+
+impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
+
+/// A state of a model, without its type.
+#[derive(Clone)]
+pub struct State(Arc<dyn AnyState>);
+
+trait AnyState: Debug + Send + Sync {
+    fn equals(&self, other: &dyn AnyState) -> bool;
+    fn hash_into(&self, hasher: &mut dyn Hasher);
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: PlainModel> AnyState for M {
+    fn equals(&self, other: &dyn AnyState) -> bool {
+        other.as_any().downcast_ref::<M>().is_some_and(|other| self == other)
+    }
+
+    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl State {
+    pub(super) fn new<M: PlainModel>(model: M) -> Self {
+        Self(Arc::new(model))
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equals(&*other.0)
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.hash_into(hasher);
+    }
+}
+
+impl Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What an operation does to a model: its result and the next state; `None` if it is blocked in this one.
+pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Option<(Value, State)> + Send + Sync>;
+
+/// The step of an operation whose body on the model is `body`.
+pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> Step {
+    Arc::new(move |state, argument| {
+        let mut next = state.0.as_any().downcast_ref::<M>().expect("the states of a test are of its model").clone();
+        let result = body(&mut next, argument)?;
+        Some((result, State::new(next)))
+    })
+}
+
+/// An operation of a model.
+#[derive(Clone)]
+pub(super) struct ModelOperation {
+    pub(super) step: Step,
+    /// Whether it leaves every state as it is.
+    pub(super) reads_only: bool,
+}
+
+/// The specification that a model is.
+#[derive(Clone)]
+pub struct ModelSpec {
+    pub(super) initial: State,
+    pub(super) operations: Vec<ModelOperation>,
+    /// The names of the operations, for descriptions.
+    pub(super) names: Vec<Arc<str>>,
+    /// Whether operations on different keys, which are their first arguments, have nothing to do with each other.
+    pub(super) independent_keys: bool,
+}
+
+impl Debug for ModelSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelSpec").field("initial", &self.initial).field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+impl Spec for ModelSpec {
+    type Op = Call;
+    type Ret = Value;
+    type State = State;
+    type Key = Value;
+    type Value = ();
+
+    fn initial(&self) -> State {
+        self.initial.clone()
+    }
+
+    fn step(&self, state: &State, op: &Call, recorded: Option<&Value>) -> Outcomes<Value, State> {
+        let operation = &self.operations[op.operation as usize];
+        let Some((result, next)) = (operation.step)(state, &op.argument) else { return blocked() };
+        assert!(
+            !operation.reads_only || next == *state,
+            "`{}` only reads, says the test, but its body on the model changes {state:?} to {next:?}",
+            self.names[op.operation as usize]
+        );
+        if recorded.is_some_and(|recorded| *recorded != result) {
+            return blocked();
+        }
+        outcome(result, next)
+    }
+
+    fn observes(&self, op: &Call, _recorded: Option<&Value>) -> bool {
+        self.operations[op.operation as usize].reads_only
+    }
+
+    fn key(&self, op: &Call, _recorded: Option<&Value>) -> Option<Value> {
+        if !self.independent_keys {
+            return None;
+        }
+        match &op.argument {
+            Value::Null => None,
+            Value::List(arguments) => arguments.first().cloned(),
+            key => Some(key.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::history::{Argument, Datum, History};
+    use crate::judge::{Config, check};
+
+    fn map() -> ModelSpec {
+        type Map = BTreeMap<u64, u64>;
+        let put = step(|map: &mut Map, argument| {
+            let (key, value) = Argument::from_value(argument)?;
+            map.insert(key, value);
+            Some(Value::Null)
+        });
+        let get = step(|map: &mut Map, argument| Some(map.get(&u64::from_value(argument)?).to_value()));
+        ModelSpec {
+            initial: State::new(Map::new()),
+            operations: vec![
+                ModelOperation { step: put, reads_only: false },
+                ModelOperation { step: get, reads_only: true },
+            ],
+            names: vec!["put".into(), "get".into()],
+            independent_keys: true,
+        }
+    }
+
+    #[test]
+    fn states_are_those_of_the_model() {
+        let (a, b) = (State::new(vec![1]), State::new(vec![1]));
+        assert_eq!(a, b);
+        assert_ne!(a, State::new(vec![2]));
+        assert_ne!(State::new(1_u8), State::new(1_u16));
+        assert_eq!(format!("{a:?}"), "[1]");
+    }
+
+    #[test]
+    fn a_model_judges_by_key() {
+        let call = |operation, argument: Value| Call { operation, argument };
+        for (found, is_right) in [(Some(1_u64), true), (None, false)] {
+            let mut builder = History::builder();
+            for (op, result) in [
+                (call(0, (1_u64, 1_u64).to_value()), Value::Null),
+                (call(0, (2_u64, 9_u64).to_value()), Value::Null),
+                (call(1, 1_u64.to_value()), found.to_value()),
+            ] {
+                builder.call(0, op).expect("free");
+                builder.ret(0, result).expect("open");
+            }
+            let judgement = check(&map(), &builder.finish(), &Config::new());
+            assert_eq!(judgement.verdict.is_accepted(), is_right);
+            assert_eq!(judgement.stats.partitions, 2);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "`put` only reads, says the test")]
+    fn what_only_reads_must_not_write() {
+        let mut spec = map();
+        spec.operations[0].reads_only = true;
+        spec.step(&spec.initial(), &Call { operation: 0, argument: (1_u64, 1_u64).to_value() }, None);
+    }
+}

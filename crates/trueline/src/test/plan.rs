@@ -1,0 +1,403 @@
+//! A test without its types, and the loop that makes runs until one fails.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::failure::{Failure, FailureKind};
+use super::model::ModelSpec;
+use super::token::{Source, Token};
+use super::{Outcome, regressions};
+use crate::drive::{
+    Behaviour, Call, Clock, End, Instance, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
+};
+use crate::history::{History, Record, Value};
+use crate::judge::{Algorithm, Budget, Config, check};
+#[cfg(feature = "named")]
+use crate::named::NamedSpec;
+use crate::verdict::Verdict;
+
+/// What histories are compared with.
+#[derive(Debug)]
+pub(super) enum Judge {
+    /// The model of the test.
+    Model(ModelSpec),
+    /// A specification by name.
+    #[cfg(feature = "named")]
+    Named(NamedSpec),
+}
+
+/// What threads of a run choose to do.
+pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
+
+/// What is set for a test; what is not set is left to the portfolio.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) name: Option<String>,
+    pub(super) threads: Option<u32>,
+    pub(super) operations: Option<(u32, u32)>,
+    pub(super) chaos: Option<u32>,
+    pub(super) phases: Option<u32>,
+    pub(super) seed: Option<u64>,
+    pub(super) replay: Option<Token>,
+    pub(super) time: Duration,
+    pub(super) runs: Option<u64>,
+    pub(super) clock: Option<Clock>,
+    pub(super) watchdog: Duration,
+    pub(super) noise: u32,
+    pub(super) testers: u32,
+    pub(super) algorithm: Algorithm,
+    /// Whether failing runs are kept in a file, and tried first.
+    pub(super) remembers: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            name: None,
+            threads: None,
+            operations: None,
+            chaos: None,
+            phases: None,
+            seed: None,
+            replay: None,
+            time: Duration::from_secs(1),
+            runs: None,
+            clock: None,
+            watchdog: Duration::from_secs(1),
+            noise: 0,
+            testers: 1,
+            algorithm: Algorithm::Auto,
+            remembers: true,
+        }
+    }
+}
+
+/// A test without its types.
+pub struct Plan {
+    pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
+    pub(super) workload: Workload,
+    pub(super) fixed: Vec<Vec<Vec<Call>>>,
+    pub(super) choose: Option<Choose>,
+    pub(super) judge: Judge,
+    pub(super) options: Options,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan").field("workload", &self.workload).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A stage of the portfolio: how large runs are, how disturbed, and how many are made at once.
+struct Stage {
+    shape: Shape,
+    runs: u32,
+}
+
+/// What finds most faults soonest, by experience: few operations of two or three threads on a fresh object, with few
+/// keys; then more of them, with threads that give way, more threads than processors, and long runs.
+const PORTFOLIO: [Stage; 8] = {
+    const fn stage(threads: u32, operations: (u32, u32), chaos: u32, few: Option<u32>, runs: u32) -> Stage {
+        let phases = if operations.1 > 100 { 4 } else { 1 };
+        Stage { shape: Shape { threads, operations, chaos, few, phases }, runs }
+    }
+    [
+        stage(2, (1, 3), 0, Some(2), 40),
+        stage(3, (1, 4), 0, Some(2), 20),
+        stage(3, (2, 6), 16, Some(2), 20),
+        stage(4, (10, 25), 16, Some(3), 6),
+        stage(2, (2, 5), 0, None, 30),
+        stage(4, (25, 25), 16, None, 6),
+        stage(3, (2, 6), 4, Some(2), 15),
+        stage(4, (100, 200), 64, None, 1),
+    ]
+};
+
+/// How many threads may be lost before a test gives up.
+const MOST_LOST: u32 = 8;
+/// How often a run that failed once is made again, first of all.
+const TRIES_OF_REGRESSIONS: u32 = 100;
+/// How long one history is judged. Those of tests are small; one that takes longer is passed over, and counted.
+const TIME_PER_HISTORY: Duration = Duration::from_secs(5);
+
+/// What all testers share.
+struct Search<'p> {
+    plan: &'p Plan,
+    kinds: Arc<[crate::drive::Kind]>,
+    started: Instant,
+    seed: u64,
+    clock: Clock,
+    is_over: AtomicBool,
+    batches: AtomicU64,
+    runs: AtomicU64,
+    operations: AtomicU64,
+    undecided: AtomicU64,
+    judging: AtomicU64,
+}
+
+/// What was found.
+struct Found {
+    token: Token,
+    seen: Seen,
+    kind: FailureKind,
+    after: Duration,
+}
+
+impl Plan {
+    /// Makes runs until one fails, or the time is over.
+    pub fn run(&self) -> Outcome {
+        let chosen = Clock::best();
+        let search = Search {
+            plan: self,
+            kinds: self.workload.kinds.clone().into(),
+            started: Instant::now(),
+            seed: self.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
+            clock: self.options.clock.unwrap_or(chosen.clock),
+            is_over: AtomicBool::new(false),
+            batches: AtomicU64::new(0),
+            runs: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            undecided: AtomicU64::new(0),
+            judging: AtomicU64::new(0),
+        };
+        let found = std::thread::scope(|scope| {
+            for _ in 0..self.options.noise {
+                scope.spawn(|| search.make_noise());
+            }
+            let others: Vec<_> = (1..self.options.testers)
+                .map(|tester| {
+                    scope.spawn({
+                        let search = &search;
+                        move || search.tester(tester)
+                    })
+                })
+                .collect();
+            let found = search.tester(0);
+            let others = others.into_iter().filter_map(|tester| tester.join().expect("testers do not panic"));
+            let first = found.into_iter().chain(others).min_by_key(|found| found.after);
+            search.is_over.store(true, Ordering::Relaxed);
+            first
+        });
+        let elapsed = search.started.elapsed();
+        let failure = found.map(|found| {
+            let Found { token, seen, kind, after } = found;
+            if self.options.remembers {
+                regressions::remember(self.options.name.as_deref(), &token);
+            }
+            Failure::new(self, &seen, kind, token, after)
+        });
+        Outcome {
+            runs: search.runs.into_inner(),
+            operations: search.operations.into_inner(),
+            undecided: search.undecided.into_inner(),
+            elapsed,
+            judging: Duration::from_nanos(search.judging.into_inner()),
+            seed: search.seed,
+            clock: search.clock,
+            warning: chosen.warning.filter(|_| self.options.clock.is_none()),
+            failure,
+        }
+    }
+
+    /// The history as files have it.
+    pub(super) fn raw(&self, history: &History<Call, Value>) -> History<Record, Value> {
+        let raw = history.try_map(|operation| {
+            let f = Arc::clone(&self.workload.kinds[operation.op.operation as usize].name);
+            let record = Record { f, key: None, value: operation.op.argument.clone() };
+            Ok::<_, std::convert::Infallible>((record, operation.outcome.clone()))
+        });
+        match raw {
+            Ok(raw) => raw,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Whether the history is right; `None` if it was not decided in time.
+    fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
+        let budget = Budget::unlimited().time(TIME_PER_HISTORY).memory(1 << 30);
+        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
+        match &self.judge {
+            Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
+            #[cfg(feature = "named")]
+            Judge::Named(spec) => match spec.judge(self.raw(history), &config) {
+                Ok(judged) => is_accepted(&judged.judgement().verdict),
+                Err(error) => panic!("`{}` cannot read what the test recorded: {}", spec.name(), error.message()),
+            },
+        }
+    }
+
+    /// The portfolio, with what is set for this test.
+    fn stage(&self, number: u64) -> Stage {
+        let Options { threads, operations, chaos, phases, .. } = self.options;
+        let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
+        let Stage { mut shape, mut runs } = PORTFOLIO[place];
+        if let Some(threads) = threads {
+            shape.threads = threads;
+        }
+        if let Some((fewest, most)) = operations {
+            shape.operations = (fewest, most);
+            // What is set is what is wanted: arguments as they are given, and the weights too.
+            shape.few = None;
+            shape.phases = 0;
+            runs = (400 / (most.max(1) * shape.threads)).clamp(1, 40);
+        }
+        shape.chaos = chaos.unwrap_or(shape.chaos);
+        shape.phases = phases.unwrap_or(shape.phases);
+        shape.threads = shape.threads.max(self.workload.fewest_threads());
+        Stage { shape, runs }
+    }
+}
+
+/// Whether a history was accepted; `None` if nobody knows.
+fn is_accepted<Ret>(verdict: &Verdict<Ret>) -> Option<bool> {
+    match verdict {
+        Verdict::Accepted(_) => Some(true),
+        Verdict::Rejected(_) => Some(false),
+        Verdict::Unknown(_) => None,
+    }
+}
+
+impl Search<'_> {
+    fn is_over(&self) -> bool {
+        let Options { time, runs, .. } = self.plan.options;
+        let is_enough = match runs {
+            Some(runs) => self.runs.load(Ordering::Relaxed) >= runs,
+            None => self.started.elapsed() >= time,
+        };
+        // Not one run would be no test.
+        (is_enough && self.runs.load(Ordering::Relaxed) > 0) || self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn make_noise(&self) {
+        let mut noise = vec![0_u64; 4096];
+        while !self.is_over.load(Ordering::Relaxed) {
+            for word in &mut noise {
+                *word = std::hint::black_box(word.wrapping_mul(31).wrapping_add(7));
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Makes runs; what failed first.
+    fn tester(&self, tester: u32) -> Option<Found> {
+        let mut runner = Runner::new();
+        let Options { replay, ref name, remembers, .. } = self.plan.options;
+        if let (None, true, 0) = (replay, remembers, tester) {
+            for token in regressions::recall(name.as_deref()) {
+                for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
+                    if let Some(found) = self.batch(&mut runner, &[token; 10]) {
+                        return Some(found);
+                    }
+                }
+            }
+        }
+        while !self.is_over() {
+            let tokens = match replay {
+                Some(token) => vec![token; 10],
+                None => self.next_tokens(),
+            };
+            if let Some(found) = self.batch(&mut runner, &tokens) {
+                self.is_over.store(true, Ordering::Relaxed);
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The next runs of the portfolio.
+    fn next_tokens(&self) -> Vec<Token> {
+        let batch = self.batches.fetch_add(1, Ordering::Relaxed);
+        let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let plan = self.plan;
+        let Stage { shape, runs } = plan.stage(batch);
+        let mut runs = u64::from(runs);
+        if let Some(most) = plan.options.runs {
+            runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
+        }
+        let sources = u32::from(plan.choose.is_some()) + u32::try_from(plan.fixed.len()).expect("few programs");
+        let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
+        // Fixed programs and random ones take turns.
+        let drawn = random.below(sources + u32::from(has_random) * sources.max(1));
+        let shape = Shape { threads: plan.options.threads.unwrap_or(shape.threads), ..shape };
+        (0..runs)
+            .map(|_| {
+                let program = if drawn < u32::try_from(plan.fixed.len()).expect("few programs") {
+                    Source::Fixed(drawn)
+                } else if plan.choose.is_some() {
+                    Source::Chosen(random.bits())
+                } else {
+                    Source::Seed(random.bits())
+                };
+                Token { program, shape }
+            })
+            .collect()
+    }
+
+    fn run_of(&self, token: &Token) -> Run {
+        let Workload { before, after, .. } = &self.plan.workload;
+        let (threads, seed) = match token.program {
+            Source::Seed(seed) => {
+                let calls = self.plan.workload.program(&token.shape, &mut Random::new(seed));
+                (calls.into_iter().map(Behaviour::Calls).collect(), seed)
+            }
+            Source::Fixed(number) => {
+                let program = self.plan.fixed.get(number as usize).cloned();
+                let program = program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"));
+                (program.into_iter().map(Behaviour::Calls).collect(), RandomState::new().hash_one(number))
+            }
+            Source::Chosen(seed) => {
+                let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
+                let threads = token.shape.threads as usize;
+                (vec![Behaviour::Chooses(Arc::clone(choose)); threads], seed)
+            }
+        };
+        Run { instance: (self.plan.make)(), threads, before: before.clone(), after: after.clone(), seed }
+    }
+
+    /// Makes runs and judges them.
+    fn batch(&self, runner: &mut Runner, tokens: &[Token]) -> Option<Found> {
+        let settings = Settings {
+            clock: self.clock,
+            chaos: tokens.first()?.shape.chaos,
+            watchdog: self.plan.options.watchdog,
+            ..Settings::default()
+        };
+        let runs = tokens.iter().map(|token| self.run_of(token)).collect();
+        let seen = runner.run(runs, &self.kinds, &settings);
+        let started = Instant::now();
+        let mut found = None;
+        for (token, seen) in tokens.iter().zip(seen) {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
+            let kind = match self.plan.is_right(&seen.history) {
+                Some(false) => Some(FailureKind::NotLinearizable),
+                is_right => {
+                    if is_right.is_none() {
+                        self.undecided.fetch_add(1, Ordering::Relaxed);
+                    }
+                    match &seen.end {
+                        End::Complete | End::Blocked => None,
+                        End::Stuck(time) => Some(FailureKind::Stuck(*time)),
+                        End::Panicked { thread, message } => {
+                            Some(FailureKind::Panicked { thread: *thread, message: message.clone() })
+                        }
+                    }
+                }
+            };
+            if let Some(kind) = kind {
+                found = Some(Found { token: *token, seen, kind, after: self.started.elapsed() });
+                break;
+            }
+        }
+        let judging = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.judging.fetch_add(judging, Ordering::Relaxed);
+        if found.is_none() && runner.lost() >= MOST_LOST {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        found
+    }
+}
