@@ -75,17 +75,20 @@ pub struct Run {
     pub before: Vec<Call>,
     /// What is called when they are done, by the same process.
     pub after: Vec<Call>,
+    /// How many operations a thread that chooses is asked for.
+    pub operations: u32,
     /// The seed of what is random in the run.
     pub seed: u64,
 }
 
 impl std::fmt::Debug for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { instance: _, threads, before, after, seed } = self;
+        let Self { instance: _, threads, before, after, operations, seed } = self;
         f.debug_struct("Run")
             .field("threads", threads)
             .field("before", before)
             .field("after", after)
+            .field("operations", operations)
             .field("seed", seed)
             .finish_non_exhaustive()
     }
@@ -131,7 +134,7 @@ pub struct Settings {
     pub watchdog: Duration,
     /// For how long nobody may get anywhere if all that are left are in operations that may block.
     pub patience: Duration,
-    /// How many operations a thread that chooses may call.
+    /// How many operations a thread that chooses may call, if it is not asked for more.
     pub most_chosen: usize,
 }
 
@@ -340,14 +343,20 @@ impl Batch {
         self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
     }
 
+    /// How many operations a thread that chooses may call.
+    fn most_chosen(&self, run: &Run) -> usize {
+        self.settings.most_chosen.max(run.operations as usize)
+    }
+
     fn lane(&self, thread: usize) -> (Lane, LogOfThread) {
         let (mut length, mut chosen) = (0, 0);
         for run in 0..self.runs.len() {
             length += 1 + match self.behaviour(run, thread) {
                 Behaviour::Calls(calls) => calls.len(),
                 Behaviour::Chooses(_) => {
-                    chosen += self.settings.most_chosen;
-                    self.settings.most_chosen
+                    let most = self.most_chosen(&self.runs[run]);
+                    chosen += most;
+                    most
                 }
             };
         }
@@ -418,9 +427,9 @@ impl Batch {
         match &run.threads[thread] {
             Behaviour::Calls(calls) => self.call_all(calls, &mut *handle, lane),
             Behaviour::Chooses(choose) => {
-                let left = self.settings.most_chosen;
+                let left = self.most_chosen(run);
                 let mut worker =
-                    Worker { batch: self, handle: &mut *handle, lane, random, thread: thread_number, left };
+                    Worker { batch: self, run, handle: &mut *handle, lane, random, thread: thread_number, left };
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut worker))) {
                     if !payload.is::<Stop>() {
                         resume_unwind(payload);
@@ -547,6 +556,7 @@ const TURNS_PER_YIELD: u32 = 64;
 /// A thread that chooses what it calls next, from what it has seen.
 pub struct Worker<'w> {
     batch: &'w Batch,
+    run: &'w Run,
     handle: &'w mut dyn Handle,
     lane: &'w mut Lane,
     random: Random,
@@ -565,6 +575,16 @@ impl Worker<'_> {
     /// The number of this thread, from 0.
     pub fn thread(&self) -> u32 {
         self.thread
+    }
+
+    /// How many threads there are in this run.
+    pub fn threads(&self) -> u32 {
+        u32::try_from(self.run.threads.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How many operations each thread of this run is asked for. It is the same for all, and up to them.
+    pub fn operations(&self) -> u32 {
+        self.run.operations
     }
 
     /// Random numbers that come from the seed of the run.
@@ -753,7 +773,14 @@ mod tests {
 
     fn run_of(threads: &[&[u32]]) -> Run {
         let threads = threads.iter().map(|operations| Behaviour::Calls(calls(operations))).collect();
-        Run { instance: Arc::new(Shared(Arc::default())), threads, before: Vec::new(), after: Vec::new(), seed: 1 }
+        Run {
+            instance: Arc::new(Shared(Arc::default())),
+            threads,
+            before: Vec::new(),
+            after: Vec::new(),
+            operations: 3,
+            seed: 1,
+        }
     }
 
     fn settings() -> Settings {
@@ -867,5 +894,19 @@ mod tests {
         let threads = vec![Behaviour::Chooses(Arc::new(endless))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!((seen[0].history.len(), &seen[0].end), (1000, &End::Complete));
+    }
+
+    #[test]
+    fn workers_know_how_large_the_run_is_meant_to_be() {
+        let obedient = |worker: &mut Worker<'_>| {
+            assert_eq!((worker.threads(), worker.operations()), (2, 1500));
+            for _ in 0..worker.operations() {
+                let _: u64 = worker.call("count", ());
+            }
+        };
+        let threads = vec![Behaviour::Chooses(Arc::new(obedient)); 2];
+        let run = Run { threads, operations: 1500, ..run_of(&[]) };
+        let seen = Runner::new().run(vec![run], &kinds(), &settings());
+        assert_eq!((seen[0].history.len(), &seen[0].end), (3000, &End::Complete));
     }
 }

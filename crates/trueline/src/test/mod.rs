@@ -477,6 +477,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
 
     /// Lets each thread choose what it calls next, from what it has seen.
     ///
+    /// How large the run is meant to be is up to it too: [`Worker::operations`] says what the test would like.
+    ///
     /// ```
     /// # use std::sync::Mutex;
     /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")

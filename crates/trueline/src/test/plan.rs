@@ -355,7 +355,9 @@ impl Search<'_> {
                 (vec![Behaviour::Chooses(Arc::clone(choose)); threads], seed)
             }
         };
-        Run { instance: (self.plan.make)(), threads, before: before.clone(), after: after.clone(), seed }
+        let (fewest, most) = token.shape.operations;
+        let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
+        Run { instance: (self.plan.make)(), threads, before: before.clone(), after: after.clone(), operations, seed }
     }
 
     /// Makes runs and judges them.

@@ -39,7 +39,7 @@ impl fmt::Display for Token {
         let Shape { threads, operations: (fewest, most), chaos, few, phases } = self.shape;
         match self.program {
             Source::Fixed(number) => return write!(f, "x{number}.c{chaos}"),
-            Source::Chosen(seed) => return write!(f, "w{seed:x}.t{threads}.c{chaos}"),
+            Source::Chosen(seed) => return write!(f, "w{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}"),
             Source::Seed(seed) => write!(f, "s{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?,
         }
         if let Some(few) = few {
@@ -97,7 +97,7 @@ mod tests {
         }
         let fixed: Token = "x7.c16".parse().expect("a fixed program");
         assert_eq!((fixed.program, fixed.shape.chaos), (Source::Fixed(7), 16));
-        assert_eq!("w1f.t3.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.c0");
+        assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.o2-5.c0");
     }
 
     #[test]
