@@ -181,6 +181,14 @@ impl Runner {
         self.lost
     }
 
+    /// Makes the next runs with new threads.
+    ///
+    /// Systems put new threads where there is room. Threads that wake each other, in contrast, are drawn to one processor if
+    /// others are busy, where they no longer do anything at the same time.
+    pub fn renew(&mut self) {
+        self.pool = Pool::new("trueline");
+    }
+
     /// Makes runs, one behind the other. What is given are those that were begun: the last one may have ended badly.
     ///
     /// # Panics

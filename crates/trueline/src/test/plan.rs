@@ -295,7 +295,13 @@ impl Search<'_> {
                 }
             }
         }
-        while !self.is_over() {
+        for batch in 0.. {
+            if self.is_over() {
+                break;
+            }
+            if batch % PORTFOLIO.len() == 0 {
+                runner.renew();
+            }
             let tokens = match replay {
                 Some(token) => vec![token; 10],
                 None => self.next_tokens(),
