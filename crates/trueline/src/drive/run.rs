@@ -194,6 +194,23 @@ impl Runner {
     /// # Panics
     /// If runs of one batch have different numbers of threads.
     pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
+        self.run_until(runs, kinds, settings, |_| false)
+    }
+
+    /// The same, with a look at what was seen so far whenever nobody has got anywhere for a while: if that `is_wrong`
+    /// already, nobody waits for the watchdog.
+    ///
+    /// What is given then is what was looked at, and perhaps more behind it.
+    ///
+    /// # Panics
+    /// If runs of one batch have different numbers of threads.
+    pub fn run_until(
+        &mut self,
+        runs: Vec<Run>,
+        kinds: &Arc<[Kind]>,
+        settings: &Settings,
+        mut is_wrong: impl FnMut(&[Seen]) -> bool,
+    ) -> Vec<Seen> {
         let Some(first) = runs.first() else { return Vec::new() };
         let threads = first.threads.len();
         assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
@@ -227,7 +244,7 @@ impl Runner {
             );
         }
         logs.push(log_around);
-        let end = wait(&batch, &finish, &logs);
+        let end = wait(&batch, &finish, &logs, || is_wrong(&batch.read(start, &logs, &End::Blocked)));
         if end != End::Complete {
             self.end(&batch, &finish, &logs[..threads]);
         }
@@ -627,13 +644,14 @@ impl Worker<'_> {
     }
 }
 
-/// Waits for the threads of a batch; how it ends, as far as can be told from outside.
-fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread]) -> End {
+/// Waits for the threads of a batch, or until what was seen `is_wrong`; how it ends, as far as can be told from outside.
+fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl FnMut() -> bool) -> End {
     let progress = || -> usize {
         let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
-        met + logs.iter().map(|log| log.entries.len()).sum::<usize>()
+        let of_thread = |log: &LogOfThread| log.entries.len() + log.status.begun.load(Ordering::SeqCst);
+        met + logs.iter().map(of_thread).sum::<usize>()
     };
-    let (mut seen, mut since, mut ticks) = (progress(), Instant::now(), 0_u32);
+    let (mut seen, mut since, mut ticks, mut is_looked_at) = (progress(), Instant::now(), 0_u32, false);
     loop {
         if finish.is_over() {
             // A thread that panicked has told the others to leave.
@@ -643,7 +661,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread]) -> End {
         ticks += 1;
         let now = progress();
         if now != seen {
-            (seen, since, ticks) = (now, Instant::now(), 0);
+            (seen, since, ticks, is_looked_at) = (now, Instant::now(), 0, false);
             continue;
         }
         // This thread must have been awake as often as it should: else it is the machine that is slow.
@@ -657,6 +675,12 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread]) -> End {
             if inside.peek().is_some() && inside.all(may_block) {
                 return End::Blocked;
             }
+            // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
+            // call that is not in them, and what is wrong stays wrong, whatever the others still do.
+            if !is_looked_at && is_wrong() && progress() == seen {
+                return End::Blocked;
+            }
+            is_looked_at = true;
         }
     }
 }
@@ -902,6 +926,19 @@ mod tests {
         let threads = vec![Behaviour::Chooses(Arc::new(endless))];
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!((seen[0].history.len(), &seen[0].end), (1000, &End::Complete));
+    }
+
+    #[test]
+    fn what_is_wrong_already_ends_runs_that_are_stuck() {
+        let settings = Settings { watchdog: Duration::from_secs(600), ..settings() };
+        let runs = vec![run_of(&[&[0], &[0, 0]]), run_of(&[&[0, 2], &[0]])];
+        // On a busy machine there may be looks before that.
+        let seen = Runner::new().run_until(runs, &kinds(), &settings, |seen| {
+            let sizes: Vec<_> = seen.iter().map(|seen| (seen.history.len(), seen.history.pending())).collect();
+            sizes == [(3, 0), (3, 1)]
+        });
+        assert_eq!(seen[1].end, End::Blocked);
+        assert_eq!((seen[1].history.len(), seen[1].history.pending()), (3, 1));
     }
 
     #[test]

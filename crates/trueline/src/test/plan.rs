@@ -375,7 +375,8 @@ impl Search<'_> {
             ..Settings::default()
         };
         let runs = tokens.iter().map(|token| self.run_of(token)).collect();
-        let seen = runner.run(runs, &self.kinds, &settings);
+        let is_wrong = |seen: &Seen| self.plan.is_right(&seen.history) == Some(false);
+        let seen = runner.run_until(runs, &self.kinds, &settings, |seen| seen.iter().any(is_wrong));
         let started = Instant::now();
         let mut found = None;
         for (token, seen) in tokens.iter().zip(seen) {
