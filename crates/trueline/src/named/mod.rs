@@ -31,7 +31,7 @@ use crate::judge::{self, Config};
 use crate::spec::Spec;
 use crate::verdict::{Core, Evidence, Judgement};
 
-pub use table::{OperationInfo, SPECS, SpecInfo};
+pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
 /// How a named specification reads histories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -348,7 +348,11 @@ pub const SPECS: &[SpecInfo] = &[
 ];
 
 /// Of some names, the one that `name` was probably meant to be.
-pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+///
+/// ```
+/// assert_eq!(trueline::named::nearest("qeuue", ["stack", "queue"].into_iter()), Some("queue"));
+/// ```
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // The table of distances is quadratic, and what is so long is no misspelt name.
     if name.len() > 64 {
         return None;

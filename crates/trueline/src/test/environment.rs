@@ -43,10 +43,12 @@ impl Options {
         self.replay = read("TRUELINE_REPLAY").or(self.replay);
         if let Some(seconds) = read::<f64>("TRUELINE_TIME") {
             let time = Duration::try_from_secs_f64(seconds);
-            self.time = time.unwrap_or_else(|error| panic!("TRUELINE_TIME={seconds} cannot be read: {error}"));
+            self.time = Some(time.unwrap_or_else(|error| panic!("TRUELINE_TIME={seconds} cannot be read: {error}")));
             self.runs = None;
         }
-        self.runs = read("TRUELINE_RUNS").or(self.runs);
+        if let Some(runs) = read("TRUELINE_RUNS") {
+            (self.runs, self.time) = (Some(runs), None);
+        }
         self.threads = read("TRUELINE_THREADS").or(self.threads);
         self.operations = read("TRUELINE_OPERATIONS").map(|operations| (operations, operations)).or(self.operations);
         self.chaos = read("TRUELINE_CHAOS").or(self.chaos);

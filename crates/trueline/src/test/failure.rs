@@ -45,13 +45,18 @@ pub struct Failure {
     pub algorithm: String,
     /// Where the history was saved, if it could be.
     pub saved: Option<PathBuf>,
+    /// The name of the test.
+    name: String,
     report: String,
 }
 
-/// The report.
+/// The report, and how a test is run again.
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.report)
+        let Self { token, name, report, .. } = self;
+        f.write_str(report)?;
+        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {name}")?;
+        writeln!(f, "                or put .replay(\"{token}\") before .run()")
     }
 }
 
@@ -61,14 +66,20 @@ const MOST_SHOWN: usize = 24;
 const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 
 impl Failure {
+    /// The report, for whoever knows better how the run is made again.
+    pub fn report(&self) -> &str {
+        &self.report
+    }
+
     pub(super) fn new(plan: &Plan, seen: &Seen, kind: FailureKind, token: Token, after: Duration) -> Self {
         let history = plan.raw(&seen.history);
         let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
         let explained = (kind == FailureKind::NotLinearizable).then(|| explain(plan, seen));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
-        let report = render(plan, &kind, &token, after, &shown, explained.as_ref(), saved.as_deref());
+        let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
+        let report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
-        Self { kind, after, token, history, algorithm, saved, report }
+        Self { kind, after, token, history, algorithm, saved, name, report }
     }
 }
 
@@ -134,15 +145,13 @@ fn show(history: &History<Record, Value>) -> History<Record, String> {
 }
 
 fn render(
-    plan: &Plan,
+    name: &str,
     kind: &FailureKind,
-    token: &Token,
     after: Duration,
     history: &History<Record, String>,
     explained: Option<&Explained>,
     saved: Option<&Path>,
 ) -> String {
-    let name = plan.options.name.as_deref().unwrap_or("the object");
     let mut out = match kind {
         FailureKind::NotLinearizable => format!("{name} is not linearizable (found after {after:.1?})\n"),
         FailureKind::Stuck(time) => {
@@ -176,8 +185,6 @@ fn render(
     if let Some(saved) = saved {
         let _ = writeln!(out, "  the history:  {}", saved.display());
     }
-    let _ = writeln!(out, "  run it again: TRUELINE_REPLAY={token} cargo test {name}");
-    let _ = writeln!(out, "                or put .replay(\"{token}\") before .run()");
     out
 }
 

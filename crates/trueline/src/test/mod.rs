@@ -77,6 +77,7 @@ mod failure;
 mod model;
 mod plan;
 mod regressions;
+mod settings;
 mod token;
 
 use std::fmt;
@@ -95,6 +96,7 @@ pub use token::{Source, Token};
 
 use model::ModelOperation;
 use plan::{Choose, Judge, Options};
+use settings::settings;
 
 /// A test of the objects that `make` makes: the start of a [`Test`].
 ///
@@ -498,56 +500,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// The name of the test, instead of that of its thread.
-    pub fn name(mut self, name: &str) -> Self {
-        self.options.name = Some(name.to_owned());
-        self
-    }
-
-    /// The number of threads, in all runs.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.options.threads = Some(threads.max(1));
-        self
-    }
-
-    /// The number of operations of each thread, in all runs.
-    pub fn operations(mut self, operations: u32) -> Self {
-        self.options.operations = Some((operations, operations));
-        self
-    }
-
-    /// At one in how many schedule points threads give way, in all runs; 0 for never. It has most effect on objects that
-    /// are written on [`primitives`](crate::primitives).
-    pub fn chaos(mut self, one_in: u32) -> Self {
-        self.options.chaos = Some(one_in);
-        self
-    }
-
-    /// Into how many phases, in which operations are called more or less often, a run is divided; 0 for the weights as
-    /// they are.
-    pub fn phases(mut self, phases: u32) -> Self {
-        self.options.phases = Some(phases);
-        self
-    }
-
-    /// For how long runs are made: a second, if nothing is said.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.options.time = time;
-        self.options.runs = None;
-        self
-    }
-
-    /// How many runs are made, however long that takes.
-    pub fn runs(mut self, runs: u64) -> Self {
-        self.options.runs = Some(runs.max(1));
-        self
-    }
-
-    /// The seed of all that is random; without one, each test run has another.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.options.seed = Some(seed);
-        self
-    }
+    settings!();
 
     /// Makes only the run that a report names so, often.
     ///
@@ -559,42 +512,6 @@ impl<O, H: 'static, J> Test<O, H, J> {
             Ok(token) => self.options.replay = Some(token),
             Err(error) => panic!("{error}"),
         }
-        self
-    }
-
-    /// The clock, instead of the best that the machine has.
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.options.clock = Some(clock);
-        self
-    }
-
-    /// For how long no thread may get anywhere before the object is said to be stuck: a second, if nothing is said.
-    pub fn watchdog(mut self, time: Duration) -> Self {
-        self.options.watchdog = time;
-        self
-    }
-
-    /// How many threads make noise meanwhile: they keep the processors busy.
-    pub fn noise(mut self, threads: u32) -> Self {
-        self.options.noise = threads;
-        self
-    }
-
-    /// How many testers make runs at once, each with objects and threads of its own.
-    pub fn testers(mut self, testers: u32) -> Self {
-        self.options.testers = testers.max(1);
-        self
-    }
-
-    /// The algorithm that judges, instead of the automatic choice.
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.options.algorithm = algorithm;
-        self
-    }
-
-    /// Neither keeps failing runs in a file nor tries those that are there.
-    pub fn forgetful(mut self) -> Self {
-        self.options.remembers = false;
         self
     }
 }
@@ -860,6 +777,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             choose,
             judge: judge.into_judge(names),
             options,
+            watch: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::failure::{Failure, FailureKind};
 use super::model::ModelSpec;
+use super::settings::settings;
 use super::token::{Source, Token};
 use super::{Outcome, regressions};
 use crate::drive::{
@@ -41,9 +42,11 @@ pub(super) struct Options {
     pub(super) operations: Option<(u32, u32)>,
     pub(super) chaos: Option<u32>,
     pub(super) phases: Option<u32>,
+    /// Whether no run has few of the arguments.
+    pub(super) all_arguments: bool,
     pub(super) seed: Option<u64>,
     pub(super) replay: Option<Token>,
-    pub(super) time: Duration,
+    pub(super) time: Option<Duration>,
     pub(super) runs: Option<u64>,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
@@ -62,9 +65,10 @@ impl Default for Options {
             operations: None,
             chaos: None,
             phases: None,
+            all_arguments: false,
             seed: None,
             replay: None,
-            time: Duration::from_secs(1),
+            time: None,
             runs: None,
             clock: None,
             watchdog: Duration::from_secs(1),
@@ -76,7 +80,23 @@ impl Default for Options {
     }
 }
 
+/// What is told how many runs were made.
+type Watch = Arc<dyn Fn(u64) + Send + Sync>;
+
 /// A test without its types.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+///
+/// let plan = trueline::test(|| AtomicU64::new(0))
+///     .spec("fetch-add")
+///     .operation("fetch-add", 1..9_u64, |count, x| count.fetch_add(x, SeqCst))
+///     .into_plan();
+/// let outcome = plan.threads(3).runs(20).seed(7).forgetful().run();
+/// assert!(outcome.failure.is_none());
+/// assert_eq!(outcome.runs, 20);
+/// ```
+#[must_use = "a plan does nothing until `run` is called"]
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
@@ -84,6 +104,7 @@ pub struct Plan {
     pub(super) choose: Option<Choose>,
     pub(super) judge: Judge,
     pub(super) options: Options,
+    pub(super) watch: Option<Watch>,
 }
 
 impl fmt::Debug for Plan {
@@ -117,6 +138,8 @@ const PORTFOLIO: [Stage; 8] = {
     ]
 };
 
+/// For how long runs are made if nothing is said.
+const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// How many threads may be lost before a test gives up.
 const MOST_LOST: u32 = 8;
 /// How often a run that failed once is made again, first of all.
@@ -148,6 +171,48 @@ struct Found {
 }
 
 impl Plan {
+    settings!();
+
+    /// Makes only this run, often.
+    pub fn replay(mut self, token: Token) -> Self {
+        self.options.replay = Some(token);
+        self
+    }
+
+    /// Calls operations as often as these weights say, in all runs: those that are named so often, others as before.
+    ///
+    /// # Errors
+    /// Why not: there is no operation of this name, or none would be left, or threads choose what they call.
+    pub fn weights<'n>(mut self, weights: impl IntoIterator<Item = (&'n str, u32)>) -> Result<Self, String> {
+        for (name, weight) in weights {
+            let Some(number) = self.workload.find(name) else {
+                return Err(format!("there is no operation `{name}`, only {}", self.operation_names().join(", ")));
+            };
+            self.workload.kinds[number as usize].weight = weight;
+        }
+        if self.choose.is_some() {
+            return Err("threads choose what they call, so that weights mean nothing".to_owned());
+        }
+        if self.workload.kinds.iter().all(|kind| kind.weight == 0) {
+            return Err("all operations have weight 0, so that there is nothing to call".to_owned());
+        }
+        let Workload { roles, kinds, .. } = &mut self.workload;
+        roles.retain(|(role, _)| kinds.iter().any(|kind| kind.weight > 0 && kind.roles.contains(role)));
+        self.options.phases = Some(0);
+        Ok(self)
+    }
+
+    /// The names of the operations.
+    pub fn operation_names(&self) -> Vec<&str> {
+        self.workload.kinds.iter().map(|kind| &*kind.name).collect()
+    }
+
+    /// Tells now and then how many runs were made.
+    pub fn watch(mut self, watch: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.watch = Some(Arc::new(watch));
+        self
+    }
+
     /// Makes runs until one fails, or the time is over.
     pub fn run(&self) -> Outcome {
         let chosen = Clock::best();
@@ -232,7 +297,7 @@ impl Plan {
 
     /// The portfolio, with what is set for this test.
     fn stage(&self, number: u64) -> Stage {
-        let Options { threads, operations, chaos, phases, .. } = self.options;
+        let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
         if let Some(threads) = threads {
@@ -247,6 +312,7 @@ impl Plan {
         }
         shape.chaos = chaos.unwrap_or(shape.chaos);
         shape.phases = phases.unwrap_or(shape.phases);
+        shape.few = shape.few.filter(|_| !all_arguments);
         shape.threads = shape.threads.max(self.workload.fewest_threads());
         Stage { shape, runs }
     }
@@ -264,10 +330,9 @@ fn is_accepted<Ret>(verdict: &Verdict<Ret>) -> Option<bool> {
 impl Search<'_> {
     fn is_over(&self) -> bool {
         let Options { time, runs, .. } = self.plan.options;
-        let is_enough = match runs {
-            Some(runs) => self.runs.load(Ordering::Relaxed) >= runs,
-            None => self.started.elapsed() >= time,
-        };
+        let time = time.or(if runs.is_none() { Some(DEFAULT_TIME) } else { None });
+        let is_enough = runs.is_some_and(|runs| self.runs.load(Ordering::Relaxed) >= runs)
+            || time.is_some_and(|time| self.started.elapsed() >= time);
         // Not one run would be no test.
         (is_enough && self.runs.load(Ordering::Relaxed) > 0) || self.is_over.load(Ordering::Relaxed)
     }
@@ -404,9 +469,58 @@ impl Search<'_> {
         }
         let judging = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.judging.fetch_add(judging, Ordering::Relaxed);
+        if let Some(watch) = &self.plan.watch {
+            watch(self.runs.load(Ordering::Relaxed));
+        }
         if found.is_none() && runner.lost() >= MOST_LOST {
             self.is_over.store(true, Ordering::Relaxed);
         }
         found
+    }
+}
+
+#[cfg(all(test, feature = "named"))]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn plan() -> Plan {
+        crate::test::test(|| Mutex::new(Vec::new()))
+            .spec("stack")
+            .operation("push", 0..9_u64, |stack, x| stack.lock().expect("nobody panics").push(x))
+            .operation("pop", (), |stack, ()| stack.lock().expect("nobody panics").pop())
+            .into_plan()
+            .forgetful()
+    }
+
+    #[test]
+    fn weights_are_by_name() {
+        let pushes = plan().weights([("pop", 0)]).expect("pushes are left").threads(2).operations(50);
+        let program = pushes.workload.program(&pushes.stage(0).shape, &mut Random::new(1)).concat();
+        assert!(program.len() == 100 && program.iter().all(|call| call.operation == 0));
+        assert!(plan().weights([("peek", 1)]).expect_err("there is none").contains("only push, pop"));
+        assert!(plan().weights([("push", 0), ("pop", 0)]).is_err());
+    }
+
+    #[test]
+    fn runs_end_at_the_first_limit() {
+        assert_eq!(plan().runs(7).time(Duration::from_secs(600)).run().runs, 7);
+        let outcome = plan().runs(u64::MAX).time(Duration::from_millis(5)).run();
+        assert!(outcome.runs >= 1 && outcome.failure.is_none());
+    }
+
+    #[test]
+    fn all_arguments_are_drawn_on_request() {
+        assert!((0..8).any(|stage| plan().stage(stage).shape.few.is_some()));
+        assert!((0..8).all(|stage| plan().all_arguments().stage(stage).shape.few.is_none()));
+    }
+
+    #[test]
+    fn whoever_watches_is_told() {
+        let told = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&told);
+        plan().runs(9).watch(move |runs| seen.store(runs, Ordering::Relaxed)).run();
+        assert_eq!(told.load(Ordering::Relaxed), 9);
     }
 }
