@@ -1,6 +1,4 @@
-//! The objects against their specifications: alone, and under several threads.
+//! The objects: one thread at a time, and many.
 
-mod concurrent;
-mod record;
+mod catalog;
 mod sequential;
-mod workloads;

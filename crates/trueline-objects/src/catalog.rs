@@ -1,0 +1,595 @@
+//! All objects of this crate by name, each with the test that tells whether it is right.
+//!
+//! What is called, and how often, is as in the papers: 3 of 10 calls enqueue, half push, the four operations of maps are as
+//! frequent, 6 of 10 accesses read, and sets have 24 items, of which many collide where the hash is bad. Values are an
+//! exception: the papers draw them from small ranges, here each is used once, so that a history says most and the
+//! near-linear monitors judge it; [`Settings::values`] has the papers' way.
+//!
+//! ```
+//! use trueline_objects::catalog::{self, Settings, Verdict};
+//!
+//! let entry = catalog::find("ms-queue-faulty-aba").unwrap();
+//! assert!(entry.expects(Verdict::Rejected));
+//! let outcome = entry.plan(&Settings::default()).forgetful().runs(20).run();
+//! assert!(outcome.runs <= 20);
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use trueline::drive::{Generate, Making, unique};
+use trueline::test::Plan;
+
+use crate::fine_grained_list::{self, FineGrainedList};
+use crate::hash::Hash::{Bad, Good};
+use crate::laarman_map::{self, LaarmanMap};
+use crate::lazy_list::{self, LazyList};
+use crate::lazy_skiplist::{self, LazySkiplist};
+use crate::lock_free_list::{self, LockFreeList};
+use crate::lock_free_skiplist::{self, LockFreeSkiplist};
+use crate::locked::{LockedHeightStack, LockedMap, LockedQueue};
+use crate::ms_queue::{self, MsQueue};
+use crate::optimistic_list::{self, OptimisticList};
+use crate::register::{Access, BufferedRegister, Buffering, Register};
+use crate::resizing_map::{self, ResizingMap};
+use crate::shann_queue::{self, Mode, ShannQueue};
+use crate::sharded_map::{self, ShardedMap};
+use crate::split_ordered_set::SplitOrderedSet;
+use crate::treiber_stack::{self, TreiberStack};
+
+/// What a test says of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// No run went wrong.
+    Accepted,
+    /// A run was not linearizable, or the object panicked.
+    Rejected,
+    /// In a run, no thread got anywhere any more.
+    Stuck,
+}
+
+impl Verdict {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected => "rejected",
+            Self::Stuck => "stuck",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An object.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// The file of this crate that has it, and its relatives.
+    pub family: &'static str,
+    /// The specification by name; or `growing-set`, which is a model here.
+    pub spec: &'static str,
+    /// What it should be.
+    pub criterion: &'static str,
+    /// What a test will say, the most likely first.
+    pub expected: &'static [Verdict],
+    /// What is wrong with it.
+    pub fault: Option<&'static str>,
+    /// Where it comes from; faults without a paper are our own.
+    pub paper: Option<&'static str>,
+    plan: fn(&Settings) -> Plan,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, family, spec, criterion, expected, fault, paper, plan: _ } = self;
+        f.debug_struct("Entry")
+            .field("name", name)
+            .field("family", family)
+            .field("spec", spec)
+            .field("criterion", criterion)
+            .field("expected", expected)
+            .field("fault", fault)
+            .field("paper", paper)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What can be set before there is a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// How many keys or items there are, instead of what the papers have.
+    pub keys: Option<u64>,
+    /// How many values there are; each is used once, if nothing is said.
+    pub values: Option<u64>,
+    /// The most threads of a run, if there may be more than 4.
+    pub threads: Option<u32>,
+}
+
+impl Entry {
+    /// The test of this object. It keeps no file of failing runs unless told to.
+    pub fn plan(&self, settings: &Settings) -> Plan {
+        let plan = (self.plan)(settings).name(self.name).forgetful();
+        // What is set is what is wanted: no run has fewer keys.
+        if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
+    }
+
+    /// Whether a test may say this.
+    pub fn expects(&self, verdict: Verdict) -> bool {
+        self.expected.contains(&verdict)
+    }
+
+    /// Whether nothing is wrong with it that a test could find.
+    pub fn is_correct(&self) -> bool {
+        self.expects(Verdict::Accepted)
+    }
+
+    const fn new(family: &'static str, name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
+        let criterion = "linearizable";
+        Self { name, family, spec, criterion, expected: ACCEPTED, fault: None, paper: None, plan }
+    }
+
+    const fn paper(self, paper: &'static str) -> Self {
+        Self { paper: Some(paper), ..self }
+    }
+
+    const fn fault(self, fault: &'static str, expected: &'static [Verdict]) -> Self {
+        Self { fault: Some(fault), expected, ..self }
+    }
+}
+
+const ACCEPTED: &[Verdict] = &[Verdict::Accepted];
+const REJECTED: &[Verdict] = &[Verdict::Rejected];
+const STUCK: &[Verdict] = &[Verdict::Stuck];
+const EITHER: &[Verdict] = &[Verdict::Rejected, Verdict::Stuck];
+
+/// The object with this name.
+///
+/// # Errors
+/// If there is none: which one may be meant.
+pub fn find(name: &str) -> Result<&'static Entry, String> {
+    if let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) {
+        return Ok(entry);
+    }
+    let names = || ENTRIES.iter().map(|entry| entry.name);
+    let containing: Vec<&str> = names().filter(|known| !name.is_empty() && known.contains(name)).take(5).collect();
+    let hint = match trueline::named::nearest(name, names()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if !containing.is_empty() => format!("; did you mean one of {}?", containing.join(", ")),
+        None => String::new(),
+    };
+    Err(format!("no object is called `{name}`{hint}"))
+}
+
+/// The most values in a bounded queue: few, so that it is often full.
+const CAPACITY: usize = 2;
+const BOUNDED_QUEUE: &str = "bounded-queue:2";
+/// How many items sets have in Horn and Kroening's paper.
+const ITEMS: u64 = 24;
+/// The capacity of a map that grows, at first.
+const SMALL: usize = 4;
+
+/// All objects.
+pub const ENTRIES: &[Entry] = &[
+    Entry::new("ms-queue", "ms-queue", "queue", |settings| queue(settings, MsQueue::new)).paper("Lowe §6, H&S §10.5"),
+    Entry::new("ms-queue", "ms-queue-recycling", "queue", |settings| queue(settings, MsQueue::recycling))
+        .paper("Michael & Scott 1996"),
+    Entry::new("ms-queue", "ms-queue-faulty-late-read", "queue", |settings| {
+        queue(settings, || MsQueue::faulty(ms_queue::Fault::LateRead))
+    })
+    .fault("value read after the swing", EITHER),
+    Entry::new("ms-queue", "ms-queue-faulty-aba", "queue", |settings| {
+        queue(settings, || MsQueue::faulty(ms_queue::Fault::Aba))
+    })
+    .fault("nodes used again without tags", EITHER),
+    Entry::new("ms-queue", "ms-queue-faulty-no-help", "queue", |settings| {
+        queue(settings, || MsQueue::faulty(ms_queue::Fault::NoHelp))
+    })
+    .fault("tail set back, and nobody helps", STUCK),
+    Entry::new("treiber-stack", "treiber-stack", "stack", |settings| stack(settings, TreiberStack::new))
+        .paper("Treiber 1986"),
+    Entry::new("treiber-stack", "treiber-stack-faulty-aba", "stack", |settings| {
+        stack(settings, || TreiberStack::faulty(treiber_stack::Fault::Aba))
+    })
+    .fault("nodes used again without tags", EITHER),
+    Entry::new("locked", "locked-queue", BOUNDED_QUEUE, |settings| {
+        bounded_queue(settings, || LockedQueue::new(CAPACITY))
+    })
+    .paper("Lowe"),
+    Entry::new("locked", "locked-map", "map", |settings| map(settings, 20, LockedMap::new)).paper("Lowe §6"),
+    Entry::new("locked", "locked-height-stack", "stack-heights", stack_heights).paper("H&K example 9"),
+    Entry::new("laarman-map", "laarman-map", "map", |settings| {
+        let room = room(settings);
+        map(settings, 2, move || LaarmanMap::new(room))
+    })
+    .paper("Lowe §8"),
+    Entry::new("laarman-map", "laarman-map-faulty-delete", "map", |settings| {
+        let room = room(settings);
+        map(settings, 2, move || LaarmanMap::faulty(room, laarman_map::Fault::Delete))
+    })
+    .paper("Lowe §8, figure 7")
+    .fault("delete without compare-and-set", REJECTED),
+    Entry::new("resizing-map", "resizing-map", "map", |settings| map(settings, 32, || ResizingMap::new(SMALL)))
+        .paper("Lowe §8"),
+    Entry::new("resizing-map", "resizing-map-faulty-migrate", "map", |settings| {
+        map(settings, 32, || ResizingMap::faulty(SMALL, resizing_map::Fault::Migrate))
+    })
+    .paper("Lowe §8")
+    .fault("slots copied without owning them", REJECTED),
+    Entry::new("sharded-map", "sharded-map", "map", |settings| map(settings, 20, ShardedMap::new)).paper("Lowe §8"),
+    Entry::new("sharded-map", "sharded-map-faulty-early-status", "map", |settings| {
+        map(settings, 2, || ShardedMap::faulty(sharded_map::Fault::EarlyStatus))
+    })
+    .paper("Lowe §8")
+    .fault("status before datum", REJECTED),
+    Entry::new("sharded-map", "sharded-map-faulty-late-status", "map", |settings| {
+        map(settings, 2, || ShardedMap::faulty(sharded_map::Fault::LateStatus))
+    })
+    .fault("datum before status", REJECTED),
+    Entry::new("shann-queue", "shann-queue", BOUNDED_QUEUE, |settings| {
+        bounded_queue(settings, || ShannQueue::new(CAPACITY, Mode::Total))
+    })
+    .paper("Shann et al. 2000, Lowe §8"),
+    Entry::new("shann-queue", "shann-queue-faulty-stale-slot", BOUNDED_QUEUE, |settings| {
+        bounded_queue(settings, || stale_slot(Mode::Total))
+    })
+    .paper("Colvin & Groves 2005, Lowe §8")
+    .fault("slot not looked at again", REJECTED),
+    Entry::new("shann-queue", "shann-queue-partial", BOUNDED_QUEUE, |settings| {
+        waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::Partial))
+    })
+    .paper("Shann et al. 2000, Lowe §8"),
+    Entry::new("shann-queue", "shann-queue-partial-faulty-stale-slot", BOUNDED_QUEUE, |settings| {
+        waiting_queue(settings, || stale_slot(Mode::Partial))
+    })
+    .paper("Colvin & Groves 2005, Lowe §8")
+    .fault("slot not looked at again", EITHER),
+    Entry::new("shann-queue", "shann-queue-partial-without-help", BOUNDED_QUEUE, |settings| {
+        waiting_queue(settings, || ShannQueue::new(CAPACITY, Mode::PartialWithoutHelp))
+    })
+    .paper("Shann et al. 2000, Lowe §8"),
+    Entry::new("shann-queue", "shann-queue-partial-without-help-faulty-stale-slot", BOUNDED_QUEUE, |settings| {
+        waiting_queue(settings, || stale_slot(Mode::PartialWithoutHelp))
+    })
+    .paper("Colvin & Groves 2005, Lowe §8")
+    .fault("slot not looked at again", STUCK),
+    Entry::new("register", "register", "register:0", |settings| register(settings, Access::SeqCst)).paper("Lowe §8"),
+    Entry::new("register", "register-faulty-relaxed", "register:0", |settings| register(settings, Access::Relaxed))
+        .paper("Lowe §8")
+        .fault("writes seen late; needs a clock that does not order memory", REJECTED),
+    Entry::new("register", "register-faulty-acquire-release", "register:0", |settings| {
+        register(settings, Access::AcquireRelease)
+    })
+    .paper("Lowe §8")
+    .fault("writes seen late; needs a clock that does not order memory", REJECTED),
+    Entry::new("register", "buffered-register", "register:0", |settings| {
+        buffered_register(settings, Buffering::Stores(0))
+    })
+    .paper("Lowe §8, in slow motion"),
+    Entry::new("register", "buffered-register-faulty-stores", "register:0", |settings| {
+        buffered_register(settings, Buffering::Stores(2))
+    })
+    .paper("Lowe §8, in slow motion")
+    .fault("writes wait in a buffer", REJECTED),
+    Entry::new("register", "buffered-register-faulty-loads", "register:0", |settings| {
+        buffered_register(settings, Buffering::Loads(3))
+    })
+    .paper("Lowe §8, in slow motion")
+    .fault("reads of an old copy", REJECTED),
+    Entry::new("fine-grained-list", "fine-grained-list", "set", |settings| set(settings, || FineGrainedList::new(Bad)))
+        .paper("H&K `FGL`, H&S §9.5"),
+    Entry::new("fine-grained-list", "fine-grained-list-faulty-early-unlock", "set", |settings| {
+        set(settings, || FineGrainedList::faulty(Bad, fine_grained_list::Fault::EarlyUnlock))
+    })
+    .fault("locks not coupled", REJECTED),
+    Entry::new("optimistic-list", "optimistic-list", "set", |settings| set(settings, || OptimisticList::new(Bad)))
+        .paper("H&K `OPTIMIST`, H&S §9.6"),
+    Entry::new("optimistic-list", "optimistic-list-faulty-no-validation", "set", |settings| {
+        set(settings, || OptimisticList::faulty(Bad, optimistic_list::Fault::NoValidation))
+    })
+    .fault("not looked at again", REJECTED),
+    Entry::new("lazy-list", "lazy-list", "set", |settings| set(settings, || LazyList::new(Bad)))
+        .paper("H&K `LLL`, H&S §9.7"),
+    Entry::new("lazy-list", "lazy-list-blind-contains", "set", |settings| set(settings, || LazyList::blind(Bad))),
+    Entry::new("lazy-list", "lazy-list-faulty-unmarked-validation", "set", |settings| {
+        set(settings, || LazyList::faulty(Bad, lazy_list::Fault::UnmarkedValidation))
+    })
+    .fault("marks not looked at", REJECTED),
+    Entry::new("lock-free-list", "lock-free-list", "set", |settings| set(settings, || LockFreeList::new(Bad)))
+        .paper("H&K `LFLL`, H&S §9.8"),
+    Entry::new("lock-free-list", "lock-free-list-faulty-separate-mark", "set", |settings| {
+        set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::SeparateMark))
+    })
+    .fault("mark apart from the link", REJECTED),
+    Entry::new("lock-free-list", "lock-free-list-faulty-unlink-only", "set", |settings| {
+        set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::UnlinkOnly))
+    })
+    .fault("no mark", REJECTED),
+    Entry::new("lock-free-list", "lock-free-list-faulty-blind-contains", "set", |settings| {
+        set(settings, || LockFreeList::faulty(Bad, lock_free_list::Fault::BlindContains))
+    })
+    .fault("marks not looked at", REJECTED),
+    Entry::new("lazy-skiplist", "lazy-skiplist", "set", |settings| {
+        set(settings, || LazySkiplist::new(Good, lazy_skiplist::Collisions::None))
+    })
+    .paper("H&K `LSL`, H&S §14.3"),
+    Entry::new("lazy-skiplist", "collision-resistant-lazy-skiplist", "set", |settings| {
+        set(settings, || LazySkiplist::new(Bad, lazy_skiplist::Collisions::Scan))
+    })
+    .paper("H&K `CRLSL`"),
+    Entry::new("lock-free-skiplist", "lock-free-skiplist", "set", |settings| {
+        set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::None))
+    })
+    .paper("H&K `LFSL`, H&S §14.4"),
+    Entry::new("lock-free-skiplist", "collision-resistant-lock-free-skiplist", "set", |settings| {
+        set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::Scan))
+    })
+    .paper("H&K `CRLFSL`"),
+    Entry::new("lock-free-skiplist", "lock-free-skiplist-stepping-over", "set", |settings| {
+        set(settings, || LockFreeSkiplist::new(Good, lock_free_skiplist::Collisions::StepOver))
+    })
+    .paper("H&K `LFSLF0`")
+    .fault("steps over the item, which is not seen with a good hash", ACCEPTED),
+    Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-stepping-over", "set", |settings| {
+        set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::StepOver))
+    })
+    .paper("H&K `LFSLF1`, Lowe §8")
+    .fault("steps over the item", REJECTED),
+    Entry::new("lock-free-skiplist", "lock-free-skiplist-faulty-collisions", "set", |settings| {
+        set(settings, || LockFreeSkiplist::new(Bad, lock_free_skiplist::Collisions::None))
+    })
+    .paper("H&K")
+    .fault("collisions not expected", REJECTED),
+    Entry::new("split-ordered-set", "split-ordered-set", "growing-set", |settings| {
+        growing_set(settings, SplitOrderedSet::new)
+    })
+    .paper("H&K `TBB`, H&S §13.3"),
+    Entry::new("split-ordered-set", "split-ordered-set-preloaded", "growing-set", |settings| {
+        growing_set(settings, || SplitOrderedSet::preloaded(5))
+    })
+    .paper("H&K")
+    .fault("an item from before the history", REJECTED),
+];
+
+/// Makes up values.
+enum Values {
+    Unique,
+    Below(u64),
+}
+
+impl Generate for Values {
+    type Item = u64;
+
+    fn generate(&self, making: &mut Making<'_>) -> u64 {
+        match self {
+            Self::Unique => unique().generate(making),
+            Self::Below(bound) => (0..*bound).generate(making),
+        }
+    }
+}
+
+impl Settings {
+    fn values(&self) -> Values {
+        self.values.map_or(Values::Unique, Values::Below)
+    }
+
+    fn keys(&self, of_the_paper: u64) -> std::ops::Range<u64> {
+        0..self.keys.unwrap_or(of_the_paper)
+    }
+}
+
+fn queue(settings: &Settings, make: impl Fn() -> MsQueue + Send + Sync + 'static) -> Plan {
+    trueline::test(make)
+        .spec("queue")
+        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .weight(3)
+        .operation("dequeue", (), |queue, ()| queue.dequeue())
+        .weight(7)
+        .into_plan()
+}
+
+fn stack(settings: &Settings, make: impl Fn() -> TreiberStack + Send + Sync + 'static) -> Plan {
+    trueline::test(make)
+        .spec("stack")
+        .operation("push", settings.values(), |stack, value| stack.push(value))
+        .operation("pop", (), |stack, ()| stack.pop())
+        .into_plan()
+}
+
+fn stack_heights(settings: &Settings) -> Plan {
+    trueline::test(LockedHeightStack::new)
+        .spec("stack-heights")
+        .operation("push", settings.values(), |stack, value| stack.push(value))
+        .operation("pop", (), |stack, ()| stack.pop())
+        .into_plan()
+}
+
+/// A queue with a bound.
+trait BoundedQueue: Send + Sync + 'static {
+    fn enqueue(&self, value: u64) -> bool;
+    fn dequeue(&self) -> Option<u64>;
+}
+
+macro_rules! bounded_queues {
+    ($($type:ty)*) => {$(
+        impl BoundedQueue for $type {
+            fn enqueue(&self, value: u64) -> bool {
+                self.enqueue(value)
+            }
+
+            fn dequeue(&self) -> Option<u64> {
+                self.dequeue()
+            }
+        }
+    )*};
+}
+
+bounded_queues!(LockedQueue ShannQueue);
+
+fn bounded_queue<Q: BoundedQueue>(settings: &Settings, make: impl Fn() -> Q + Send + Sync + 'static) -> Plan {
+    trueline::test(make)
+        .spec(BOUNDED_QUEUE)
+        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .operation("dequeue", (), |queue, ()| queue.dequeue())
+        .into_plan()
+}
+
+fn stale_slot(mode: Mode) -> ShannQueue {
+    ShannQueue::faulty(CAPACITY, mode, shann_queue::Fault::StaleSlot)
+}
+
+/// Queues that wait while they are full or empty: as many values are enqueued as dequeued, so that nobody waits in vain.
+fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Sync + 'static) -> Plan {
+    let values = settings.values;
+    trueline::test(make)
+        .spec(BOUNDED_QUEUE)
+        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .operation("dequeue", (), |queue, ()| queue.dequeue())
+        .worker(move |worker| {
+            let (thread, threads) = (worker.thread(), worker.threads());
+            // Threads come in pairs of one that enqueues and one that dequeues; one without a partner does both in turn.
+            let is_alone = thread + 1 == threads && thread % 2 == 0;
+            let turns = if is_alone { worker.operations() / 2 * 2 } else { worker.operations() };
+            for turn in 0..turns {
+                if (if is_alone { turn } else { thread }) % 2 == 0 {
+                    let own = u64::from(turn) * u64::from(threads) + u64::from(thread);
+                    let value = values.map_or(own, |bound| worker.random().bits() % bound.max(1));
+                    let _: bool = worker.call("enqueue", value);
+                } else {
+                    let _: Option<u64> = worker.call("dequeue", ());
+                }
+            }
+        })
+        .into_plan()
+}
+
+/// A map with the operations of the papers.
+trait Map: Send + Sync + 'static {
+    fn get(&self, key: u64) -> Option<u64>;
+    fn update(&self, key: u64, value: u64);
+    fn delete(&self, key: u64);
+    fn get_or_else_update(&self, key: u64, value: u64) -> u64;
+}
+
+macro_rules! maps {
+    ($($type:ty)*) => {$(
+        impl Map for $type {
+            fn get(&self, key: u64) -> Option<u64> {
+                self.get(key)
+            }
+
+            fn update(&self, key: u64, value: u64) {
+                self.update(key, value);
+            }
+
+            fn delete(&self, key: u64) {
+                self.delete(key);
+            }
+
+            fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
+                self.get_or_else_update(key, value)
+            }
+        }
+    )*};
+}
+
+maps!(LockedMap LaarmanMap ResizingMap ShardedMap);
+
+/// The slots of a map that does not grow.
+fn room(settings: &Settings) -> usize {
+    usize::try_from(settings.keys(2).end).unwrap_or(usize::MAX).saturating_mul(2)
+}
+
+fn map<M: Map>(settings: &Settings, keys: u64, make: impl Fn() -> M + Send + Sync + 'static) -> Plan {
+    let keys = || settings.keys(keys);
+    trueline::test(make)
+        .spec("map")
+        .operation("get", keys(), |map, key| map.get(key))
+        .operation("put", (keys(), settings.values()), |map, (key, value)| map.update(key, value))
+        .operation("delete", keys(), |map, key| map.delete(key))
+        .operation("get-or-insert", (keys(), settings.values()), |map, (key, value)| map.get_or_else_update(key, value))
+        .into_plan()
+}
+
+fn register(settings: &Settings, access: Access) -> Plan {
+    trueline::test(move || Register::new(access))
+        .spec("register:0")
+        .operation("read", (), |register, ()| register.read())
+        .weight(6)
+        .operation("write", settings.values(), |register, value| register.write(value))
+        .weight(4)
+        .into_plan()
+}
+
+fn buffered_register(settings: &Settings, buffering: Buffering) -> Plan {
+    let processes = settings.threads.unwrap_or(0).max(4) as usize;
+    trueline::test(move || BufferedRegister::new(processes, buffering))
+        .handle(|register, thread| (register.clone(), thread as usize))
+        .spec("register:0")
+        .operation("read", (), |(register, process), ()| register.read(*process))
+        .weight(6)
+        .operation("write", settings.values(), |(register, process), value| register.write(*process, value))
+        .weight(4)
+        .into_plan()
+}
+
+/// A set.
+trait Set: Send + Sync + 'static {
+    fn add(&self, item: u64) -> bool;
+    fn remove(&self, item: u64) -> bool;
+    fn contains(&self, item: u64) -> bool;
+}
+
+macro_rules! sets {
+    ($($type:ty)*) => {$(
+        impl Set for $type {
+            fn add(&self, item: u64) -> bool {
+                self.add(item)
+            }
+
+            fn remove(&self, item: u64) -> bool {
+                self.remove(item)
+            }
+
+            fn contains(&self, item: u64) -> bool {
+                self.contains(item)
+            }
+        }
+    )*};
+}
+
+sets!(FineGrainedList OptimisticList LazyList LockFreeList LazySkiplist LockFreeSkiplist);
+
+fn set<S: Set>(settings: &Settings, make: impl Fn() -> S + Send + Sync + 'static) -> Plan {
+    let items = || settings.keys(ITEMS);
+    trueline::test(make)
+        .spec("set")
+        .operation("add", items(), |set, item| set.add(item))
+        .operation("remove", items(), |set, item| set.remove(item))
+        .operation("contains", items(), |set, item| set.contains(item))
+        .into_plan()
+}
+
+/// A set that nothing is removed from, and that tells if it is empty: no specification by name does.
+///
+/// In the papers one of two threads asks that, twice in ten times.
+fn growing_set(settings: &Settings, make: impl Fn() -> SplitOrderedSet + Send + Sync + 'static) -> Plan {
+    let items = || settings.keys(21);
+    trueline::test(make)
+        .model(BTreeSet::new())
+        .operation("insert", items(), |set, item| set.insert(item), |model, item| model.insert(item))
+        .weight(3)
+        .operation("contains", items(), |set, item| set.contains(item), |model, item| model.contains(&item))
+        .weight(6)
+        .reads_only()
+        .operation("is-empty", (), |set, ()| set.is_empty(), |model, ()| model.is_empty())
+        .weight(1)
+        .reads_only()
+        .into_plan()
+}

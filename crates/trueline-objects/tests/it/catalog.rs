@@ -1,0 +1,157 @@
+//! Every object of the catalogue: correct ones are accepted in all runs, and faulty ones found out.
+
+use std::time::Duration;
+
+use trueline::test::{FailureKind, Outcome};
+use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
+
+/// How long a faulty object is run, at most: most are found out in milliseconds.
+const TIME: Duration = Duration::from_secs(20);
+
+fn verdict(entry: &Entry, outcome: &Outcome) -> Verdict {
+    assert_eq!(outcome.undecided, 0, "{}: runs were not judged", entry.name);
+    match &outcome.failure {
+        None => Verdict::Accepted,
+        Some(failure) if matches!(failure.kind, FailureKind::Stuck(_)) => Verdict::Stuck,
+        Some(_) => Verdict::Rejected,
+    }
+}
+
+fn expected(entry: &Entry, outcome: &Outcome) {
+    let verdict = verdict(entry, outcome);
+    let report = outcome.failure.as_ref().map_or_else(String::new, ToString::to_string);
+    assert!(entry.expects(verdict), "{}: {verdict} in {} runs\n{report}", entry.name, outcome.runs);
+}
+
+fn correct() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter().filter(|entry| entry.is_correct())
+}
+
+#[test]
+fn correct_objects_are_accepted() {
+    for entry in correct() {
+        let outcome = entry.plan(&Settings::default()).runs(500).run();
+        expected(entry, &outcome);
+        assert!(outcome.runs >= 500);
+        // More collisions, and values that are not unique, as in the papers.
+        let settings = Settings { keys: Some(6), values: Some(20), threads: None };
+        let outcome = entry.plan(&settings).threads(4).operations(25).chaos(16).runs(100).run();
+        expected(entry, &outcome);
+        assert!(outcome.operations >= 100 * 4 * 24, "{}: {} operations", entry.name, outcome.operations);
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+fn faulty_objects_are_found_out() {
+    let is_alone = std::thread::available_parallelism().map_or(1, usize::from) == 1;
+    let mut found = 0;
+    for entry in ENTRIES.iter().filter(|entry| !entry.is_correct()) {
+        if is_alone && entry.family == "register" && !entry.name.starts_with("buffered") {
+            eprintln!("{}: skipped, as a single processor sees its own writes", entry.name);
+            continue;
+        }
+        let mut plan = entry.plan(&Settings::default()).time(TIME);
+        if entry.expects(Verdict::Stuck) {
+            plan = plan.watchdog(Duration::from_millis(200));
+        }
+        expected(entry, &plan.run());
+        found += 1;
+    }
+    assert!(found >= 20, "only {found} objects are faulty");
+}
+
+/// The list on the crate's page says the same as the catalogue.
+#[test]
+fn the_list_is_the_catalogue() {
+    let page = include_str!("../../src/lib.rs");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let listed: Vec<[String; 5]> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.trim_end_matches('|').split(" |").map(str::trim).collect();
+            let [name, _made_by, paper, fault, spec, expected, ..] = cells[..] else { panic!("too few cells: {row}") };
+            [name, paper, fault, spec, expected].map(|cell| cell.trim_matches('`').to_owned())
+        })
+        .collect();
+    let catalogued: Vec<[String; 5]> = ENTRIES
+        .iter()
+        .map(|entry| {
+            let expected: Vec<&str> = entry.expected.iter().map(|verdict| verdict.name()).collect();
+            let [paper, fault] = [entry.paper, entry.fault].map(Option::unwrap_or_default);
+            [entry.name, paper, fault, entry.spec, &expected.join(" or ")].map(|cell| cell.trim_matches('`').to_owned())
+        })
+        .collect();
+    for (listed, catalogued) in listed.iter().zip(&catalogued) {
+        assert_eq!(listed, catalogued);
+    }
+    assert_eq!(listed.len(), catalogued.len());
+}
+
+#[test]
+fn names_and_verdicts_go_together() {
+    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), ENTRIES.len(), "names are unique");
+    for entry in ENTRIES {
+        assert_eq!(catalog::find(entry.name).map(|found| found.name), Ok(entry.name));
+        assert!(!entry.expected.is_empty() && entry.criterion == "linearizable");
+        assert!(entry.is_correct() || entry.fault.is_some(), "{} has a fault without a name", entry.name);
+        assert!(!(entry.is_correct() && entry.name.contains("faulty")), "{}", entry.name);
+        let is_model = entry.spec == "growing-set";
+        assert_ne!(is_model, trueline::named::spec(entry.spec, trueline::named::Options::new()).is_ok());
+    }
+    assert!(catalog::find("ms-quue").expect_err("misspelt").contains("did you mean `ms-queue`?"));
+    assert!(catalog::find("laarman").expect_err("a part").contains("laarman-map-faulty-delete"));
+    assert!(!catalog::find("").expect_err("nothing").contains("did you mean"));
+}
+
+#[test]
+fn settings_are_followed() {
+    let run = |name: &str, settings: Settings| {
+        let entry = catalog::find(name).expect("it is there");
+        entry.plan(&settings).threads(8).operations(3).runs(20).run()
+    };
+    // Eight processes have buffers of their own, waiting queues have pairs of threads, and 50 keys have room.
+    for name in ["buffered-register", "shann-queue-partial", "laarman-map"] {
+        let outcome = run(name, Settings { keys: Some(50), values: None, threads: Some(8) });
+        assert!(outcome.failure.is_none(), "{name}");
+        assert_eq!((outcome.runs, outcome.operations), (20, 20 * 8 * 3), "{name}");
+    }
+    // These faults are seen only where items collide, and where a value is written that was not there before.
+    for (name, settings) in [
+        ("lock-free-skiplist-faulty-collisions", Settings { keys: Some(2), ..Settings::default() }),
+        ("buffered-register-faulty-stores", Settings { values: Some(1), threads: Some(8), ..Settings::default() }),
+    ] {
+        assert!(run(name, settings).failure.is_none(), "{name}");
+    }
+}
+
+/// Every correct object, long: `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes an hour"]
+#[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
+fn soak() {
+    for entry in correct() {
+        let outcome = entry.plan(&Settings::default()).threads(4).operations(200).runs(20_000).run();
+        expected(entry, &outcome);
+        eprintln!("{}: {} runs in {:.1?}", entry.name, outcome.runs, outcome.elapsed);
+    }
+}
+
+#[test]
+fn objects_go_where_threads_go() {
+    use trueline_objects::*;
+
+    fn goes<T: Send + Sync + 'static>() {}
+    goes::<ms_queue::MsQueue>();
+    goes::<treiber_stack::TreiberStack>();
+    goes::<(locked::LockedQueue, locked::LockedMap, locked::LockedHeightStack)>();
+    goes::<(laarman_map::LaarmanMap, resizing_map::ResizingMap, sharded_map::ShardedMap)>();
+    goes::<shann_queue::ShannQueue>();
+    goes::<(register::Register, register::BufferedRegister)>();
+    goes::<(fine_grained_list::FineGrainedList, optimistic_list::OptimisticList)>();
+    goes::<(lazy_list::LazyList, lock_free_list::LockFreeList)>();
+    goes::<(lazy_skiplist::LazySkiplist, lock_free_skiplist::LockFreeSkiplist)>();
+    goes::<split_ordered_set::SplitOrderedSet>();
+}
