@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use trueline::drive::Clock;
 use trueline::history::codec;
 use trueline::judge::{Algorithm, Rules};
+use trueline::test::Token;
 
 /// The help of a command: what it does, examples, then everything that can be said.
 const HELP: &str = "\
@@ -19,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl
   trueline check --spec cas-register:0 --timeout 10s --json recorded/
+  trueline test ms-queue --threads 4 --ops 200 --runs 1000
   trueline specs";
 
 const CHECK_EXAMPLES: &str = "\
@@ -37,6 +40,25 @@ A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
 or a history in one of the other formats that --format names. Of a directory, files that end
 in .jsonl, .json and .edn are read, and those in .log and .txt that look like histories.";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  trueline test --list                                  the objects, and what is wrong with them
+  trueline test laarman-map-faulty-delete               runs it until a run goes wrong
+  trueline test ms-queue --threads 4 --ops 200 --runs 1000 --seed 7
+  trueline test sharded-map --time 60 --chaos 16 --noise 2
+  trueline test ms-queue --weights enqueue=3,dequeue=1 --values 20
+  trueline test register-faulty-relaxed --clock counter
+  trueline test laarman-map-faulty-delete --replay s2a.t2.o1-3.c16.f2.p1
+
+Without --threads and --ops, runs are of many shapes: small ones, with few keys, first.";
+
+const TEST_EXIT_CODES: &str = "\
+Exit codes:
+  0  no run went wrong
+  1  one did: it was not linearizable, or got stuck, or the object panicked
+  2  wrong usage
+  3  none is known to be wrong, but one was not judged";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
@@ -59,6 +81,9 @@ pub(crate) enum Command {
     /// Judges recorded histories.
     #[command(before_help = CHECK_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     Check(Box<CheckArgs>),
+    /// Runs a built-in object under real threads, and judges what it did.
+    #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]
+    Test(Box<TestArgs>),
     /// Lists the specifications, their operations, and what values and results mean.
     Specs(ListArgs),
     /// Lists the algorithms.
@@ -141,6 +166,97 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The object; `--list` names them.
+    #[arg(required_unless_present = "list")]
+    pub(crate) name: Option<String>,
+
+    /// List the objects, and what to expect of them.
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) list: bool,
+
+    /// The number of threads.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) threads: Option<u32>,
+
+    /// The number of operations of each thread.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) ops: Option<u32>,
+
+    /// The most runs; without it, the time alone counts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
+
+    /// The most time for runs, in seconds or with a unit; 10 if --runs is not given.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) time: Option<Duration>,
+
+    /// The seed of all that is random.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// At one in how many schedule points threads give way; 0 for never.
+    #[arg(long, value_name = "N")]
+    pub(crate) chaos: Option<u32>,
+
+    /// The clock: tsc, instant, or counter, which hides faults of memory orderings.
+    #[arg(long, value_name = "CLOCK")]
+    pub(crate) clock: Option<Clock>,
+
+    /// How many threads make noise meanwhile.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) noise: u32,
+
+    /// For how long no thread may get anywhere before the object is stuck, in seconds or with a unit.
+    #[arg(long, alias = "timeout", value_name = "SECONDS", value_parser = parse_seconds, default_value = "1s")]
+    pub(crate) watchdog: Duration,
+
+    /// How to judge; `trueline algorithms` lists them.
+    #[arg(long, default_value = "auto")]
+    pub(crate) algorithm: Algorithm,
+
+    /// How many testers make runs at once.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) testers: u32,
+
+    /// Make only this run, as a report names it; with the other options as they were.
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) replay: Option<Token>,
+
+    /// How often operations are called, such as `enqueue=3,dequeue=1`.
+    #[arg(long, value_name = "LIST", value_parser = parse_weights)]
+    pub(crate) weights: Option<Weights>,
+
+    /// How many keys or items there are.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) keys: Option<u64>,
+
+    /// How many values there are; without it, each is used once.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) values: Option<u64>,
+
+    /// Print one JSON object for each.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How often operations are called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Weights(pub(crate) Vec<(String, u32)>);
+
+fn parse_weights(text: &str) -> Result<Weights, String> {
+    let weight = |part: &str| {
+        let (name, weight) = part.split_once('=')?;
+        let weight = weight.trim().parse().ok().filter(|weight| *weight <= 1_000_000)?;
+        (!name.trim().is_empty()).then(|| (name.trim().to_owned(), weight))
+    };
+    let weights: Option<Vec<(String, u32)>> = text.split(',').map(weight).collect();
+    weights
+        .map(Weights)
+        .ok_or_else(|| "write names and numbers up to a million, such as enqueue=3,dequeue=1".to_owned())
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Print one JSON object for each.
     #[arg(long)]
@@ -207,6 +323,16 @@ fn split_unit(text: &str) -> Option<(f64, &str)> {
     Some((text[..end].parse().ok()?, text[end..].trim_start()))
 }
 
+/// A time that may be without a unit.
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = split_unit(text).filter(|(_, unit)| unit.is_empty());
+    let time = match seconds {
+        Some((seconds, _)) => Duration::try_from_secs_f64(seconds).ok(),
+        None => parse_time(text).ok(),
+    };
+    time.ok_or_else(|| "write a number of seconds, or a number and a unit, such as 200ms or 2m".to_owned())
+}
+
 fn parse_time(text: &str) -> Result<Duration, String> {
     let seconds = split_unit(text).and_then(|(number, unit)| {
         let unit = match unit {
@@ -260,6 +386,25 @@ mod tests {
         assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
         for wrong in ["", "5", "s", "-1s", "1e9s", "10 parsecs", "1..2s", "99999999999999999999999h"] {
             assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn seconds() {
+        assert_eq!(parse_seconds("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_seconds("0.25"), Ok(Duration::from_millis(250)));
+        assert_eq!(parse_seconds("200ms"), Ok(Duration::from_millis(200)));
+        for wrong in ["", "-1", "s", "5 parsecs", "99999999999999999999999"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn weights() {
+        let weights = |text| parse_weights(text).map(|Weights(weights)| weights);
+        assert_eq!(weights("add=3, remove=0"), Ok(vec![("add".to_owned(), 3), ("remove".to_owned(), 0)]));
+        for wrong in ["", "add", "add=", "=3", "add=-1", "add=x", "add=1,", "add=1000001"] {
+            assert!(weights(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The command line of trueline: judges recorded histories of concurrent objects.
+//! The command line of trueline: judges recorded histories of concurrent objects, and tests built-in ones.
 //!
 //! `args` says what can be typed; each command is a file in `cmd`. Results go to stdout, everything else to stderr.
 
@@ -15,6 +15,7 @@ use args::{Cli, Command};
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Check(args) => cmd::check::run(&args),
+        Command::Test(args) => cmd::test::run(&args),
         Command::Specs(args) => cmd::specs::run(&args),
         Command::Algorithms(args) => cmd::algorithms::run(&args),
     }

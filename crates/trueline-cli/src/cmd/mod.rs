@@ -3,3 +3,4 @@
 pub(crate) mod algorithms;
 pub(crate) mod check;
 pub(crate) mod specs;
+pub(crate) mod test;

@@ -54,7 +54,7 @@ fn every_listed_algorithm_can_be_used() {
 
 #[test]
 fn help_leads_with_examples() {
-    for args in [&["--help"][..], &["check", "--help"]] {
+    for args in [&["--help"][..], &["check", "--help"], &["test", "--help"]] {
         let help = run(args);
         assert_eq!(help.code, 0);
         let examples = help.stdout.find("Examples:").expect("there are examples");

@@ -4,6 +4,7 @@ mod bad_input;
 mod cores;
 mod limits;
 mod listings;
+mod objects;
 mod verdicts;
 
 use std::fs;

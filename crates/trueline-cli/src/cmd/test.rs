@@ -1,0 +1,259 @@
+//! `trueline test`: runs a built-in object, and judges what it did.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value, json};
+use trueline::test::{Failure, FailureKind, Outcome, Plan};
+use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
+
+use crate::args::{TestArgs, Weights};
+use crate::output::{self, Written};
+
+/// For how long runs are made if nothing is said: a faulty object is found out long before.
+const TIME: Duration = Duration::from_secs(10);
+/// What takes longer shows how far it is.
+const LONG: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &TestArgs) -> ExitCode {
+    let Some(name) = &args.name else { return list(args) };
+    let prepared = catalog::find(name)
+        .map_err(|fault| format!("{fault} (`trueline test --list` lists them)"))
+        .and_then(|entry| Ok((entry, plan(entry, args)?)));
+    let (entry, plan) = match prepared {
+        Ok(prepared) => prepared,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
+    let progress = Progress::new(args);
+    let outcome = plan.watch(progress.watch()).run();
+    progress.bar.finish_and_clear();
+    if let Some(warning) = outcome.warning {
+        output::note(format_args!("{warning}; `instant` is used instead"));
+    }
+    let finding = Finding::of(&outcome);
+    let written = output::stdout(|out| match args.json {
+        true => writeln!(out, "{}", to_json(entry, &outcome, finding, args)),
+        false => text(out, entry, &outcome, finding, args),
+    });
+    if finding == Finding::Accepted && !entry.is_correct() {
+        let fault = entry.fault.unwrap_or_default();
+        output::note(format_args!("{} is faulty ({fault}), but no run showed it: make more runs", entry.name));
+    }
+    if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
+}
+
+fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
+    let replayed = args.replay.map(|token| token.shape.threads);
+    let settings = Settings { keys: args.keys, values: args.values, threads: args.threads.max(replayed) };
+    let mut plan = entry
+        .plan(&settings)
+        .noise(args.noise)
+        .watchdog(args.watchdog)
+        .algorithm(args.algorithm.clone())
+        .testers(args.testers);
+    if let Some(Weights(weights)) = &args.weights {
+        plan = plan
+            .weights(weights.iter().map(|(name, weight)| (name.as_str(), *weight)))
+            .map_err(|fault| format!("--weights cannot be used so with {}: {fault}", entry.name))?;
+    }
+    if let Some(threads) = args.threads {
+        plan = plan.threads(threads);
+    }
+    if let Some(operations) = args.ops {
+        plan = plan.operations(operations);
+    }
+    if let Some(chaos) = args.chaos {
+        plan = plan.chaos(chaos);
+    }
+    if let Some(seed) = args.seed {
+        plan = plan.seed(seed);
+    }
+    if let Some(token) = args.replay {
+        plan = plan.replay(token);
+    }
+    if let Some(runs) = args.runs {
+        plan = plan.runs(runs);
+    }
+    if let Some(time) = args.time.or(if args.runs.is_none() { Some(TIME) } else { None }) {
+        plan = plan.time(time);
+    }
+    if let Some(clock) = args.clock {
+        clock.check().map_err(|fault| format!("--clock {clock} cannot be used here: {fault}"))?;
+        plan = plan.clock(clock);
+    }
+    Ok(plan)
+}
+
+/// What became of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finding {
+    Accepted,
+    Rejected,
+    Stuck,
+    /// Some runs were not judged, and no other went wrong.
+    Unknown,
+}
+
+impl Finding {
+    fn of(outcome: &Outcome) -> Self {
+        match &outcome.failure {
+            Some(Failure { kind: FailureKind::Stuck(_), .. }) => Self::Stuck,
+            Some(_) => Self::Rejected,
+            None if outcome.undecided > 0 => Self::Unknown,
+            None => Self::Accepted,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => Verdict::Accepted.name(),
+            Self::Rejected => Verdict::Rejected.name(),
+            Self::Stuck => Verdict::Stuck.name(),
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Accepted => 0,
+            Self::Rejected | Self::Stuck => 1,
+            Self::Unknown => 3,
+        })
+    }
+}
+
+fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) -> Value {
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let failure = outcome.failure.as_ref();
+    let algorithm = failure.map(|failure| failure.algorithm.clone()).filter(|algorithm| !algorithm.is_empty());
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    put("name", json!(entry.name));
+    put("verdict", json!(finding.name()));
+    put("runs", json!(outcome.runs));
+    put("operations", json!(outcome.operations));
+    put("elapsed_ns", json!(nanoseconds(outcome.elapsed)));
+    put("seed", json!(outcome.seed));
+    put("algorithm", json!(algorithm.unwrap_or_else(|| args.algorithm.to_string())));
+    if outcome.undecided > 0 {
+        put("undecided", json!(outcome.undecided));
+    }
+    if let Some(failure) = failure {
+        put("found_ns", json!(nanoseconds(failure.after)));
+        put("replay", json!(failure.token.to_string()));
+        if let FailureKind::Panicked { message, .. } = &failure.kind {
+            put("panic", json!(message));
+        }
+        if let Some(saved) = &failure.saved {
+            put("history", json!(saved.display().to_string()));
+        }
+    }
+    Value::Object(object)
+}
+
+fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) -> io::Result<()> {
+    let Outcome { runs, operations, undecided, elapsed, seed, failure, .. } = outcome;
+    if let Some(failure) = failure {
+        write!(out, "{}", failure.report())?;
+        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+    }
+    let (name, verdict) = (entry.name, finding.name());
+    let why = match failure.as_ref().map(|failure| &failure.kind) {
+        Some(FailureKind::Panicked { .. }) => ", as no specification allows a panic",
+        _ => "",
+    };
+    writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
+    writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
+    if *undecided > 0 {
+        writeln!(out, "  {undecided} runs were not judged: make them smaller by --ops, or use another --algorithm")?;
+    }
+    Ok(())
+}
+
+/// The command that makes the failing run again.
+fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
+    let mut command = format!("trueline test {} --replay {}", entry.name, failure.token);
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command.push_str(&format!(" --{name} {value}"));
+        }
+    };
+    option("keys", args.keys.map(|keys| keys.to_string()));
+    option("values", args.values.map(|values| values.to_string()));
+    option(
+        "weights",
+        args.weights.as_ref().map(|Weights(weights)| {
+            weights.iter().map(|(name, weight)| format!("{name}={weight}")).collect::<Vec<_>>().join(",")
+        }),
+    );
+    option("clock", args.clock.map(|clock| clock.to_string()));
+    command
+}
+
+fn list(args: &TestArgs) -> ExitCode {
+    let width = ENTRIES.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let written = output::stdout(|out| {
+        for entry in ENTRIES {
+            let Entry { name, family, spec, criterion, fault, paper, expected, .. } = entry;
+            let first = expected.first().map_or("", |verdict| verdict.name());
+            if args.json {
+                let mut object = json!({
+                    "name": name,
+                    "family": family,
+                    "spec": spec,
+                    "criterion": criterion,
+                    "expected": first,
+                    "paper": paper,
+                });
+                if let Some(fault) = fault {
+                    object["fault"] = json!(fault);
+                }
+                if let Some(other) = expected.get(1) {
+                    object["or"] = json!(other.name());
+                }
+                writeln!(out, "{object}")?;
+            } else {
+                let expected: Vec<&str> = expected.iter().map(|verdict| verdict.name()).collect();
+                let expected = expected.join(" or ");
+                let rest = format!("{spec:<15}  {expected:<17}  {}", fault.unwrap_or_default());
+                writeln!(out, "\x1b[1m{name:<width$}\x1b[0m  {}", rest.trim_end())?;
+            }
+        }
+        Ok(())
+    });
+    if written == Written::Failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}
+
+/// How far a test is, on stderr, if it takes long and somebody looks.
+struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn new(args: &TestArgs) -> Self {
+        let bar = match args.runs {
+            Some(runs) => ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::hidden()),
+            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        };
+        let template = if args.runs.is_some() { "{bar:30} {pos}/{len} runs {elapsed}" } else { "{pos} runs {elapsed}" };
+        let style = ProgressStyle::with_template(template);
+        Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())) }
+    }
+
+    /// Shows how many runs were made.
+    fn watch(&self) -> impl Fn(u64) + Send + Sync + 'static {
+        let (bar, started, somebody_looks) = (self.bar.clone(), Instant::now(), io::stderr().is_terminal());
+        let is_shown = std::sync::Once::new();
+        move |runs| {
+            if somebody_looks && started.elapsed() > LONG {
+                is_shown.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr()));
+                bar.set_position(runs);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `test`: the built-in objects.
+
+use super::{json, run, run_with_input};
+
+#[test]
+fn objects_are_listed() {
+    let listed = run(&["test", "--list"]);
+    assert_eq!(listed.code, 0);
+    assert!(listed.stdout.contains("laarman-map-faulty-delete"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("rejected or stuck"), "{}", listed.stdout);
+    let listed = run(&["test", "--list", "--json"]);
+    assert_eq!(listed.code, 0);
+    let objects: Vec<_> = listed.stdout.lines().map(json).collect();
+    assert!(objects.len() > 40, "{} objects", objects.len());
+    for object in &objects {
+        for field in ["name", "family", "spec", "criterion", "expected"] {
+            assert!(object[field].is_string(), "{field} of {object}");
+        }
+        assert!(["accepted", "rejected", "stuck"].contains(&object["expected"].as_str().expect("a text")), "{object}");
+        assert!(object.get("paper").is_some(), "{object}");
+        assert!(object["expected"] == "accepted" || object["fault"].is_string(), "{object}");
+    }
+    assert!(objects.iter().any(|object| object["expected"] == "stuck"));
+}
+
+#[test]
+fn a_correct_object_is_accepted() {
+    let args = ["test", "ms-queue", "--threads", "3", "--ops", "20", "--runs", "50", "--seed", "7"];
+    let tested = run(&args);
+    assert_eq!(tested.code, 0, "{tested:?}");
+    assert!(tested.stdout.starts_with("ms-queue: accepted\n"), "{tested:?}");
+    assert!(tested.stdout.contains("50 runs with 3000 operations"), "{tested:?}");
+    assert!(tested.stderr.is_empty(), "nothing to say off a terminal: {tested:?}");
+    let tested = run(&[&args[..], &["--json"]].concat());
+    assert_eq!(tested.code, 0);
+    let object = json(&tested.stdout);
+    let expected = [("name", "ms-queue"), ("verdict", "accepted"), ("algorithm", "auto")];
+    assert!(expected.iter().all(|(field, value)| object[*field] == *value), "{object}");
+    assert!(object["runs"] == 50 && object["operations"] == 3000 && object["seed"] == 7, "{object}");
+    assert!(object["elapsed_ns"].as_u64().expect("a number") > 0);
+    assert!(["found_ns", "replay", "history"].iter().all(|field| object.get(field).is_none()), "{object}");
+}
+
+#[test]
+fn a_faulty_object_is_rejected_and_its_run_made_again() {
+    let name = "buffered-register-faulty-stores";
+    let tested = run(&["test", name, "--json", "--time", "30", "--clock", "instant"]);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    let object = json(&tested.stdout);
+    assert_eq!(object["verdict"], "rejected");
+    assert!(object["found_ns"].as_u64().expect("a number") <= object["elapsed_ns"].as_u64().expect("a number"));
+    let history = object["history"].as_str().expect("a path");
+    assert_eq!(run(&["check", "--spec", "register:0", history]).code, 1, "what was saved is not linearizable");
+    let replay = object["replay"].as_str().expect("a token");
+    let again = run(&["test", name, "--replay", replay, "--time", "30s"]);
+    assert_eq!(again.code, 1, "{again:?}");
+    for expected in ["is not linearizable", "the history:", &format!("trueline test {name} --replay {replay}")] {
+        assert!(again.stdout.contains(expected), "{expected} in {}", again.stdout);
+    }
+    assert!(again.stdout.contains(&format!("\n{name}: rejected\n")), "{}", again.stdout);
+    assert!(!again.stdout.contains("cargo test"), "{}", again.stdout);
+}
+
+#[test]
+fn an_object_that_is_stuck_is_said_to_be() {
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--json", "--watchdog", "200ms", "--time", "30"]);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    let object = json(&tested.stdout);
+    assert_eq!(object["verdict"], "stuck");
+    assert!(object["found_ns"].as_u64().expect("a number") >= 200_000_000, "{object}");
+    // `--timeout` is another name.
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--timeout", "0.2", "--time", "30"]);
+    assert!(tested.stdout.contains("ms-queue-faulty-no-help is stuck"), "{tested:?}");
+}
+
+#[test]
+fn a_fault_that_was_not_seen_is_told() {
+    // One value cannot be seen late.
+    let args = ["test", "buffered-register-faulty-stores", "--values", "1", "--runs", "5"];
+    let tested = run(&args);
+    assert_eq!(tested.code, 0, "{tested:?}");
+    assert!(tested.stderr.contains("is faulty (writes wait in a buffer), but no run showed it"), "{tested:?}");
+}
+
+#[test]
+fn runs_that_are_not_judged_are_unknown() {
+    // It judges queues.
+    let args = ["test", "treiber-stack", "--algorithm", "queue-lowe", "--runs", "3"];
+    let tested = run(&args);
+    assert!(tested.code == 3 && tested.stdout.contains("3 runs were not judged"), "{tested:?}");
+    let tested = run(&[&args[..], &["--json"]].concat());
+    assert_eq!(tested.code, 3, "{tested:?}");
+    let object = json(&tested.stdout);
+    assert!(object["verdict"] == "unknown" && object["undecided"] == 3, "{object}");
+    assert_eq!(object["algorithm"], "queue-lowe");
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    for (name, near) in [("ms-quue", "did you mean `ms-queue`?"), ("laarman", "laarman-map-faulty-delete")] {
+        let refused = run(&["test", name]);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains(near) && refused.stderr.contains("--list"), "{refused:?}");
+        assert!(refused.stdout.is_empty());
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let queue = ["test", "ms-queue", "--runs", "1"];
+    for (bad, message) in [
+        (&["--threads", "0"][..], "1..=1000"),
+        (&["--ops", "many"], "invalid digit"),
+        (&["--runs", "0"], "--runs"),
+        (&["--time", "5 parsecs"], "write a number of seconds"),
+        (&["--watchdog=-1"], "--watchdog"),
+        (&["--clock", "sundial"], "there are tsc, instant, counter"),
+        (&["--algorithm", "guess"], "--algorithm"),
+        (&["--replay", "nonsense"], "does not name a run"),
+        (&["--weights", "enqueue"], "such as enqueue=3,dequeue=1"),
+        (&["--weights", "push=3"], "there is no operation `push`, only enqueue, dequeue"),
+        (&["--weights", "enqueue=0,dequeue=0"], "nothing to call"),
+        (&["--keys", "0"], "--keys"),
+        (&["--values", "0"], "--values"),
+        (&["--list"], "--list"),
+    ] {
+        let refused = run(&[&queue[..if bad[0] == "--runs" { 2 } else { 4 }], bad].concat());
+        assert_eq!(refused.code, 2, "{bad:?}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{bad:?}: {refused:?}");
+    }
+    let refused = run(&["test", "shann-queue-partial", "--weights", "enqueue=2"]);
+    assert!(refused.code == 2 && refused.stderr.contains("threads choose"), "{refused:?}");
+    assert_eq!(run(&["test"]).code, 2, "there is no object");
+}
+
+#[test]
+fn everything_that_can_be_set_is_taken() {
+    let args = [
+        "test",
+        "locked-map",
+        "--threads",
+        "2",
+        "--ops",
+        "10",
+        "--runs",
+        "20",
+        "--time",
+        "60",
+        "--seed",
+        "3",
+        "--chaos",
+        "16",
+        "--clock",
+        "counter",
+        "--noise",
+        "1",
+        "--watchdog",
+        "5",
+        "--algorithm",
+        "jit-graph",
+        "--testers",
+        "2",
+        "--weights",
+        "get=3,delete=0",
+        "--keys",
+        "4",
+        "--values",
+        "5",
+        "--json",
+    ];
+    let tested = run_with_input(&args, b"");
+    assert_eq!(tested.code, 0, "{tested:?}");
+    let object = json(&tested.stdout);
+    assert!(object["runs"].as_u64().expect("a number") >= 20 && object["algorithm"] == "jit-graph", "{object}");
+}
