@@ -8,6 +8,7 @@
 mod auto;
 mod bounded;
 mod core;
+mod find;
 mod lowe;
 mod measure;
 mod monitors;
@@ -23,6 +24,13 @@ fn main() -> ExitCode {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
         ["lowe"] => lowe::table(),
+        ["find", ref options @ ..] => {
+            let Some(options) = find::Options::read(options) else { return usage() };
+            if let Err(problem) = find::table(&options) {
+                eprintln!("{problem}");
+                return ExitCode::FAILURE;
+            }
+        }
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         ["monitors", ref filter @ ..] => monitors::table(filter),
@@ -43,7 +51,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       find [--times N] [--trueline PATH] [words in the names of objects] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
     );
     ExitCode::from(2)
 }

@@ -375,11 +375,11 @@ impl Generate for Values {
 }
 
 impl Settings {
-    fn values(&self) -> Values {
+    fn made_values(&self) -> Values {
         self.values.map_or(Values::Unique, Values::Below)
     }
 
-    fn keys(&self, of_the_paper: u64) -> std::ops::Range<u64> {
+    fn range_of_keys(&self, of_the_paper: u64) -> std::ops::Range<u64> {
         0..self.keys.unwrap_or(of_the_paper)
     }
 }
@@ -387,7 +387,7 @@ impl Settings {
 fn queue(settings: &Settings, make: impl Fn() -> MsQueue + Send + Sync + 'static) -> Plan {
     trueline::test(make)
         .spec("queue")
-        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .operation("enqueue", settings.made_values(), |queue, value| queue.enqueue(value))
         .weight(3)
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .weight(7)
@@ -397,7 +397,7 @@ fn queue(settings: &Settings, make: impl Fn() -> MsQueue + Send + Sync + 'static
 fn stack(settings: &Settings, make: impl Fn() -> TreiberStack + Send + Sync + 'static) -> Plan {
     trueline::test(make)
         .spec("stack")
-        .operation("push", settings.values(), |stack, value| stack.push(value))
+        .operation("push", settings.made_values(), |stack, value| stack.push(value))
         .operation("pop", (), |stack, ()| stack.pop())
         .into_plan()
 }
@@ -405,7 +405,7 @@ fn stack(settings: &Settings, make: impl Fn() -> TreiberStack + Send + Sync + 's
 fn stack_heights(settings: &Settings) -> Plan {
     trueline::test(LockedHeightStack::new)
         .spec("stack-heights")
-        .operation("push", settings.values(), |stack, value| stack.push(value))
+        .operation("push", settings.made_values(), |stack, value| stack.push(value))
         .operation("pop", (), |stack, ()| stack.pop())
         .into_plan()
 }
@@ -435,7 +435,7 @@ bounded_queues!(LockedQueue ShannQueue);
 fn bounded_queue<Q: BoundedQueue>(settings: &Settings, make: impl Fn() -> Q + Send + Sync + 'static) -> Plan {
     trueline::test(make)
         .spec(BOUNDED_QUEUE)
-        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .operation("enqueue", settings.made_values(), |queue, value| queue.enqueue(value))
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .into_plan()
 }
@@ -449,7 +449,7 @@ fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Syn
     let values = settings.values;
     trueline::test(make)
         .spec(BOUNDED_QUEUE)
-        .operation("enqueue", settings.values(), |queue, value| queue.enqueue(value))
+        .operation("enqueue", settings.made_values(), |queue, value| queue.enqueue(value))
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .worker(move |worker| {
             let (thread, threads) = (worker.thread(), worker.threads());
@@ -503,17 +503,19 @@ maps!(LockedMap LaarmanMap ResizingMap ShardedMap);
 
 /// The slots of a map that does not grow.
 fn room(settings: &Settings) -> usize {
-    usize::try_from(settings.keys(2).end).unwrap_or(usize::MAX).saturating_mul(2)
+    usize::try_from(settings.range_of_keys(2).end).unwrap_or(usize::MAX).saturating_mul(2)
 }
 
 fn map<M: Map>(settings: &Settings, keys: u64, make: impl Fn() -> M + Send + Sync + 'static) -> Plan {
-    let keys = || settings.keys(keys);
+    let keys = || settings.range_of_keys(keys);
     trueline::test(make)
         .spec("map")
         .operation("get", keys(), |map, key| map.get(key))
-        .operation("put", (keys(), settings.values()), |map, (key, value)| map.update(key, value))
+        .operation("put", (keys(), settings.made_values()), |map, (key, value)| map.update(key, value))
         .operation("delete", keys(), |map, key| map.delete(key))
-        .operation("get-or-insert", (keys(), settings.values()), |map, (key, value)| map.get_or_else_update(key, value))
+        .operation("get-or-insert", (keys(), settings.made_values()), |map, (key, value)| {
+            map.get_or_else_update(key, value)
+        })
         .into_plan()
 }
 
@@ -522,7 +524,7 @@ fn register(settings: &Settings, access: Access) -> Plan {
         .spec("register:0")
         .operation("read", (), |register, ()| register.read())
         .weight(6)
-        .operation("write", settings.values(), |register, value| register.write(value))
+        .operation("write", settings.made_values(), |register, value| register.write(value))
         .weight(4)
         .into_plan()
 }
@@ -534,7 +536,7 @@ fn buffered_register(settings: &Settings, buffering: Buffering) -> Plan {
         .spec("register:0")
         .operation("read", (), |(register, process), ()| register.read(*process))
         .weight(6)
-        .operation("write", settings.values(), |(register, process), value| register.write(*process, value))
+        .operation("write", settings.made_values(), |(register, process), value| register.write(*process, value))
         .weight(4)
         .into_plan()
 }
@@ -567,7 +569,7 @@ macro_rules! sets {
 sets!(FineGrainedList OptimisticList LazyList LockFreeList LazySkiplist LockFreeSkiplist);
 
 fn set<S: Set>(settings: &Settings, make: impl Fn() -> S + Send + Sync + 'static) -> Plan {
-    let items = || settings.keys(ITEMS);
+    let items = || settings.range_of_keys(ITEMS);
     trueline::test(make)
         .spec("set")
         .operation("add", items(), |set, item| set.add(item))
@@ -580,7 +582,7 @@ fn set<S: Set>(settings: &Settings, make: impl Fn() -> S + Send + Sync + 'static
 ///
 /// In the papers one of two threads asks that, twice in ten times.
 fn growing_set(settings: &Settings, make: impl Fn() -> SplitOrderedSet + Send + Sync + 'static) -> Plan {
-    let items = || settings.keys(21);
+    let items = || settings.range_of_keys(21);
     trueline::test(make)
         .model(BTreeSet::new())
         .operation("insert", items(), |set, item| set.insert(item), |model, item| model.insert(item))
