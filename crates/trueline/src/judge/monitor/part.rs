@@ -19,6 +19,10 @@ const SMALL: usize = 24;
 /// How many configurations that search may visit.
 const MOST_CONFIGURATIONS: u64 = 20_000;
 
+/// How many it may visit to find where the history fails, if the monitor cannot say. That it is rejected is known by
+/// then, and must not have to wait for what may take for ever.
+const MOST_TO_LOCATE: u64 = 500_000;
+
 /// About the bytes that monitors take for each operation, beside what they read.
 const BYTES: usize = 120;
 
@@ -104,8 +108,8 @@ fn explain<S: Spec>(
     };
     // Search knows all that was allowed; and where, should the monitor not be able to say.
     if spans <= SMALL || place.is_none() {
-        let most = place.is_some().then_some(MOST_CONFIGURATIONS);
-        let mut own = meter.part(most, None);
+        let most = if place.is_some() { MOST_CONFIGURATIONS } else { MOST_TO_LOCATE };
+        let mut own = meter.part(Some(most), None);
         let verdict = auto::search_both(worker, task, &mut own).0;
         meter.add(&own);
         match verdict {
