@@ -107,6 +107,12 @@ impl Workload {
         (0..).zip(&self.kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
     }
 
+    /// Makes up an argument of the operation of this number.
+    pub fn argument(&self, operation: u32, random: &mut Random) -> Value {
+        let mut unique = random.bits() >> 32;
+        (self.kinds[operation as usize].make)(&mut Making { random, unique: &mut unique, few: None })
+    }
+
     /// How many threads are needed at least, so that each operation is called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();

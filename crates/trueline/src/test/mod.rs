@@ -74,6 +74,7 @@
 
 mod environment;
 mod failure;
+mod meaning;
 mod model;
 mod plan;
 mod regressions;
@@ -89,6 +90,7 @@ use crate::history::{Argument, Datum, Value};
 use crate::judge::Algorithm;
 
 pub use failure::{Failure, FailureKind};
+pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
 pub use token::{Source, Token};
@@ -669,7 +671,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
             let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
             model(state, argument).map(|result| result.to_value())
         });
-        self.judge.steps.push(ModelOperation { step, reads_only: false });
+        self.judge.steps.push(ModelOperation::new(step));
         self
     }
 
@@ -681,6 +683,33 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     pub fn reads_only(mut self) -> Self {
         self.last("reads_only");
         self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
+        self
+    }
+
+    /// What the last operation means: if all operations of a test have a [meaning](Meaning), the near-linear monitors
+    /// judge, so that runs may be long.
+    ///
+    /// ```
+    /// # use std::collections::VecDeque;
+    /// # use std::sync::Mutex;
+    /// use trueline::test::Meaning;
+    /// # trueline::test(|| Mutex::new(VecDeque::new()))
+    /// # .model(VecDeque::new())
+    /// .operation("push", 0..9, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+    /// .means(Meaning::Enqueue)
+    /// .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
+    /// .means(Meaning::Dequeue)
+    /// # .runs(20).run();
+    /// ```
+    ///
+    /// The model must do what it means; this is tried out before the first run.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn means(mut self, meaning: Meaning) -> Self {
+        self.last("means");
+        self.judge.steps.last_mut().expect("there are as many as operations").meaning = Some(meaning);
         self
     }
 
@@ -723,19 +752,26 @@ impl<O, H: 'static> Test<O, H, Specified> {
 
 /// What says what is right, without its types.
 trait Judges {
-    fn into_judge(self, names: Vec<Arc<str>>) -> Judge;
+    fn into_judge(self, workload: &Workload) -> Judge;
 }
 
 impl<M: PlainModel> Judges for Modelled<M> {
-    fn into_judge(self, names: Vec<Arc<str>>) -> Judge {
+    #[track_caller]
+    fn into_judge(self, workload: &Workload) -> Judge {
         let Self { initial, steps, independent_keys } = self;
-        Judge::Model(ModelSpec { initial: State::new(initial), operations: steps, names, independent_keys })
+        let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+        let initial = State::new(initial);
+        let mut spec = ModelSpec { initial, operations: steps, names, independent_keys, register: None };
+        if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
+            panic!("{problem}");
+        }
+        Judge::Model(spec)
     }
 }
 
 #[cfg(feature = "named")]
 impl Judges for Specified {
-    fn into_judge(self, _names: Vec<Arc<str>>) -> Judge {
+    fn into_judge(self, _workload: &Workload) -> Judge {
         Judge::Named(self.spec)
     }
 }
@@ -837,7 +873,6 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             programs.into_iter().map(|program| program.into_iter().map(resolve).collect()).collect();
         assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
         let kinds: Vec<Kind> = operations.iter().map(|operation| operation.kind.clone()).collect();
-        let names = kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
         let operations: Arc<[Operation<H>]> = operations.into();
         let make = move || -> Arc<dyn Instance> {
             Arc::new(Object {
@@ -851,14 +886,8 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         let roles = roles
             .into_iter()
             .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
-        Plan {
-            make: Arc::new(make),
-            workload: Workload { roles: roles.collect(), kinds, before, after },
-            fixed,
-            choose,
-            judge: judge.into_judge(names),
-            options,
-        }
+        let workload = Workload { roles: roles.collect(), kinds, before, after };
+        Plan { make: Arc::new(make), judge: judge.into_judge(&workload), workload, fixed, choose, options }
     }
 }
 

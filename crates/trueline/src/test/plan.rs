@@ -123,8 +123,8 @@ const MOST_LOST: u32 = 8;
 const TRIES_OF_REGRESSIONS: u32 = 100;
 /// How long one history is judged. Those of tests are small; one that takes longer is passed over, and counted.
 const TIME_PER_HISTORY: Duration = Duration::from_millis(500);
-/// The most operations of a thread in the portfolio if a model judges: search may take exponentially long.
-const MOST_FOR_MODELS: u32 = 25;
+/// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
+const MOST_FOR_MODELS: u32 = 15;
 
 /// What all testers share.
 struct Search<'p> {
@@ -237,7 +237,7 @@ impl Plan {
         let Options { threads, operations, chaos, phases, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
-        if let Judge::Model(_) = self.judge {
+        if matches!(&self.judge, Judge::Model(spec) if !spec.is_standard()) {
             let (fewest, most) = shape.operations;
             shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
         }
