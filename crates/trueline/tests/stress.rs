@@ -102,7 +102,7 @@ fn register(
         .operation("write", unique(), move |register, x| register.store(x, store))
         .weight(2)
         .threads(2)
-        .operations(200)
+        .calls(200)
         .forgetful()
 }
 
@@ -195,7 +195,7 @@ fn operations_may_block() {
         .may_block()
         .operation("open", (), |gate, ()| gate.0.store(true, Ordering::SeqCst), |is_open, ()| *is_open = true)
         .release(|(_, is_over)| is_over.store(true, Ordering::SeqCst));
-    let outcome = gate.operations(2).threads(2).runs(40).forgetful().outcome();
+    let outcome = gate.calls(2).threads(2).runs(40).forgetful().outcome();
     clean(&outcome);
 }
 

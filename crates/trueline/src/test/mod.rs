@@ -39,7 +39,6 @@
 //!             *model - 1
 //!         },
 //!     )
-//! #   .forgetful()
 //!     .time(std::time::Duration::from_secs(20))
 //!     .run();
 //! ```
@@ -106,10 +105,13 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
     let place = std::panic::Location::caller();
     let thread = std::thread::current();
     // Test harnesses call the thread of a test by its name, unless they have one thread only.
-    let name = thread.name().filter(|name| *name != "main").map_or_else(
+    let of_harness = thread.name().filter(|name| *name != "main");
+    let name = of_harness.map_or_else(
         || format!("{}:{}", place.file().rsplit(['/', '\\']).next().unwrap_or_default(), place.line()),
         str::to_owned,
     );
+    // A line is no name to remember runs by: the next edit moves it.
+    let remembers = of_harness.is_some();
     Test {
         make: Arc::new(make),
         handle: Arc::new(|object, _| object.clone()),
@@ -122,7 +124,7 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
         choose: None,
         judge: Unjudged(()),
         weak: false,
-        options: Options { name: Some(name), ..Options::default() },
+        options: Options { name: Some(name), remembers, ..Options::default() },
     }
 }
 
@@ -501,6 +503,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// The name of the test, instead of that of its thread.
     pub fn name(mut self, name: &str) -> Self {
         self.options.name = Some(name.to_owned());
+        self.options.remembers = true;
         self
     }
 
@@ -511,8 +514,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
     }
 
     /// The number of operations of each thread, in all runs.
-    pub fn operations(mut self, operations: u32) -> Self {
-        self.options.operations = Some((operations, operations));
+    pub fn calls(mut self, calls: u32) -> Self {
+        self.options.operations = Some((calls, calls));
         self
     }
 
@@ -816,13 +819,10 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             panic!("{failure}");
         }
         let Outcome { runs, operations, undecided, elapsed, seed, .. } = outcome;
-        assert!(
-            undecided < runs,
-            "none of {runs} runs could be judged in time: make them smaller, by `.operations(20)`"
-        );
+        assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
         if undecided > 0 {
-            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.operations(20)`");
+            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`");
         }
     }
 
