@@ -8,6 +8,8 @@
 mod auto;
 mod bounded;
 mod core;
+#[cfg(feature = "objects")]
+mod drive;
 mod lowe;
 mod measure;
 mod monitors;
@@ -25,6 +27,8 @@ fn main() -> ExitCode {
         ["lowe"] => lowe::table(),
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
+        #[cfg(feature = "objects")]
+        ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
         ["shrink", ref options @ ..] => match *options {
             [] => shrink::table(Path::new("../shared/data"), None),
@@ -43,7 +47,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | drive (with the feature `objects`) | case NAME"
     );
     ExitCode::from(2)
 }

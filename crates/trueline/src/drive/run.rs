@@ -183,7 +183,15 @@ impl Runner {
     /// # Panics
     /// If runs of one batch have different numbers of threads.
     pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
-        let Some(first) = runs.first() else { return Vec::new() };
+        self.run_timed(runs, kinds, settings).0
+    }
+
+    /// The same, and how long the threads took, from when they were given their work until the last was done.
+    ///
+    /// # Panics
+    /// If runs of one batch have different numbers of threads.
+    pub fn run_timed(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> (Vec<Seen>, Duration) {
+        let Some(first) = runs.first() else { return (Vec::new(), Duration::ZERO) };
         let threads = first.threads.len();
         assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
         let batch = Arc::new(Batch {
@@ -197,6 +205,7 @@ impl Runner {
             cancellation: Cancellation::new(),
         });
         let start = settings.clock.now();
+        let begun = Instant::now();
         let finish = Arc::new(Finish::of(threads));
         let (around, log_around) = batch.lane(threads);
         let mut around = Some(around);
@@ -217,10 +226,11 @@ impl Runner {
         }
         logs.push(log_around);
         let end = wait(&batch, &finish, &logs);
+        let elapsed = begun.elapsed();
         if end != End::Complete {
             self.end(&batch, &finish, &logs[..threads]);
         }
-        batch.read(start, &logs, &end)
+        (batch.read(start, &logs, &end), elapsed)
     }
 
     /// Ends the threads of a batch that do not get anywhere.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::run::Worker;
-use super::{Making, Random};
-use crate::history::Value;
+use super::{Generate, Making, Random};
+use crate::history::{Datum, Value};
 
 /// A call of an operation of a [`Workload`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,13 @@ impl Kind {
     /// An operation that is called with what `make` makes.
     pub fn new(name: &str, make: impl Fn(&mut Making<'_>) -> Value + Send + Sync + 'static) -> Self {
         Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, make: Arc::new(make) }
+    }
+}
+
+impl Kind {
+    /// An operation whose arguments are [unique](super::unique) numbers.
+    pub fn with_unique_values(name: &str) -> Self {
+        Self::new(name, |making| super::unique().generate(making).to_value())
     }
 }
 
