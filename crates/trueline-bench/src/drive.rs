@@ -112,8 +112,8 @@ impl Handle for SharedQueue {
 
 /// The times of runs, and of judging each.
 fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
-    let enqueue = Kind { weight: 3, ..Kind::with_unique_values("enqueue") };
-    let dequeue = Kind { weight: 7, ..Kind::new("dequeue", |_| Value::Null) };
+    let enqueue = Kind::with_unique_values("enqueue").weight(3);
+    let dequeue = Kind::new("dequeue", |_| Value::Null).weight(7);
     let workload = Workload { kinds: vec![enqueue, dequeue], ..Workload::default() };
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();
     let shape = Shape { threads: 4, operations: (200, 200), chaos: 0, few: None, phases: 0 };

@@ -41,6 +41,13 @@ impl Kind {
 }
 
 impl Kind {
+    /// The same operation, called so many times as often as one without a weight.
+    #[must_use]
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
     /// An operation whose arguments are [unique](super::unique) numbers.
     pub fn with_unique_values(name: &str) -> Self {
         Self::new(name, |making| super::unique().generate(making).to_value())
