@@ -11,8 +11,10 @@ mod core;
 mod lowe;
 mod measure;
 mod monitors;
+#[cfg(feature = "files")]
 mod shrink;
 
+#[cfg(feature = "files")]
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         ["monitors", ref filter @ ..] => monitors::table(filter),
+        #[cfg(feature = "files")]
         ["shrink", ref options @ ..] => match *options {
             [] => shrink::table(Path::new("../shared/data"), None),
             ["--data", data] => shrink::table(Path::new(data), None),
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.."
     );
     ExitCode::from(2)
 }
