@@ -5,7 +5,7 @@ use std::fmt;
 use smallvec::{SmallVec, smallvec};
 
 use crate::history::{History, OpId, Outcome};
-use crate::spec::Spec;
+use crate::spec::{Object, Spec};
 
 /// Why a sequence of operations is not a linearization.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl std::error::Error for NotALinearization {}
 
 /// Checks that `order` is a linearization of the whole history: Lowe's definition 1, point by point.
 ///
-/// For several objects, each starts in its own initial state.
+/// This goes by [`Spec::step`] alone. For several objects, each starts in its own initial state.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -60,8 +60,45 @@ pub(crate) fn replay_part<S: Spec>(
     history: &History<S::Op, S::Ret>,
     order: &[OpId],
 ) -> Result<(), NotALinearization> {
-    let mut replay = Replay::new(spec, history);
-    order.iter().try_for_each(|op| replay.step(*op))
+    replay_parts(spec, history, order, 1, |_| Some(0))
+}
+
+/// Checks that the operations of each part are legal in this order, from the initial state on. `part` says which part an
+/// operation belongs to, numbered `0..parts`; `None` if it is not to be looked at.
+///
+/// The parts are carried out by the specification's [objects](Spec::object), if it has such and all results are known.
+pub(crate) fn replay_parts<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+    parts: usize,
+    part: impl Fn(OpId) -> Option<usize>,
+) -> Result<(), NotALinearization> {
+    if let Some(answer) = replay_in_place(spec, history, order, parts, &part) {
+        return answer;
+    }
+    let mut states: Vec<Replay<'_, S>> = (0..parts).map(|_| Replay::new(spec, history)).collect();
+    order.iter().try_for_each(|op| part(*op).map_or(Ok(()), |part| states[part].step(*op)))
+}
+
+/// The same by objects; `None` if that cannot be.
+fn replay_in_place<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+    parts: usize,
+    part: impl Fn(OpId) -> Option<usize>,
+) -> Option<Result<(), NotALinearization>> {
+    let objects: Option<SmallVec<[Object<'_, S::Op, S::Ret>; 1]>> = (0..parts).map(|_| spec.object()).collect();
+    let mut objects = objects?;
+    for &op in order {
+        let Some(part) = part(op) else { continue };
+        let operation = &history[op];
+        if !objects[part](&operation.op, operation.outcome.result()?) {
+            return Some(Err(NotALinearization::Illegal(op)));
+        }
+    }
+    Some(Ok(()))
 }
 
 /// Operations of one part that are carried out one by one.
@@ -94,19 +131,26 @@ impl<'a, S: Spec> Replay<'a, S> {
 pub(crate) fn keeps_order<Op, Ret>(history: &History<Op, Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
     let mut placed = vec![false; history.len()];
     // The latest call so far, and whose it is: nothing may follow that returned before it.
-    let mut latest: Option<OpId> = None;
+    let mut latest: Option<(OpId, u32)> = None;
+    let mut returned = 0;
     for &op in order {
         if std::mem::replace(&mut placed[op.index()], true) {
             return Err(NotALinearization::Twice(op));
         }
-        if let Some(latest) = latest {
-            if history.precedes(op, latest) {
+        let operation = &history[op];
+        let return_position = operation.return_position();
+        returned += usize::from(return_position.is_some());
+        match latest {
+            Some((latest, call)) if return_position.is_some_and(|position| position < call) => {
                 return Err(NotALinearization::OutOfOrder(latest, op));
             }
+            Some((_, call)) if call >= operation.call_position() => {}
+            _ => latest = Some((op, operation.call_position())),
         }
-        if latest.is_none_or(|latest| history[latest].call_position() < history[op].call_position()) {
-            latest = Some(op);
-        }
+    }
+    // All that returned are there, and no operation is there twice.
+    if returned == history.events().len() - history.len() {
+        return Ok(());
     }
     let missing = (0..)
         .map(OpId)
