@@ -21,14 +21,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::auto::{self, Choice};
+use super::numbers::{self, Numbers};
 use super::part::Worker;
 use super::replay::{self, NotALinearization};
+use super::search::Meter;
 use super::search::problem::{Classes, Task};
-use super::search::{Meter, hash};
 use super::{Algorithm, CancelToken, Config};
 use crate::history::{self, Event, EventKind, History, OpId, Operation};
 use crate::spec::Spec;
@@ -149,16 +149,23 @@ struct Keys {
 impl Keys {
     /// `None` if no operation has a key.
     fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<Self> {
-        let mut numbers: HashMap<S::Key, u32, hash::NearBuilder> = HashMap::default();
+        let (mut numbers, mut keys) = (Numbers::default(), Vec::new());
         let mut of: Vec<u32> = Vec::with_capacity(history.len());
         let mut any_spans = false;
         for operation in history.operations() {
-            let key = spec.key(&operation.op, operation.outcome.result());
-            any_spans |= key.is_none();
-            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
-            of.push(key.map_or(SPANS, |key| *numbers.entry(key).or_insert(next)));
+            let Some(key) = spec.key(&operation.op, operation.outcome.result()) else {
+                any_spans = true;
+                of.push(SPANS);
+                continue;
+            };
+            let hash = numbers::hash_of(&key);
+            let number = numbers.number(hash, history.len() / 4, |number| keys[number] == key);
+            if number as usize == keys.len() {
+                keys.push(key);
+            }
+            of.push(number);
         }
-        (!numbers.is_empty()).then_some(Self { of, count: numbers.len(), any_spans })
+        (!keys.is_empty()).then_some(Self { of, count: keys.len(), any_spans })
     }
 }
 
