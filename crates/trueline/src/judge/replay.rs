@@ -193,3 +193,64 @@ fn step<S: Spec>(
     *states = next;
     if states.is_empty() { Err(NotALinearization::Illegal(op)) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Queue, QueueOp, QueueRet};
+
+    /// Operations of queues one after the other, by a code for each; what never returns overlaps all that comes behind.
+    fn sequence(mut code: u32, length: u32) -> History<QueueOp<u8>, QueueRet<u8>> {
+        let mut builder = History::builder();
+        for process in 0..length {
+            let (op, result) = match code % 7 {
+                0 => (QueueOp::Enqueue(1), Some(QueueRet::Done)),
+                1 => (QueueOp::Enqueue(2), Some(QueueRet::Done)),
+                2 => (QueueOp::Dequeue, Some(QueueRet::Value(Some(1)))),
+                3 => (QueueOp::Dequeue, Some(QueueRet::Value(Some(2)))),
+                4 => (QueueOp::Dequeue, Some(QueueRet::Value(None))),
+                5 => (QueueOp::Dequeue, None),
+                _ => (QueueOp::Peek, Some(QueueRet::Value(Some(1)))),
+            };
+            code /= 7;
+            builder.call(process, op).expect("a new process");
+            if let Some(result) = result {
+                builder.ret(process, result).expect("it has called");
+            }
+        }
+        builder.finish()
+    }
+
+    /// All short sequences, by objects and by states, as one part and as two between operations that are not looked at.
+    #[test]
+    fn objects_and_states_say_the_same() {
+        let queue = Queue::new();
+        // Whether it was done by objects, and what they said.
+        let mut said = [[0; 2]; 2];
+        for code in 0..7_u32.pow(5) {
+            let history = sequence(code, 5);
+            let order: Vec<OpId> = (0..5).map(OpId).collect();
+            for parts in [1, 2] {
+                let part = |op: OpId| Some(op.index() % (2 * parts - 1)).filter(|part| *part < parts);
+                let mut states: Vec<_> = (0..parts).map(|_| Replay::new(&queue, &history)).collect();
+                let by_states = order.iter().try_for_each(|op| part(*op).map_or(Ok(()), |part| states[part].step(*op)));
+                let in_place = replay_in_place(&queue, &history, &order, parts, part);
+                said[usize::from(in_place.is_some())][usize::from(by_states.is_ok())] += 1;
+                assert_eq!(in_place.as_ref().unwrap_or(&by_states), &by_states, "{history:?}");
+                assert_eq!(replay_parts(&queue, &history, &order, parts, part), by_states, "{history:?}");
+            }
+        }
+        assert!(said.iter().flatten().all(|count| *count > 500), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_found() {
+        let history = sequence(5 * 7 + 7 * 7, 3);
+        assert_eq!(history.pending(), 1);
+        assert_eq!(keeps_order(&history, &[OpId(0), OpId(2)]), Ok(()));
+        assert_eq!(keeps_order(&history, &[OpId(0), OpId(1), OpId(2)]), Ok(()));
+        assert_eq!(keeps_order(&history, &[OpId(0), OpId(1)]), Err(NotALinearization::Missing(OpId(2))));
+        assert_eq!(keeps_order(&history, &[OpId(2), OpId(0)]), Err(NotALinearization::OutOfOrder(OpId(2), OpId(0))));
+        assert_eq!(keeps_order(&history, &[OpId(0), OpId(0)]), Err(NotALinearization::Twice(OpId(0))));
+    }
+}

@@ -262,7 +262,7 @@ pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool 
 
 mod tests {
     use super::*;
-    use crate::spec::{Map, MapOp, MapRet, outcome};
+    use crate::spec::{Map, MapOp, MapRet, Object, outcome};
 
     /// A map that tells too much of one of its operations.
     struct Boastful(fn(&MapOp<u8, u8>, Option<&MapRet<u8>>) -> bool);
@@ -359,6 +359,51 @@ mod tests {
         fn reaches(&self, state: &u8, _goal: &u8, result: &u8) -> bool {
             (self.0)(*state, *result)
         }
+    }
+
+    /// A counter whose object, told this, answers that.
+    struct Careless(fn(u8, u8) -> bool);
+
+    impl Spec for Careless {
+        type Op = u8;
+        type Ret = u8;
+        type State = u8;
+        type Key = ();
+        type Value = ();
+
+        fn initial(&self) -> u8 {
+            0
+        }
+
+        fn step(&self, state: &u8, op: &u8, _recorded: Option<&u8>) -> Outcomes<u8, u8> {
+            outcome(*state, (state + op) % 3)
+        }
+
+        fn object<'a>(&'a self) -> Option<Object<'a, u8, u8>> {
+            let mut state = 0;
+            Some(Box::new(move |op, result| {
+                let answer = self.0(state, *result);
+                state = (state + op) % 3;
+                answer
+            }))
+        }
+    }
+
+    #[test]
+    fn a_true_object_passes() {
+        check_object(&Careless(|state, result| state == result), &[0, 1, 2], &[0, 1, 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the object's answer to")]
+    fn an_object_that_allows_too_much_is_found() {
+        check_object(&Careless(|state, result| state == result || state == 2), &[0, 1, 2], &[0, 1, 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the object's answer to")]
+    fn an_object_that_refuses_too_much_is_found() {
+        check_object(&Careless(|state, result| state == result && state != 2), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]
