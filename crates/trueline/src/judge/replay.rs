@@ -89,8 +89,10 @@ fn replay_in_place<S: Spec>(
     parts: usize,
     part: impl Fn(OpId) -> Option<usize>,
 ) -> Option<Result<(), NotALinearization>> {
-    let objects: Option<SmallVec<[Object<'_, S::Op, S::Ret>; 1]>> = (0..parts).map(|_| spec.object()).collect();
-    let mut objects = objects?;
+    let mut objects: SmallVec<[Object<'_, S::Op, S::Ret>; 1]> = SmallVec::new();
+    for _ in 0..parts {
+        objects.push(spec.object()?);
+    }
     for &op in order {
         let Some(part) = part(op) else { continue };
         let operation = &history[op];
