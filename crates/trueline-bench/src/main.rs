@@ -13,8 +13,10 @@ mod drive;
 mod lowe;
 mod measure;
 mod monitors;
+#[cfg(feature = "files")]
 mod shrink;
 
+#[cfg(feature = "files")]
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
+        #[cfg(feature = "files")]
         ["shrink", ref options @ ..] => match *options {
             [] => shrink::table(Path::new("../shared/data"), None),
             ["--data", data] => shrink::table(Path::new(data), None),
@@ -47,7 +50,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       auto DIRECTORY.. (with the feature `files`) | drive (with the feature `objects`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY..\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }

@@ -5,11 +5,11 @@ use super::locate::{Place, locate};
 use super::{Answer, Input};
 use crate::history::OpId;
 use crate::judge::part::{Worker, open_at_return};
+use crate::judge::queue_lowe;
 use crate::judge::replay::Replay;
 use crate::judge::search::Meter;
 use crate::judge::search::automaton::distinct_results;
 use crate::judge::search::problem::Task;
-use crate::judge::{auto, queue_lowe};
 use crate::spec::{Spec, Standard, Taken};
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
@@ -110,7 +110,7 @@ fn explain<S: Spec>(
     if spans <= SMALL || place.is_none() {
         let most = if place.is_some() { MOST_CONFIGURATIONS } else { MOST_TO_LOCATE };
         let mut own = meter.part(Some(most), None);
-        let verdict = auto::search_both(worker, task, &mut own).0;
+        let verdict = worker.search_alone(task, &mut own);
         meter.add(&own);
         match verdict {
             Verdict::Rejected(evidence) => {
