@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 use trueline::drive::{
     Behaviour, Call, Clock, Handle, Instance, Kind, Random, Run, Runner, Settings, Shape, Timed, Workload,
 };
-use trueline::history::{Argument, Datum, Outcome, Value};
-use trueline::judge::{Config, check};
+use trueline::history::{Argument, Datum, History, Outcome, Value};
+use trueline::judge::{Algorithm, Config, check};
 use trueline::spec::{Queue, QueueOp, QueueRet};
 use trueline_objects::ms_queue::MsQueue;
 
 /// How often each is measured; the least counts.
 const TIMES: usize = 15;
 const OPERATIONS: usize = 100_000;
+/// Lowe saw one that goes back in 9,000 runs.
+const RUNS_OF_LOWE: u64 = 18_000;
 
 pub(crate) fn table() {
     println!("| clock | recording, on top of the operation | bar |\n|---|---:|---:|");
@@ -32,6 +34,13 @@ pub(crate) fn table() {
     let both: Vec<Duration> = running.iter().zip(&judging).map(|(run, judge)| *run + *judge).collect();
     for (what, times, bar) in [("running", running, ""), ("judging", judging, ""), ("both", both, "0.8 ms")] {
         println!("| {what} | {:.3} ms | {bar} |", median(times).as_secs_f64() * 1e3);
+    }
+    println!(
+        "\n| Lowe's queue algorithm on runs of 800 operations | runs | that go back | times |\n|---|---:|---:|---:|"
+    );
+    for (what, chaos) in [("as they come", 0), ("with chaos at one in 16 points", 16)] {
+        let (with, all) = backtracks(RUNS_OF_LOWE, chaos);
+        println!("| {what} | {RUNS_OF_LOWE} | {with} | {all} |");
     }
 }
 
@@ -110,44 +119,75 @@ impl Handle for SharedQueue {
     }
 }
 
+/// What the threads of a queue call: 30 % are enqueues, as in Lowe's experiments.
+fn workload(enqueue: Kind) -> Workload {
+    let dequeue = Kind::new("dequeue", |_| Value::Null).weight(7);
+    Workload { kinds: vec![enqueue.weight(3), dequeue], ..Workload::default() }
+}
+
+/// A run of a queue, 4 threads of 200 operations.
+fn queue_run(workload: &Workload, seed: u64) -> Run {
+    let shape = Shape { threads: 4, operations: (200, 200), chaos: 0, few: None, phases: 0 };
+    let calls = workload.program(&shape, &mut Random::new(seed));
+    Run {
+        instance: Arc::new(SharedQueue(Arc::new(MsQueue::new()))),
+        threads: calls.into_iter().map(Behaviour::Calls).collect(),
+        before: Vec::new(),
+        after: Vec::new(),
+        seed,
+    }
+}
+
+/// The history as one of a queue.
+fn of_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<Value>> {
+    let history = history.try_map(|operation| {
+        let op = match operation.op.operation {
+            0 => QueueOp::Enqueue(operation.op.argument.clone()),
+            _ => QueueOp::Dequeue,
+        };
+        let outcome = match &operation.outcome {
+            Outcome::Returned(_) if operation.op.operation == 0 => Outcome::Returned(QueueRet::Done),
+            Outcome::Returned(Value::Null) => Outcome::Returned(QueueRet::Value(None)),
+            Outcome::Returned(value) => Outcome::Returned(QueueRet::Value(Some(value.clone()))),
+            _ => return Err("all operations return"),
+        };
+        Ok((op, outcome))
+    });
+    history.expect("the queue does not block")
+}
+
 /// The times of runs, and of judging each.
 fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
-    let enqueue = Kind::with_unique_values("enqueue").weight(3);
-    let dequeue = Kind::new("dequeue", |_| Value::Null).weight(7);
-    let workload = Workload { kinds: vec![enqueue, dequeue], ..Workload::default() };
+    let workload = workload(Kind::with_unique_values("enqueue"));
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();
-    let shape = Shape { threads: 4, operations: (200, 200), chaos: 0, few: None, phases: 0 };
     let mut runner = Runner::new();
     let (mut running, mut judging) = (Vec::new(), Vec::new());
     for seed in 0..runs {
-        let calls = workload.program(&shape, &mut Random::new(seed));
-        let run = Run {
-            instance: Arc::new(SharedQueue(Arc::new(MsQueue::new()))),
-            threads: calls.into_iter().map(Behaviour::Calls).collect(),
-            before: Vec::new(),
-            after: Vec::new(),
-            seed,
-        };
+        let run = queue_run(&workload, seed);
         let started = Instant::now();
         let seen = runner.run(vec![run], &kinds, &Settings::default());
         running.push(started.elapsed());
         let started = Instant::now();
-        let history = seen[0].history.try_map(|operation| {
-            let op = match operation.op.operation {
-                0 => QueueOp::Enqueue(operation.op.argument.clone()),
-                _ => QueueOp::Dequeue,
-            };
-            let outcome = match &operation.outcome {
-                Outcome::Returned(_) if operation.op.operation == 0 => Outcome::Returned(QueueRet::Done),
-                Outcome::Returned(Value::Null) => Outcome::Returned(QueueRet::Value(None)),
-                Outcome::Returned(value) => Outcome::Returned(QueueRet::Value(Some(value.clone()))),
-                _ => return Err("all operations return"),
-            };
-            Ok((op, outcome))
-        });
-        let history = history.expect("the queue does not block");
-        assert!(check(&Queue::new(), &history, &Config::new()).verdict.is_accepted());
+        assert!(check(&Queue::new(), &of_queue(&seen[0].history), &Config::new()).verdict.is_accepted());
         judging.push(started.elapsed());
     }
     (running, judging)
+}
+
+/// In how many of so many runs, with values below 20, Lowe's queue algorithm goes back; and how often.
+fn backtracks(runs: u64, chaos: u32) -> (u64, u64) {
+    let workload = workload(Kind::new("enqueue", |making| making.random.below(20).to_value()));
+    let kinds: Arc<[Kind]> = workload.kinds.clone().into();
+    let settings = Settings { chaos, ..Settings::default() };
+    let config = Config::new().algorithm(Algorithm::QueueLowe);
+    let mut runner = Runner::new();
+    let (mut with, mut all) = (0, 0);
+    for seed in 0..runs {
+        let seen = runner.run(vec![queue_run(&workload, seed)], &kinds, &settings);
+        let judgement = check(&Queue::new(), &of_queue(&seen[0].history), &config);
+        assert!(judgement.verdict.is_accepted());
+        with += u64::from(judgement.stats.backtracks > 0);
+        all += judgement.stats.backtracks;
+    }
+    (with, all)
 }
