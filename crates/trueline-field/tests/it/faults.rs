@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_skiplist::SkipMap;
+use trueline::drive::{Payload, unique};
 use trueline::test::{FailureKind, Outcome};
 
 /// The fault was found in a run that no order explains; the time is said, for whoever wants to know.
@@ -75,9 +76,9 @@ fn cache() {
 #[test]
 #[expect(deprecated, reason = "the fault is why")]
 fn heapless_queue() {
-    let test = trueline::test(heapless::mpmc::Queue::<u64, 4>::new)
+    let test = trueline::test(heapless::mpmc::Queue::<Payload<1024>, 4>::new)
         .spec("bounded-queue:4")
-        .operation("enqueue", trueline::drive::unique(), |queue, x| queue.enqueue(x).is_ok())
+        .operation("enqueue", unique(), |queue, x| queue.enqueue(x.into()).is_ok())
         .operation("dequeue", (), |queue, ()| queue.dequeue());
     found("heapless", test.forgetful().time(Duration::from_secs(60)).outcome());
 }
@@ -88,7 +89,7 @@ fn heapless_queue() {
 fn ring_buffer() {
     let test = trueline::test(|| thingbuf::ThingBuf::<u64>::new(2))
         .spec("bounded-queue:2")
-        .operation("enqueue", trueline::drive::unique(), |buffer, x| buffer.push(x).is_ok())
+        .operation("enqueue", unique(), |buffer, x| buffer.push(x).is_ok())
         .operation("dequeue", (), |buffer, ()| buffer.pop());
     found("thingbuf", test.forgetful().time(Duration::from_secs(60)).outcome());
 }
