@@ -186,6 +186,31 @@ pub fn all(visitor: &mut impl Visitor) {
     locks(visitor);
 }
 
+/// Shows failures that are harder to shrink: strings are long, since they are seldom put anew; stacks are high; or a lock
+/// loses what it should do, which with others waiting for it can be told from a good one only by counting all that it did.
+pub fn hard(visitor: &mut impl Visitor) {
+    family(visitor, "kv, mostly appends", &Kv::new(), CROWDS, || {
+        let mut value = fresh();
+        move |random: &mut Random, _| {
+            let key = random.below(10);
+            match random.below(40) {
+                0..20 => KvOp::Get(key),
+                20 => KvOp::Put(key, format!("{} ", value()).into()),
+                _ => KvOp::Append(key, format!("{} ", value()).into()),
+            }
+        }
+    });
+    family(visitor, "stack-heights, higher", &StackHeights::new(), SMALL, || {
+        |random: &mut Random, _| match random.below(5) {
+            0 | 1 => StackHeightsOp::Push(u64::from(random.below(5))),
+            _ => StackHeightsOp::Pop,
+        }
+    });
+    family(visitor, "mutex, lost operations", &Mutex::new(), STEADY, mutex_calls);
+    family(visitor, "rwlock, lost operations", &RwLock::new(), STEADY, rwlock_calls);
+    family(visitor, "semaphore, lost operations", &Semaphore::new(2), STEADY, semaphore_calls);
+}
+
 fn registers(visitor: &mut impl Visitor) {
     family(visitor, "register", &Register::new(0), CROWDS, || {
         |random: &mut Random, _| match random.below(2) {
@@ -396,44 +421,48 @@ fn counters(visitor: &mut impl Visitor) {
     });
 }
 
+fn mutex_calls() -> impl FnMut(&mut Random, ProcessId) -> MutexOp {
+    let mut holders = Holders::default();
+    move |_, process| match holders.next(process, 0) {
+        Err(_) => MutexOp::Acquire { by: None },
+        Ok(_) => MutexOp::Release { by: None },
+    }
+}
+
+fn owned_mutex_calls() -> impl FnMut(&mut Random, ProcessId) -> MutexOp {
+    let mut holders = Holders::default();
+    move |_, process| {
+        let by = Some(process.0);
+        match holders.next(process, 0) {
+            Err(_) => MutexOp::Acquire { by },
+            Ok(_) => MutexOp::Release { by },
+        }
+    }
+}
+
+fn rwlock_calls() -> impl FnMut(&mut Random, ProcessId) -> RwLockOp {
+    let mut holders = Holders::default();
+    move |random, process| match holders.next(process, random.below(2)) {
+        Err(0) => RwLockOp::WriteLock,
+        Err(_) => RwLockOp::ReadLock,
+        Ok(0) => RwLockOp::WriteUnlock,
+        Ok(_) => RwLockOp::ReadUnlock,
+    }
+}
+
+fn semaphore_calls() -> impl FnMut(&mut Random, ProcessId) -> SemaphoreOp {
+    let mut holders = Holders::default();
+    move |_, process| match holders.next(process, 0) {
+        Err(_) => SemaphoreOp::Acquire,
+        Ok(_) => SemaphoreOp::Release,
+    }
+}
+
 fn locks(visitor: &mut impl Visitor) {
     let acquires = |op: &MutexOp| matches!(op, MutexOp::Acquire { .. });
-    let mutex = || {
-        let mut holders = Holders::default();
-        move |_: &mut Random, process| match holders.next(process, 0) {
-            Err(_) => MutexOp::Acquire { by: None },
-            Ok(_) => MutexOp::Release { by: None },
-        }
-    };
-    lock(visitor, "mutex", &Mutex::new(), mutex, acquires);
-    let owned = || {
-        let mut holders = Holders::default();
-        move |_: &mut Random, process: ProcessId| {
-            let by = Some(process.0);
-            match holders.next(process, 0) {
-                Err(_) => MutexOp::Acquire { by },
-                Ok(_) => MutexOp::Release { by },
-            }
-        }
-    };
-    lock(visitor, "mutex with owners", &Mutex::new(), owned, acquires);
-    let readers_and_writers = || {
-        let mut holders = Holders::default();
-        move |random: &mut Random, process| match holders.next(process, random.below(2)) {
-            Err(0) => RwLockOp::WriteLock,
-            Err(_) => RwLockOp::ReadLock,
-            Ok(0) => RwLockOp::WriteUnlock,
-            Ok(_) => RwLockOp::ReadUnlock,
-        }
-    };
+    lock(visitor, "mutex", &Mutex::new(), mutex_calls, acquires);
+    lock(visitor, "mutex with owners", &Mutex::new(), owned_mutex_calls, acquires);
     let locks = |op: &RwLockOp| matches!(op, RwLockOp::WriteLock | RwLockOp::ReadLock);
-    lock(visitor, "rwlock", &RwLock::new(), readers_and_writers, locks);
-    let permits = || {
-        let mut holders = Holders::default();
-        move |_: &mut Random, process| match holders.next(process, 0) {
-            Err(_) => SemaphoreOp::Acquire,
-            Ok(_) => SemaphoreOp::Release,
-        }
-    };
-    lock(visitor, "semaphore", &Semaphore::new(2), permits, |op| *op == SemaphoreOp::Acquire);
+    lock(visitor, "rwlock", &RwLock::new(), rwlock_calls, locks);
+    lock(visitor, "semaphore", &Semaphore::new(2), semaphore_calls, |op| *op == SemaphoreOp::Acquire);
 }

@@ -135,8 +135,8 @@ pub fn distinct<S: Spec>(
     })
 }
 
-/// The same with the results of two operations exchanged: one at nine tenths, and one of those behind it whose result
-/// makes it wrong, which `is_wrong` says.
+/// The same with the results of two operations exchanged, which differ: one at nine tenths or soon after, and one of
+/// those behind it whose result makes it wrong, which `is_wrong` says.
 ///
 /// # Panics
 /// If no exchange makes it wrong.
@@ -153,8 +153,13 @@ pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
         })
         .take(400)
         .collect();
-    for distance in [40, 60, 100, 200, 399] {
-        let (Some(&one), Some(&other)) = (candidates.first(), candidates.get(distance)) else { continue };
+    let candidates = candidates.as_slice();
+    let result = |index: usize| history.operations()[index].outcome.result();
+    let pairs = candidates.iter().take(20).enumerate().flat_map(|(place, one)| {
+        let others = [40, 60, 100, 200, 399].into_iter().filter_map(move |distance| candidates.get(place + distance));
+        others.map(move |other| (*one, *other))
+    });
+    for (one, other) in pairs.filter(|(one, other)| result(*one) != result(*other)) {
         let mut index = 0;
         let spoilt: Result<_, std::convert::Infallible> = history.try_map(|operation| {
             let of = match index {

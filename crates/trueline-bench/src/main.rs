@@ -8,12 +8,16 @@
 mod auto;
 mod bounded;
 mod core;
+#[cfg(feature = "objects")]
+mod drive;
 mod find;
 mod lowe;
 mod measure;
 mod monitors;
+#[cfg(feature = "files")]
 mod shrink;
 
+#[cfg(feature = "files")]
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -33,7 +37,10 @@ fn main() -> ExitCode {
         }
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
+        #[cfg(feature = "objects")]
+        ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
+        #[cfg(feature = "files")]
         ["shrink", ref options @ ..] => match *options {
             [] => shrink::table(Path::new("../shared/data"), None),
             ["--data", data] => shrink::table(Path::new(data), None),
@@ -51,7 +58,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | shrink [--data DIR | --family NAME] |\n       find [--times N] [--trueline PATH] [words in the names of objects] |\n       auto DIRECTORY.. (with the feature `files`) | case NAME"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY..\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }

@@ -1,18 +1,18 @@
 //! Shrinking: how small, how fast, how sure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use trueline::history::History;
 use trueline::history::codec::{self, Format};
+use trueline::history::{Fate, History, OpId, RawHistory, Record};
 use trueline::judge::shrink::{self, Limits};
 use trueline::judge::{Budget, Config, check};
 use trueline::named::{self, Options};
 use trueline::spec::Spec;
-use trueline::verdict::Core;
+use trueline::verdict::{Core, Role};
 use trueline_bench::failures::{self, Visitor};
 
 /// How many failures there are of each family: 200 and a few more in all.
@@ -25,9 +25,10 @@ struct Shrunk {
     operations: usize,
     told: usize,
     minimal: bool,
-    /// Whether the core was judged once more, and rejected.
-    confirmed: bool,
+    /// Whether the core, judged by itself afterwards, was rejected.
+    rejected: bool,
     calls: u32,
+    /// From the history to its core: judging and shrinking.
     elapsed: Duration,
 }
 
@@ -42,14 +43,14 @@ struct Table {
 }
 
 impl Table {
-    fn add<Op, Ret>(&mut self, family: &str, core: &Core<Op, Ret>, elapsed: Duration) {
+    fn add<Op, Ret>(&mut self, family: &str, core: &Core<Op, Ret>, elapsed: Duration, rejected: bool) {
         // What it begins behind is told too.
         let beginning = core.begins_behind.filter(|first| core.told().all(|member| member.id != *first));
         let shrunk = Shrunk {
             operations: core.of,
             told: core.told().count() + usize::from(beginning.is_some()),
             minimal: core.is_minimal(),
-            confirmed: core.confirmed,
+            rejected,
             calls: core.oracle_calls,
             elapsed,
         };
@@ -67,6 +68,9 @@ impl Table {
     }
 
     fn print(&self) {
+        if self.rows.is_empty() {
+            return;
+        }
         println!(
             "| histories | rejected | operations | median core | largest core | 1-minimal | median time | longest time | most judgements |"
         );
@@ -76,9 +80,9 @@ impl Table {
             row(family, &rows.iter().collect::<Vec<_>>());
         }
         row("all", &all);
-        let wrong = all.iter().filter(|shrunk| !shrunk.confirmed).count();
+        let wrong = all.iter().filter(|shrunk| !shrunk.rejected).count();
         let slow = all.iter().filter(|shrunk| shrunk.elapsed > BAR).count();
-        eprintln!("{wrong} cores were not confirmed; {slow} took longer than {BAR:?}");
+        eprintln!("{wrong} cores were not rejected when judged by themselves; {slow} took longer than {BAR:?}");
         eprintln!("{} histories had faults without consequence, {} were undecided", self.good, self.undecided);
     }
 }
@@ -114,6 +118,7 @@ fn config() -> Config {
 
 impl Visitor for Table {
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
+        let started = Instant::now();
         let judgement = check(spec, history, &config());
         let Some(evidence) = judgement.verdict.evidence() else {
             if judgement.verdict.is_accepted() {
@@ -131,10 +136,10 @@ impl Visitor for Table {
             }
             return;
         };
-        let started = Instant::now();
         let core = shrink::core(spec, history, evidence, &Limits::new());
         let elapsed = started.elapsed();
-        self.add(family, &core, elapsed);
+        let rejected = check(spec, &core.history, &config()).verdict.is_rejected();
+        self.add(family, &core, elapsed, rejected);
         if self.only.is_some() {
             for member in core.told() {
                 let operation = &history[member.id];
@@ -157,7 +162,8 @@ impl Visitor for Table {
     }
 }
 
-/// Prints the table of all families, or of one in detail, and of the rejected files in `data`.
+/// Prints the table of all families, or of one in detail, and of the rejected files in `data`; and one of families that
+/// are harder.
 pub(crate) fn table(data: &Path, family: Option<&str>) {
     let mut table = Table { only: family.map(str::to_owned), ..Table::default() };
     failures::all(&mut table);
@@ -169,6 +175,25 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
         }
     }
     table.print();
+    println!();
+    let mut hard = Table { only: table.only, ..Table::default() };
+    failures::hard(&mut hard);
+    hard.print();
+}
+
+/// A history from a file, weakened to what its core tells.
+///
+/// # Panics
+/// If the core tells only a part of some operation: there is no such file.
+fn only_core(history: &RawHistory, core: &Core<Record, String>) -> RawHistory {
+    let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
+    assert!(core.members.iter().all(|member| !member.in_part), "operations are told as a whole");
+    history.weaken(|id, _| match roles.get(&id) {
+        None => Fate::LeaveOut,
+        Some(Role::Completed | Role::Pending) => Fate::Keep,
+        Some(Role::Optional) => Fate::Optional,
+        Some(Role::Forgotten) => Fate::Forget,
+    })
 }
 
 /// Adds the rejected files of a folder; `expected` is the column of the verdicts in its list.
@@ -192,12 +217,16 @@ fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String
         let spec = named::spec(kind, Options::new().nil_wildcard(wildcard)).map_err(|error| problem(&error))?;
         let file = File::open(&path).map_err(|error| problem(&error))?;
         let history = codec::read(BufReader::new(file), Format::Auto).map_err(|error| problem(&error))?;
-        let judged = spec.judge(history, &config()).map_err(|error| problem(&error))?;
+        let copy = history.clone();
         let started = Instant::now();
+        let judged = spec.judge(copy, &config()).map_err(|error| problem(&error))?;
         let core = spec.shrink(&judged, &Limits::new()).ok_or_else(|| problem(&"it was not rejected"))?;
         let elapsed = started.elapsed();
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        table.add(&format!("{name}: {}", columns[1].split(' ').next().unwrap_or_default()), &core, elapsed);
+        let again = spec.judge(only_core(&history, &core), &config()).map_err(|error| problem(&error))?;
+        let rejected = again.judgement().verdict.is_rejected();
+        let family = format!("{name}: {}", columns[1].split(' ').next().unwrap_or_default());
+        table.add(&family, &core, elapsed, rejected);
     }
     Ok(())
 }

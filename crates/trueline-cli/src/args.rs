@@ -148,6 +148,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
+    /// By how much the clocks of the processes may differ, in the unit of `call` and `return`: an operation is before
+    /// another only if it was on all clocks.
+    #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
+    pub(crate) clock_skew: i64,
+
     /// Of a history that is not linearizable, print the few operations that this rests on.
     #[arg(long)]
     pub(crate) core: bool,

@@ -28,6 +28,13 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if args.clock_skew > 0 && args.spec == "mutex:owned" {
+        // Operations that overlap get processes of their own, and would be of another owner.
+        output::error(
+            "--clock-skew cannot be had for mutex:owned, where it matters which process calls; use --spec mutex",
+        );
+        return ExitCode::from(2);
+    }
     let config = config(args);
     let (inputs, passed_over) = find_inputs(&args.inputs);
     if !args.quiet {
@@ -200,7 +207,7 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
 }
 
 fn read(input: impl io::BufRead, args: &CheckArgs) -> Result<RawHistory, CodecError> {
-    let history = codec::read(input, args.format.into())?;
+    let history = codec::read_skewed(input, args.format.into(), args.clock_skew)?;
     match args.tuples() {
         Some(tuples) => tuples.take_apart(history),
         None => Ok(history),

@@ -65,7 +65,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         plan = plan.threads(threads);
     }
     if let Some(operations) = args.ops {
-        plan = plan.operations(operations);
+        plan = plan.calls(operations);
     }
     if let Some(chaos) = args.chaos {
         plan = plan.chaos(chaos);

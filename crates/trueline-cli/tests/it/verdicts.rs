@@ -259,3 +259,25 @@ fn a_closed_pipe_is_no_panic() {
         assert_eq!(stderr, "");
     }
 }
+
+/// A read that comes 5 behind a write may have been before it, if the clocks differ by more.
+#[test]
+fn clocks_that_differ() {
+    let history = concat!(
+        r#"{"process":0,"f":"write","value":1,"result":null,"call":0,"return":10}"#,
+        "\n",
+        r#"{"process":1,"f":"read","result":0,"call":15,"return":20}"#,
+        "\n",
+    );
+    let judge = |skew: &str, spec: &str, history: &str| {
+        run_with_input(&["check", "--spec", spec, "--clock-skew", skew, "-"], history.as_bytes())
+    };
+    assert_eq!(judge("0", "register:0", history).code, 1);
+    assert_eq!(judge("4", "register:0", history).code, 1);
+    assert_eq!(judge("5", "register:0", history).code, 0);
+    let events = judge("5", "queue", ACCEPTED);
+    assert_eq!(events.code, 2, "{events:?}");
+    assert!(events.stderr.contains("a clock skew is for whole operations"), "{events:?}");
+    assert_eq!(judge("5", "mutex:owned", history).code, 2);
+    assert_eq!(judge("-1", "register:0", history).code, 2);
+}

@@ -35,7 +35,7 @@ fn correct_objects_are_accepted() {
         assert!(outcome.runs >= 500);
         // More collisions, and values that are not unique, as in the papers.
         let settings = Settings { keys: Some(6), values: Some(20), threads: None };
-        let outcome = entry.plan(&settings).threads(4).operations(25).chaos(16).runs(100).run();
+        let outcome = entry.plan(&settings).threads(4).calls(25).chaos(16).runs(100).run();
         expected(entry, &outcome);
         assert!(outcome.operations >= 100 * 4 * 24, "{}: {} operations", entry.name, outcome.operations);
     }
@@ -110,7 +110,7 @@ fn names_and_verdicts_go_together() {
 fn settings_are_followed() {
     let run = |name: &str, settings: Settings| {
         let entry = catalog::find(name).expect("it is there");
-        entry.plan(&settings).threads(8).operations(3).runs(20).run()
+        entry.plan(&settings).threads(8).calls(3).runs(20).run()
     };
     // Eight processes have buffers of their own, waiting queues have pairs of threads, and 50 keys have room.
     for name in ["buffered-register", "shann-queue-partial", "laarman-map"] {
@@ -133,7 +133,7 @@ fn settings_are_followed() {
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
 fn soak() {
     for entry in correct() {
-        let outcome = entry.plan(&Settings::default()).threads(4).operations(200).runs(20_000).run();
+        let outcome = entry.plan(&Settings::default()).threads(4).calls(200).runs(20_000).run();
         expected(entry, &outcome);
         eprintln!("{}: {} runs in {:.1?}", entry.name, outcome.runs, outcome.elapsed);
     }

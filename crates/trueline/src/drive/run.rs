@@ -194,11 +194,12 @@ impl Runner {
     /// # Panics
     /// If runs of one batch have different numbers of threads.
     pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
-        self.run_until(runs, kinds, settings, |_| false)
+        self.run_until(runs, kinds, settings, |_| false).0
     }
 
-    /// The same, with a look at what was seen so far whenever nobody has got anywhere for a while: if that `is_wrong`
-    /// already, nobody waits for the watchdog.
+    /// The same, and how long the threads took, from when they were given their work until the last was done; with a look
+    /// at what was seen so far whenever nobody has got anywhere for a while: if that `is_wrong` already, nobody waits for
+    /// the watchdog.
     ///
     /// What is given then is what was looked at, and perhaps more behind it.
     ///
@@ -210,8 +211,8 @@ impl Runner {
         kinds: &Arc<[Kind]>,
         settings: &Settings,
         mut is_wrong: impl FnMut(&[Seen]) -> bool,
-    ) -> Vec<Seen> {
-        let Some(first) = runs.first() else { return Vec::new() };
+    ) -> (Vec<Seen>, Duration) {
+        let Some(first) = runs.first() else { return (Vec::new(), Duration::ZERO) };
         let threads = first.threads.len();
         assert!(runs.iter().all(|run| run.threads.len() == threads), "the runs of a batch have as many threads");
         let batch = Arc::new(Batch {
@@ -225,6 +226,7 @@ impl Runner {
             cancellation: Cancellation::new(),
         });
         let start = settings.clock.now();
+        let begun = Instant::now();
         let finish = Arc::new(Finish::of(threads));
         let (around, log_around) = batch.lane(threads);
         let mut around = Some(around);
@@ -245,10 +247,11 @@ impl Runner {
         }
         logs.push(log_around);
         let end = wait(&batch, &finish, &logs, || is_wrong(&batch.read(start, &logs, &End::Blocked)));
+        let elapsed = begun.elapsed();
         if end != End::Complete {
             self.end(&batch, &finish, &logs[..threads]);
         }
-        batch.read(start, &logs, &end)
+        (batch.read(start, &logs, &end), elapsed)
     }
 
     /// Ends the threads of a batch that do not get anywhere.
@@ -933,7 +936,7 @@ mod tests {
         let settings = Settings { watchdog: Duration::from_secs(600), ..settings() };
         let runs = vec![run_of(&[&[0], &[0, 0]]), run_of(&[&[0, 2], &[0]])];
         // On a busy machine there may be looks before that.
-        let seen = Runner::new().run_until(runs, &kinds(), &settings, |seen| {
+        let (seen, _) = Runner::new().run_until(runs, &kinds(), &settings, |seen| {
             let sizes: Vec<_> = seen.iter().map(|seen| (seen.history.len(), seen.history.pending())).collect();
             sizes == [(3, 0), (3, 1)]
         });

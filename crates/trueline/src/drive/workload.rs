@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::run::Worker;
-use super::{Making, Random};
-use crate::history::Value;
+use super::{Generate, Making, Random};
+use crate::history::{Datum, Value};
 
 /// A call of an operation of a [`Workload`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,20 @@ impl Kind {
     /// An operation that is called with what `make` makes.
     pub fn new(name: &str, make: impl Fn(&mut Making<'_>) -> Value + Send + Sync + 'static) -> Self {
         Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, make: Arc::new(make) }
+    }
+}
+
+impl Kind {
+    /// The same operation, called so many times as often as one without a weight.
+    #[must_use]
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// An operation whose arguments are [unique](super::unique) numbers.
+    pub fn with_unique_values(name: &str) -> Self {
+        Self::new(name, |making| super::unique().generate(making).to_value())
     }
 }
 
@@ -105,6 +119,12 @@ impl Workload {
     /// The operation with this name.
     pub fn find(&self, name: &str) -> Option<u32> {
         (0..).zip(&self.kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
+    }
+
+    /// Makes up an argument of the operation of this number.
+    pub fn argument(&self, operation: u32, random: &mut Random) -> Value {
+        let mut unique = random.bits() >> 32;
+        (self.kinds[operation as usize].make)(&mut Making { random, unique: &mut unique, few: None })
     }
 
     /// How many threads are needed at least, so that each operation is called.

@@ -149,6 +149,50 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
     Ok(History { operations, events, objects: Vec::new() })
 }
 
+/// The operations as far as clocks can be trusted that differ by up to `skew`: each returns so much later.
+///
+/// Then an operation is before another only if it was on all clocks. Operations of one process may overlap then, though
+/// that process knows which was first; such operations get processes of their own, numbered behind all others. What is
+/// known less can only hide a violation, and never make one up.
+///
+/// ```
+/// use trueline::history::{Interval, OpId, from_intervals, widen};
+///
+/// let write = Interval::returned(0, "write 1", 100, 110, None);
+/// let read = Interval::returned(1, "read", 115, 120, Some(0)); // by another clock
+/// let history = from_intervals(widen(vec![write, read], 10))?;
+/// assert!(!history.precedes(OpId(0), OpId(1)));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
+    intervals.sort_by_key(|interval| interval.call);
+    let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
+    // By process: itself and those that were added for it, and until when each is busy.
+    let mut lanes: HashMap<ProcessId, Vec<(ProcessId, i64)>> = HashMap::new();
+    for interval in &mut intervals {
+        let until = match &mut interval.ret {
+            Some((ret, _)) => {
+                *ret = ret.saturating_add(skew.max(0));
+                *ret
+            }
+            None => i64::MAX,
+        };
+        let lanes = lanes.entry(interval.process).or_insert_with(|| vec![(interval.process, i64::MIN)]);
+        let free = lanes.iter_mut().find(|(_, busy_until)| *busy_until < interval.call || *busy_until == i64::MIN);
+        let (process, busy_until) = match free {
+            Some(lane) => lane,
+            None => {
+                lanes.push((ProcessId(next), i64::MIN));
+                next = next.saturating_add(1);
+                lanes.last_mut().expect("it was pushed")
+            }
+        };
+        *busy_until = until;
+        interval.process = *process;
+    }
+    intervals
+}
+
 pub(crate) fn from_named_intervals<Op, Ret>(
     intervals: impl IntoIterator<Item = Interval<Op, Ret>>,
     objects: Vec<std::sync::Arc<str>>,
@@ -263,6 +307,26 @@ mod tests {
             pending += merged.pending();
         }
         assert!(pending > 100);
+    }
+
+    #[test]
+    fn clocks_that_differ_order_less() {
+        let returned = |process, op, call, ret| Interval::returned(process, op, call, ret, ());
+        let intervals = || {
+            vec![returned(0, 'a', 0, 10), returned(0, 'b', 12, 14), returned(1, 'c', 13, 20), returned(1, 'd', 40, 50)]
+        };
+        let before = |skew| {
+            let history = from_intervals(widen(intervals(), skew)).expect("well formed");
+            let ids = || (0..4).map(OpId);
+            let name = |id: OpId| history[id].op;
+            let pairs = ids().flat_map(|first| ids().map(move |second| (first, second)));
+            pairs.filter(|(first, second)| history.precedes(*first, *second)).map(|(a, b)| [name(a), name(b)]).collect()
+        };
+        let text = |pairs: Vec<[char; 2]>| pairs.iter().map(String::from_iter).collect::<Vec<_>>().join(" ");
+        assert_eq!(text(before(0)), "ab ac ad bd cd");
+        assert_eq!(text(before(2)), "ac ad bd cd", "what its process knows is lost too");
+        assert_eq!(text(before(3)), "ad bd cd");
+        assert_eq!(text(before(1000)), "");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub use builder::{Builder, HistoryError};
 pub use datum::{Argument, Datum};
-pub use interval::{Interval, from_intervals, from_logs};
+pub use interval::{Interval, from_intervals, from_logs, widen};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 pub use partition::{Parts, by_object, split};
 pub use value::{Record, Value};

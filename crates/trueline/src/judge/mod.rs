@@ -27,6 +27,7 @@ pub mod compete;
 pub mod just_in_time;
 pub mod linear;
 pub mod monitor;
+mod numbers;
 mod part;
 mod partition;
 pub mod queue_lowe;

@@ -123,6 +123,17 @@ impl<'a, S: Spec> Worker<'a, S> {
         self.classes.get_or_init(|| Classes::new(self.spec, self.history))
     }
 
+    /// Judges one part by search, with the classes of its own operations: for a short part of a long history, those of all
+    /// would take longer than the search.
+    pub(super) fn search_alone(&mut self, task: Task<'_>, meter: &mut Meter) -> Verdict<S::Ret> {
+        let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
+        let classes = OnceLock::from(Classes::of_operations(self.spec, self.history, calls));
+        let mut alone = Worker::new(self.spec, self.history, &classes, self.config);
+        let (verdict, _) = auto::search_both(&mut alone, task, meter);
+        self.forgotten += alone.states();
+        verdict
+    }
+
     /// Runs one search on the core.
     pub(super) fn search(&mut self, task: Task<'_>, search: Search, meter: &mut Meter) -> Verdict<S::Ret> {
         let rules = match &search {

@@ -21,14 +21,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::auto::{self, Choice};
+use super::numbers::{self, Numbers};
 use super::part::Worker;
 use super::replay::{self, NotALinearization};
+use super::search::Meter;
 use super::search::problem::{Classes, Task};
-use super::search::{Meter, hash};
 use super::{Algorithm, CancelToken, Config};
 use crate::history::{self, Event, EventKind, History, OpId, Operation};
 use crate::spec::Spec;
@@ -47,13 +47,13 @@ pub(super) fn judge<S: Spec>(
     let mut choices = auto::Choices::default();
     let work = Work { spec, history, classes: OnceLock::new(), config, parts };
     let threads = config.threads.min(work.parts.whole.len());
-    let (verdicts, complete) = if threads > 1 {
+    let verdicts = if threads > 1 {
         work.judge_in_parallel(threads, meter, &mut stats, &mut choices)
     } else {
         work.judge_all(meter, &mut stats, &mut choices)
     };
     stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(work.parts.whole.len()));
-    Judgement { verdict: work.combine(verdicts, complete), stats }
+    Judgement { verdict: work.combine(verdicts), stats }
 }
 
 /// A part: some events of a buffer.
@@ -149,16 +149,23 @@ struct Keys {
 impl Keys {
     /// `None` if no operation has a key.
     fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<Self> {
-        let mut numbers: HashMap<S::Key, u32, hash::NearBuilder> = HashMap::default();
+        let (mut numbers, mut keys) = (Numbers::default(), Vec::new());
         let mut of: Vec<u32> = Vec::with_capacity(history.len());
         let mut any_spans = false;
         for operation in history.operations() {
-            let key = spec.key(&operation.op, operation.outcome.result());
-            any_spans |= key.is_none();
-            let next = u32::try_from(numbers.len()).expect("no more keys than operations");
-            of.push(key.map_or(SPANS, |key| *numbers.entry(key).or_insert(next)));
+            let Some(key) = spec.key(&operation.op, operation.outcome.result()) else {
+                any_spans = true;
+                of.push(SPANS);
+                continue;
+            };
+            let hash = numbers::hash_of(&key);
+            let number = numbers.number(hash, history.len() / 4, |number| keys[number] == key);
+            if number as usize == keys.len() {
+                keys.push(key);
+            }
+            of.push(number);
         }
-        (!numbers.is_empty()).then_some(Self { of, count: numbers.len(), any_spans })
+        (!keys.is_empty()).then_some(Self { of, count: keys.len(), any_spans })
     }
 }
 
@@ -168,11 +175,58 @@ const SHORT: usize = 64;
 /// So many short parts are read at a time.
 const TOUCHED: usize = 32;
 
-/// The verdict on a part.
-struct Judged<Ret> {
-    verdict: Verdict<Ret>,
-    /// Whether the linearization, if it is one, has been replayed.
-    is_replayed: bool,
+/// The verdicts on the parts, in their order, up to the first that is rejected.
+struct Verdicts<Ret> {
+    orders: Orders,
+    /// The one that is rejected; the first that is unknown if none is.
+    other: Option<Verdict<Ret>>,
+}
+
+impl<Ret> Verdicts<Ret> {
+    fn with_capacity(parts: usize, operations: usize) -> Self {
+        // The order of an only part is not copied.
+        let operations = if parts > 1 { operations } else { 0 };
+        let orders = Orders { operations: Vec::with_capacity(operations), ends: Vec::with_capacity(parts) };
+        Self { orders, other: None }
+    }
+
+    /// Adds the verdict on the next part.
+    fn push(&mut self, verdict: Verdict<Ret>) {
+        match verdict {
+            Verdict::Accepted(witness) => self.orders.push(witness.order),
+            Verdict::Rejected(_) => self.other = Some(verdict),
+            Verdict::Unknown(_) => {
+                self.other.get_or_insert(verdict);
+            }
+        }
+    }
+}
+
+/// Linearizations of parts, one behind the other: where there are many, most are short.
+struct Orders {
+    operations: Vec<OpId>,
+    /// By part: where its operations end.
+    ends: Vec<u32>,
+}
+
+impl Orders {
+    fn push(&mut self, order: Vec<OpId>) {
+        if self.operations.capacity() == 0 {
+            self.operations = order;
+        } else {
+            self.operations.extend_from_slice(&order);
+        }
+        self.ends.push(u32::try_from(self.operations.len()).expect("operations are counted in 32 bits"));
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[OpId]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.operations[start as usize..*end as usize])
+    }
 }
 
 /// What there is to do.
@@ -185,15 +239,10 @@ struct Work<'a, S: Spec> {
 }
 
 impl<S: Spec> Work<'_, S> {
-    /// The verdicts on the parts, in their order, up to the first that is rejected, and whether none was left out.
-    fn judge_all(
-        &self,
-        meter: &mut Meter,
-        stats: &mut Stats,
-        choices: &mut auto::Choices,
-    ) -> (Vec<Judged<S::Ret>>, bool) {
+    /// The verdicts on the parts.
+    fn judge_all(&self, meter: &mut Meter, stats: &mut Stats, choices: &mut auto::Choices) -> Verdicts<S::Ret> {
         let mut worker = Worker::new(self.spec, self.history, &self.classes, self.config);
-        let mut verdicts = Vec::with_capacity(self.parts.whole.len());
+        let mut verdicts = Verdicts::with_capacity(self.parts.whole.len(), self.history.len());
         for (index, section) in self.parts.whole.iter().enumerate() {
             if index % TOUCHED == 0 {
                 self.touch(&self.parts.whole[index..self.parts.whole.len().min(index + TOUCHED)]);
@@ -203,15 +252,14 @@ impl<S: Spec> Work<'_, S> {
             meter.add(&own);
             choices.count(choice);
             let ends = verdict.is_rejected() || is_out_of_time(&verdict);
-            verdicts.push(Judged { verdict, is_replayed: choice == Some(Choice::OrderOfCalls) });
+            verdicts.push(verdict);
             if ends {
                 break;
             }
         }
         stats.states += worker.states();
         stats.backtracks += worker.backtracks;
-        let complete = verdicts.len() == self.parts.whole.len();
-        (verdicts, complete)
+        verdicts
     }
 
     /// Reads something of each operation of parts that are short and come next. They lie apart in memory; read one after
@@ -229,7 +277,7 @@ impl<S: Spec> Work<'_, S> {
         meter: &mut Meter,
         stats: &mut Stats,
         choices: &mut auto::Choices,
-    ) -> (Vec<Judged<S::Ret>>, bool) {
+    ) -> Verdicts<S::Ret> {
         let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else {
             // The system has no more threads to give: one will do.
             return self.judge_all(meter, stats, choices);
@@ -264,7 +312,7 @@ impl<S: Spec> Work<'_, S> {
         let worker = || Worker::new(self.spec, self.history, &self.classes, self.config);
         let results: Vec<_> =
             pool.install(|| (0..self.parts.whole.len()).into_par_iter().map_init(worker, judge_part).collect());
-        let mut verdicts = Vec::with_capacity(results.len());
+        let mut verdicts = Verdicts::with_capacity(results.len(), self.history.len());
         // At most `threads` parts are judged at once.
         let mut peak = 0;
         for result in results {
@@ -276,16 +324,15 @@ impl<S: Spec> Work<'_, S> {
             own.peak_bytes = peak;
             meter.add(&own);
             let rejected = verdict.is_rejected();
-            verdicts.push(Judged { verdict, is_replayed: choice == Some(Choice::OrderOfCalls) });
+            verdicts.push(verdict);
             if rejected {
                 break;
             }
         }
-        let complete = verdicts.len() == self.parts.whole.len();
-        (verdicts, complete)
+        verdicts
     }
 
-    /// Judges one part.
+    /// Judges one part. If that is short, its linearization has been replayed.
     fn judge_one(
         &self,
         worker: &mut Worker<'_, S>,
@@ -312,65 +359,54 @@ impl<S: Spec> Work<'_, S> {
                 worker.judge_refused(task, &self.config.algorithm, meter)
             }
         };
+        if let Verdict::Accepted(witness) = &verdict {
+            if witness.order.len() <= SHORT {
+                self.trust(replay::replay_part(self.spec, self.history, &witness.order));
+            }
+        }
         (verdict, choice)
     }
 
-    /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
-    fn combine(&self, verdicts: Vec<Judged<S::Ret>>, complete: bool) -> Verdict<S::Ret> {
-        let mut orders = Vec::with_capacity(verdicts.len());
-        let mut unknown = None;
-        let mut is_replayed = Vec::with_capacity(verdicts.len());
-        for Judged { verdict, is_replayed: this_is } in verdicts {
-            match verdict {
-                Verdict::Accepted(witness) => {
-                    orders.push(witness.order);
-                    is_replayed.push(this_is);
-                }
-                Verdict::Rejected(_) => return verdict,
-                Verdict::Unknown(_) => unknown = unknown.or(Some(verdict)),
-            }
-        }
-        if let Some(unknown) = unknown {
-            return unknown;
-        }
-        assert!(complete, "parts are left out only behind a rejected or unknown one");
-        match self.replay(orders, &is_replayed) {
-            Ok(order) => Verdict::Accepted(Witness { order }),
+    /// What was replayed is what was found, or else there is nobody to be trusted.
+    fn trust<T>(&self, replayed: Result<T, NotALinearization>) -> T {
+        match replayed {
+            Ok(replayed) => replayed,
             Err(problem) => panic!(
                 "a linearization that was found cannot be replayed: {problem}. The specification contradicts itself \
-                 (does `step` answer the same each time; are `observes`, `overwrites`, `key` and `standard` true?), or \
-                 this is a bug in {}",
+                 (does `step` answer the same each time; are `object`, `observes`, `overwrites`, `key` and `standard` \
+                 true?), or this is a bug in {}",
                 self.config.algorithm
             ),
         }
     }
 
+    /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
+    fn combine(&self, verdicts: Verdicts<S::Ret>) -> Verdict<S::Ret> {
+        if let Some(other) = verdicts.other {
+            return other;
+        }
+        assert_eq!(verdicts.orders.len(), self.parts.whole.len(), "parts are left out only behind another verdict");
+        Verdict::Accepted(Witness { order: self.trust(self.replay(verdicts.orders)) })
+    }
+
     /// One linearization from those of the parts, if all of them can be replayed.
     ///
-    /// Short ones are replayed one by one. Long ones are replayed side by side, in the order of the whole, which is about
-    /// the order of the history: one after the other, each would go through all of its memory.
-    fn replay(&self, orders: Vec<Vec<OpId>>, is_replayed: &[bool]) -> Result<Vec<OpId>, NotALinearization> {
-        let mut long = Vec::new();
+    /// Short ones were replayed when they were found. Long ones are replayed side by side, in the order of the whole,
+    /// which is about the order of the history: one after the other, each would go through all of its memory.
+    fn replay(&self, orders: Orders) -> Result<Vec<OpId>, NotALinearization> {
+        let mut long = 0;
         // By operation: the number of its part among long ones.
         let mut part_of: Vec<u32> = Vec::new();
-        for (order, _) in orders.iter().zip(is_replayed).filter(|(_, is_replayed)| !**is_replayed) {
-            if order.len() <= SHORT {
-                replay::replay_part(self.spec, self.history, order)?;
-                continue;
-            }
+        for order in orders.iter().filter(|order| order.len() > SHORT) {
             part_of.resize(self.history.len(), SPANS);
-            let part = u32::try_from(long.len()).expect("no more than operations");
-            order.iter().for_each(|op| part_of[op.index()] = part);
-            long.push(replay::Replay::new(self.spec, self.history));
+            order.iter().for_each(|op| part_of[op.index()] = long);
+            long += 1;
         }
         let order = merge(self.history, orders);
         replay::keeps_order(self.history, &order)?;
-        if !long.is_empty() {
-            for op in &order {
-                if let Some(replay) = long.get_mut(part_of[op.index()] as usize) {
-                    replay.step(*op)?;
-                }
-            }
+        if long > 0 {
+            let part = |op: OpId| Some(part_of[op.index()]).filter(|part| *part != SPANS).map(|part| part as usize);
+            replay::replay_parts(self.spec, self.history, &order, long as usize, part)?;
         }
         Ok(order)
     }
@@ -398,9 +434,9 @@ fn is_out_of_time<Ret>(verdict: &Verdict<Ret>) -> bool {
 /// before its return, or the order would not keep `<_h`. Sorting all operations by this time keeps the order of each
 /// part, and keeps `<_h`: if a returned before b was called, then a's time is before its return, and b's is not before
 /// its call.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
+fn merge<Op, Ret>(history: &History<Op, Ret>, orders: Orders) -> Vec<OpId> {
     if orders.len() <= 1 {
-        return orders.pop().unwrap_or_default();
+        return orders.operations;
     }
     // Times are positions of calls, so sorting is counting. The calls are copied first: one pass through the history,
     // and then only through this.
@@ -413,15 +449,14 @@ fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec
             each(op, latest as usize);
         }
     };
-    for order in &orders {
+    for order in orders.iter() {
         times(order, &mut |_, time| starts[time + 1] += 1);
     }
     for time in 1..starts.len() {
         starts[time] += starts[time - 1];
     }
-    let count = orders.iter().map(Vec::len).sum();
-    let mut merged = vec![OpId(0); count];
-    for order in &orders {
+    let mut merged = vec![OpId(0); orders.operations.len()];
+    for order in orders.iter() {
         times(order, &mut |op, time| {
             merged[starts[time] as usize] = op;
             starts[time] += 1;

@@ -11,10 +11,12 @@ use super::super::{Outcomes, Spec};
 /// - no outcome is given twice;
 /// - an operation that `observes` leaves the state as it is;
 /// - an operation that `overwrites` does, see [`check_overwrites`];
-/// - what `reaches` says is out of reach is, see [`check_reaches`].
+/// - what `reaches` says is out of reach is, see [`check_reaches`];
+/// - the `object`, if there is one, does as `step` says, see [`check_object`].
 pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     check_overwrites(spec, operations, results, seed);
     check_reaches(spec, operations, results, seed);
+    check_object(spec, operations, results, seed);
     let mut random = Random::new(seed);
     let (mut observed, mut blocked) = (0, 0);
     for _ in 0..60 {
@@ -140,6 +142,36 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
     assert!(goals == 0 || out_of_reach > 0, "goals that are never out of reach are of no use");
 }
 
+/// Checks that the `object`, if there is one, can do exactly what `step` says, on walks that end where it cannot go on.
+pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
+    let mut random = Random::new(seed);
+    let mut answers = [0; 2];
+    for _ in 0..2_000 {
+        let Some(mut object) = spec.object() else { return };
+        let mut state = spec.initial();
+        for _ in 0..60 {
+            let operation = &operations[random.below(operations.len())];
+            // Mostly what is right, so that some walks are long.
+            let right = spec.step(&state, operation, None).into_iter().map(|(result, _)| result);
+            let mut right = results.iter().filter(|result| right.clone().any(|other| other == **result));
+            let any = &results[random.below(results.len())];
+            let result = if random.below(40) == 0 { any } else { right.next().unwrap_or(any) };
+            let mut outcomes = spec.step(&state, operation, Some(result));
+            outcomes.retain(|(given, _)| given == result);
+            assert!(outcomes.len() <= 1, "there is an object, but {operation:?} -> {result:?} leaves a choice");
+            let expected = outcomes.pop();
+            let answer = object(operation, result);
+            assert_eq!(answer, expected.is_some(), "the object's answer to {operation:?} -> {result:?} in {state:?}");
+            answers[usize::from(answer)] += 1;
+            match expected {
+                Some((_, next)) => state = next,
+                None => break,
+            }
+        }
+    }
+    assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
+}
+
 /// Checks that `observes` says so wherever it could: that an operation and a result which leave every state of the
 /// walks alone are known as such, but for those that the caller excepts.
 pub(crate) fn check_observers_are_known<S: Spec>(
@@ -230,7 +262,7 @@ pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool 
 
 mod tests {
     use super::*;
-    use crate::spec::{Map, MapOp, MapRet, outcome};
+    use crate::spec::{Map, MapOp, MapRet, Object, outcome};
 
     /// A map that tells too much of one of its operations.
     struct Boastful(fn(&MapOp<u8, u8>, Option<&MapRet<u8>>) -> bool);
@@ -327,6 +359,51 @@ mod tests {
         fn reaches(&self, state: &u8, _goal: &u8, result: &u8) -> bool {
             (self.0)(*state, *result)
         }
+    }
+
+    /// A counter whose object, told this, answers that.
+    struct Careless(fn(u8, u8) -> bool);
+
+    impl Spec for Careless {
+        type Op = u8;
+        type Ret = u8;
+        type State = u8;
+        type Key = ();
+        type Value = ();
+
+        fn initial(&self) -> u8 {
+            0
+        }
+
+        fn step(&self, state: &u8, op: &u8, _recorded: Option<&u8>) -> Outcomes<u8, u8> {
+            outcome(*state, (state + op) % 3)
+        }
+
+        fn object<'a>(&'a self) -> Option<Object<'a, u8, u8>> {
+            let mut state = 0;
+            Some(Box::new(move |op, result| {
+                let answer = self.0(state, *result);
+                state = (state + op) % 3;
+                answer
+            }))
+        }
+    }
+
+    #[test]
+    fn a_true_object_passes() {
+        check_object(&Careless(|state, result| state == result), &[0, 1, 2], &[0, 1, 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the object's answer to")]
+    fn an_object_that_allows_too_much_is_found() {
+        check_object(&Careless(|state, result| state == result || state == 2), &[0, 1, 2], &[0, 1, 2], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "the object's answer to")]
+    fn an_object_that_refuses_too_much_is_found() {
+        check_object(&Careless(|state, result| state == result && state != 2), &[0, 1, 2], &[0, 1, 2], 1);
     }
 
     #[test]

@@ -81,6 +81,12 @@ pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
     SmallVec::new()
 }
 
+/// A sequential object that carries out operations itself, one after the other: see [`Spec::object`].
+///
+/// It answers whether the operation can have this result next, and if so, it has taken effect. After an answer of no, it
+/// is not asked again.
+pub type Object<'a, Op, Ret> = Box<dyn FnMut(&'a Op, &'a Ret) -> bool + 'a>;
+
 /// A sequential object: what is right.
 ///
 /// ```
@@ -130,6 +136,25 @@ pub trait Spec: Sync {
         op: &Self::Op,
         recorded: Option<&Self::Ret>,
     ) -> Outcomes<Self::Ret, Self::State>;
+
+    /// The object itself at the start, if it can do what [`step`](Spec::step) says at less cost: it need not keep its states.
+    ///
+    /// This is a promise: it answers yes exactly if `step` has an outcome with this result, which is the only one with this
+    /// result then. The linearization that a checker has found is carried out by it before it is given; where there is no
+    /// object, states are enough.
+    ///
+    /// ```
+    /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
+    ///
+    /// let queue = Queue::new();
+    /// let mut object = queue.object().unwrap();
+    /// assert!(object(&QueueOp::Enqueue(1), &QueueRet::Done));
+    /// assert!(object(&QueueOp::Dequeue, &QueueRet::Value(Some(1))));
+    /// assert!(!object(&QueueOp::Dequeue, &QueueRet::Value(Some(1)))); // it is empty
+    /// ```
+    fn object<'a>(&'a self) -> Option<Object<'a, Self::Op, Self::Ret>> {
+        None
+    }
 
     /// Whether `op` with this result leaves the state as it is, in *every* state in which it can have this result.
     ///

@@ -1,12 +1,13 @@
 //! A priority queue: the least comes out first.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
-use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -115,6 +116,24 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
             _ => state.clone(),
         };
         outcome(result, next)
+    }
+
+    fn object<'a>(&'a self) -> Option<Object<'a, PriorityQueueOp<V>, PriorityQueueRet<V>>> {
+        // Copies: a heap that compares what lies elsewhere waits for memory all the time.
+        let mut values: BinaryHeap<Reverse<V>> = BinaryHeap::new();
+        Some(Box::new(move |op, result| match (op, result) {
+            (PriorityQueueOp::Insert(value), PriorityQueueRet::Done) => {
+                values.push(Reverse(value.clone()));
+                true
+            }
+            (PriorityQueueOp::DeleteMin, PriorityQueueRet::Value(value)) => {
+                values.pop().map(|Reverse(least)| least) == *value
+            }
+            (PriorityQueueOp::PeekMin, PriorityQueueRet::Value(value)) => {
+                values.peek().map(|Reverse(least)| least) == value.as_ref()
+            }
+            _ => false,
+        }))
     }
 
     fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {

@@ -1,11 +1,12 @@
 //! A queue: first in, first out.
 
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -106,6 +107,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
             Some(QueueRet::Value(_)) | None => {}
         }
         outcome(QueueRet::Value(front.cloned()), rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn object<'a>(&'a self) -> Option<Object<'a, QueueOp<V>, QueueRet<V>>> {
+        let mut values: VecDeque<&V> = VecDeque::new();
+        Some(Box::new(move |op, result| match (op, result) {
+            (QueueOp::Enqueue(value), QueueRet::Done) => {
+                values.push_back(value);
+                true
+            }
+            (QueueOp::Dequeue, QueueRet::Value(value)) => values.pop_front() == value.as_ref(),
+            (QueueOp::Peek, QueueRet::Value(value)) => values.front().copied() == value.as_ref(),
+            _ => false,
+        }))
     }
 
     fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {

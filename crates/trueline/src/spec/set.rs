@@ -1,11 +1,14 @@
 //! A set.
 
 use std::fmt::Debug;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 use std::marker::PhantomData;
 
-use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+
+use super::persistent::{FoldHasher, Trie, in_reading_order};
+use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
 /// A set of values `V`, empty at first.
 ///
@@ -103,6 +106,21 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
         outcome(result, next)
     }
 
+    fn object<'a>(&'a self) -> Option<Object<'a, SetOp<V>, SetRet>> {
+        let mut values = Values::new();
+        Some(Box::new(move |op, result| match (op, result) {
+            (SetOp::Add(value), SetRet::Bool(was_absent)) => values.insert(value) == *was_absent,
+            (SetOp::Remove(value), SetRet::Bool(was_there)) => values.remove(value) == *was_there,
+            (SetOp::Contains(value), SetRet::Bool(is_there)) => values.contains(value) == *is_there,
+            (SetOp::Size, SetRet::Size(size)) => values.len() == *size,
+            (SetOp::Clear, SetRet::Done) => {
+                values = Values::new();
+                true
+            }
+            _ => false,
+        }))
+    }
+
     fn subject(&self, op: &SetOp<V>, recorded: Option<&SetRet>) -> Subject {
         match (op, recorded) {
             (SetOp::Add(value) | SetOp::Remove(value) | SetOp::Contains(value), _) => Subject::of(value),
@@ -164,6 +182,50 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
     }
 }
 
+/// The values of a set that is changed in place.
+///
+/// A set is mostly looked at key by key, and then it has one value at most: so the first few need no table.
+struct Values<'a, V> {
+    few: SmallVec<[&'a V; 3]>,
+    others: HashSet<&'a V, BuildHasherDefault<FoldHasher>>,
+}
+
+impl<'a, V: Eq + Hash> Values<'a, V> {
+    fn new() -> Self {
+        Self { few: SmallVec::new(), others: HashSet::default() }
+    }
+
+    fn len(&self) -> usize {
+        self.few.len() + self.others.len()
+    }
+
+    fn contains(&self, value: &V) -> bool {
+        self.few.contains(&value) || (!self.others.is_empty() && self.others.contains(value))
+    }
+
+    /// Adds a value, and says whether it was absent.
+    fn insert(&mut self, value: &'a V) -> bool {
+        let is_new = !self.contains(value);
+        if is_new && self.few.len() < self.few.inline_size() {
+            self.few.push(value);
+        } else if is_new {
+            self.others.insert(value);
+        }
+        is_new
+    }
+
+    /// Removes a value, and says whether it was there.
+    fn remove(&mut self, value: &V) -> bool {
+        match self.few.iter().position(|other| *other == value) {
+            Some(place) => {
+                self.few.swap_remove(place);
+                true
+            }
+            None => !self.others.is_empty() && self.others.remove(value),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::register::laws;
@@ -183,6 +245,19 @@ mod tests {
         laws::check(&Set::new(), &operations(), &results(), 1);
         laws::check_observers_are_known(&Set::new(), &operations(), |_, _| false, 2);
         laws::check_keys(&Set::new(), &operations(), &results(), 3);
+    }
+
+    #[test]
+    fn the_object_is_the_set_when_it_has_many_values() {
+        let operations: Vec<SetOp<u8>> = (0..12)
+            .flat_map(|value| [SetOp::Add(value), SetOp::Add(value), SetOp::Remove(value), SetOp::Contains(value)])
+            .chain([SetOp::Size, SetOp::Clear])
+            .collect();
+        let results: Vec<SetRet> = [SetRet::Bool(false), SetRet::Bool(true), SetRet::Done]
+            .into_iter()
+            .chain((0..=12).map(SetRet::Size))
+            .collect();
+        laws::check_object(&Set::new(), &operations, &results, 4);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded last-in-first-out stack of values `V`, empty at first.
 ///
@@ -99,6 +99,19 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
         let result = StackRet::Value(top.cloned());
         let rest = if *op == StackOp::Pop { state.pop_newest().map(|(_, rest)| rest) } else { None };
         outcome(result, rest.unwrap_or_else(|| state.clone()))
+    }
+
+    fn object<'a>(&'a self) -> Option<Object<'a, StackOp<V>, StackRet<V>>> {
+        let mut values: Vec<&V> = Vec::new();
+        Some(Box::new(move |op, result| match (op, result) {
+            (StackOp::Push(value), StackRet::Done) => {
+                values.push(value);
+                true
+            }
+            (StackOp::Pop, StackRet::Value(value)) => values.pop() == value.as_ref(),
+            (StackOp::Top, StackRet::Value(value)) => values.last().copied() == value.as_ref(),
+            _ => false,
+        }))
     }
 
     fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {

@@ -39,7 +39,6 @@
 //!             *model - 1
 //!         },
 //!     )
-//! #   .forgetful()
 //!     .time(std::time::Duration::from_secs(20))
 //!     .run();
 //! ```
@@ -74,6 +73,7 @@
 
 mod environment;
 mod failure;
+mod meaning;
 mod model;
 mod plan;
 mod regressions;
@@ -90,6 +90,7 @@ use crate::history::{Argument, Datum, Value};
 use crate::judge::Algorithm;
 
 pub use failure::{Failure, FailureKind};
+pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
 pub use token::{Source, Token};
@@ -106,10 +107,13 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
     let place = std::panic::Location::caller();
     let thread = std::thread::current();
     // Test harnesses call the thread of a test by its name, unless they have one thread only.
-    let name = thread.name().filter(|name| *name != "main").map_or_else(
+    let of_harness = thread.name().filter(|name| *name != "main");
+    let name = of_harness.map_or_else(
         || format!("{}:{}", place.file().rsplit(['/', '\\']).next().unwrap_or_default(), place.line()),
         str::to_owned,
     );
+    // A line is no name to remember runs by: the next edit moves it.
+    let remembers = of_harness.is_some();
     Test {
         make: Arc::new(make),
         handle: Arc::new(|object, _| object.clone()),
@@ -122,7 +126,7 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
         choose: None,
         judge: Unjudged(()),
         weak: false,
-        options: Options { name: Some(name), ..Options::default() },
+        options: Options { name: Some(name), remembers, ..Options::default() },
     }
 }
 
@@ -176,11 +180,20 @@ pub struct Specified {
 /// What carries out an operation.
 type Body<H> = Arc<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
 
+/// Whether an operation may be called now.
+type IsPossible<H> = Arc<dyn Fn(&mut H) -> bool + Send + Sync>;
+
+/// What makes the handle of a thread.
+type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
+
+/// What lets operations go that wait.
+type Release<O> = Arc<dyn Fn(&O) + Send + Sync>;
+
 /// An operation of a test.
 struct Operation<H> {
     kind: Kind,
     body: Body<H>,
-    is_possible: Option<Arc<dyn Fn(&mut H) -> bool + Send + Sync>>,
+    is_possible: Option<IsPossible<H>>,
     takes: fn(&Value) -> bool,
     is_weak: bool,
 }
@@ -215,8 +228,8 @@ pub fn call(name: &str, argument: impl Argument) -> NamedCall {
 #[must_use = "a test does nothing until `run` is called"]
 pub struct Test<O, H = Shared<O>, J = Unjudged> {
     make: Arc<dyn Fn() -> O + Send + Sync>,
-    handle: Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>,
-    release: Option<Arc<dyn Fn(&O) + Send + Sync>>,
+    handle: MakeHandle<O, H>,
+    release: Option<Release<O>>,
     operations: Vec<Operation<H>>,
     roles: Vec<(Arc<str>, u32)>,
     before: Vec<NamedCall>,
@@ -588,7 +601,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
             let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
             model(state, argument).map(|result| result.to_value())
         });
-        self.judge.steps.push(ModelOperation { step, reads_only: false });
+        self.judge.steps.push(ModelOperation::new(step));
         self
     }
 
@@ -600,6 +613,33 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     pub fn reads_only(mut self) -> Self {
         self.last("reads_only");
         self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
+        self
+    }
+
+    /// What the last operation means: if all operations of a test have a [meaning](Meaning), the near-linear monitors
+    /// judge, so that runs may be long.
+    ///
+    /// ```
+    /// # use std::collections::VecDeque;
+    /// # use std::sync::Mutex;
+    /// use trueline::test::Meaning;
+    /// # trueline::test(|| Mutex::new(VecDeque::new()))
+    /// # .model(VecDeque::new())
+    /// .operation("push", 0..9, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+    /// .means(Meaning::Enqueue)
+    /// .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
+    /// .means(Meaning::Dequeue)
+    /// # .runs(20).run();
+    /// ```
+    ///
+    /// The model must do what it means; this is tried out before the first run.
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn means(mut self, meaning: Meaning) -> Self {
+        self.last("means");
+        self.judge.steps.last_mut().expect("there are as many as operations").meaning = Some(meaning);
         self
     }
 
@@ -642,19 +682,26 @@ impl<O, H: 'static> Test<O, H, Specified> {
 
 /// What says what is right, without its types.
 trait Judges {
-    fn into_judge(self, names: Vec<Arc<str>>) -> Judge;
+    fn into_judge(self, workload: &Workload) -> Judge;
 }
 
 impl<M: PlainModel> Judges for Modelled<M> {
-    fn into_judge(self, names: Vec<Arc<str>>) -> Judge {
+    #[track_caller]
+    fn into_judge(self, workload: &Workload) -> Judge {
         let Self { initial, steps, independent_keys } = self;
-        Judge::Model(ModelSpec { initial: State::new(initial), operations: steps, names, independent_keys })
+        let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+        let initial = State::new(initial);
+        let mut spec = ModelSpec { initial, operations: steps, names, independent_keys, register: None };
+        if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
+            panic!("{problem}");
+        }
+        Judge::Model(spec)
     }
 }
 
 #[cfg(feature = "named")]
 impl Judges for Specified {
-    fn into_judge(self, _names: Vec<Arc<str>>) -> Judge {
+    fn into_judge(self, _workload: &Workload) -> Judge {
         Judge::Named(self.spec)
     }
 }
@@ -699,13 +746,10 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             panic!("{failure}");
         }
         let Outcome { runs, operations, undecided, elapsed, seed, .. } = outcome;
-        assert!(
-            undecided < runs,
-            "none of {runs} runs could be judged in time: make them smaller, by `.operations(20)`"
-        );
+        assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
         if undecided > 0 {
-            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.operations(20)`");
+            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`");
         }
     }
 
@@ -756,7 +800,6 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             programs.into_iter().map(|program| program.into_iter().map(resolve).collect()).collect();
         assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
         let kinds: Vec<Kind> = operations.iter().map(|operation| operation.kind.clone()).collect();
-        let names = kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
         let operations: Arc<[Operation<H>]> = operations.into();
         let make = move || -> Arc<dyn Instance> {
             Arc::new(Object {
@@ -770,15 +813,8 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         let roles = roles
             .into_iter()
             .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
-        Plan {
-            make: Arc::new(make),
-            workload: Workload { roles: roles.collect(), kinds, before, after },
-            fixed,
-            choose,
-            judge: judge.into_judge(names),
-            options,
-            watch: None,
-        }
+        let workload = Workload { roles: roles.collect(), kinds, before, after };
+        Plan { make: Arc::new(make), judge: judge.into_judge(&workload), workload, fixed, choose, options, watch: None }
     }
 }
 
@@ -796,8 +832,8 @@ fn resolve<H>(operations: &[Operation<H>], NamedCall { name, argument }: NamedCa
 /// An object of a test, without its types.
 struct Object<O, H> {
     object: Shared<O>,
-    handle: Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>,
-    release: Option<Arc<dyn Fn(&O) + Send + Sync>>,
+    handle: MakeHandle<O, H>,
+    release: Option<Release<O>>,
     operations: Arc<[Operation<H>]>,
 }
 

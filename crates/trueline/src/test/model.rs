@@ -6,9 +6,10 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::meaning::Meaning;
 use crate::drive::Call;
 use crate::history::Value;
-use crate::spec::{Outcomes, Spec, blocked, outcome};
+use crate::spec::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 /// What a sequential model must be: a plain type that can be cloned, compared and hashed.
 #[diagnostic::on_unimplemented(
@@ -89,6 +90,16 @@ pub(super) struct ModelOperation {
     pub(super) step: Step,
     /// Whether it leaves every state as it is.
     pub(super) reads_only: bool,
+    /// What it means to monitors.
+    pub(super) meaning: Option<Meaning>,
+    /// If it puts something in: what it returns then.
+    pub(super) done: Value,
+}
+
+impl ModelOperation {
+    pub(super) fn new(step: Step) -> Self {
+        Self { step, reads_only: false, meaning: None, done: Value::Null }
+    }
 }
 
 /// The specification that a model is.
@@ -100,6 +111,15 @@ pub struct ModelSpec {
     pub(super) names: Vec<Arc<str>>,
     /// Whether operations on different keys, which are their first arguments, have nothing to do with each other.
     pub(super) independent_keys: bool,
+    /// What its register starts with, if it is one.
+    pub(super) register: Option<Value>,
+}
+
+impl ModelSpec {
+    /// Whether monitors know all operations.
+    pub(super) fn is_standard(&self) -> bool {
+        self.operations.iter().all(|operation| operation.meaning.is_some())
+    }
 }
 
 impl Debug for ModelSpec {
@@ -113,7 +133,7 @@ impl Spec for ModelSpec {
     type Ret = Value;
     type State = State;
     type Key = Value;
-    type Value = ();
+    type Value = Value;
 
     fn initial(&self) -> State {
         self.initial.clone()
@@ -137,6 +157,14 @@ impl Spec for ModelSpec {
         self.operations[op.operation as usize].reads_only
     }
 
+    fn standard<'a>(&'a self, op: &'a Call, recorded: Option<&'a Value>) -> Option<Standard<&'a Value>> {
+        self.operations[op.operation as usize].standard(&op.argument, recorded)
+    }
+
+    fn standard_initial(&self) -> Initial<&Value> {
+        self.register.as_ref().map_or(Initial::Nothing, Initial::Value)
+    }
+
     fn key(&self, op: &Call, _recorded: Option<&Value>) -> Option<Value> {
         if !self.independent_keys {
             return None;
@@ -153,7 +181,9 @@ impl Spec for ModelSpec {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::meaning;
     use super::*;
+    use crate::drive::Random;
     use crate::history::{Argument, Datum, History};
     use crate::judge::{Config, check};
 
@@ -167,12 +197,10 @@ mod tests {
         let get = step(|map: &mut Map, argument| Some(map.get(&u64::from_value(argument)?).to_value()));
         ModelSpec {
             initial: State::new(Map::new()),
-            operations: vec![
-                ModelOperation { step: put, reads_only: false },
-                ModelOperation { step: get, reads_only: true },
-            ],
+            operations: vec![ModelOperation::new(put), ModelOperation { reads_only: true, ..ModelOperation::new(get) }],
             names: vec!["put".into(), "get".into()],
             independent_keys: true,
+            register: None,
         }
     }
 
@@ -202,6 +230,63 @@ mod tests {
             assert_eq!(judgement.verdict.is_accepted(), is_right);
             assert_eq!(judgement.stats.partitions, 2);
         }
+    }
+
+    /// A model whose operations put in and take out, the latter by `take`.
+    fn container(meanings: [Meaning; 2], take: fn(&mut Vec<u64>) -> Option<u64>) -> ModelSpec {
+        let put = step(|model: &mut Vec<u64>, argument| {
+            model.push(u64::from_value(argument)?);
+            Some(true.to_value())
+        });
+        let take = step(move |model: &mut Vec<u64>, _| Some(take(model).to_value()));
+        let [put, take] = [put, take].map(ModelOperation::new);
+        ModelSpec {
+            initial: State::new(Vec::<u64>::new()),
+            operations: vec![
+                ModelOperation { meaning: Some(meanings[0]), ..put },
+                ModelOperation { meaning: Some(meanings[1]), ..take },
+            ],
+            names: vec!["put".into(), "take".into()],
+            independent_keys: false,
+            register: None,
+        }
+    }
+
+    fn argument(number: u32, random: &mut Random) -> Value {
+        if number == 0 { random.below(3).to_value() } else { Value::Null }
+    }
+
+    #[test]
+    fn meanings_reach_the_monitors() {
+        let first = |model: &mut Vec<u64>| (!model.is_empty()).then(|| model.remove(0));
+        let mut queue = container([Meaning::Enqueue, Meaning::Dequeue], first);
+        meaning::try_out(&mut queue, argument).expect("it is a queue");
+        assert!(queue.is_standard());
+        let mut builder = History::builder();
+        for (operation, argument, result) in
+            [(0, 7_u64.to_value(), true.to_value()), (1, Value::Null, 7_u64.to_value())]
+        {
+            builder.call(0, Call { operation, argument }).expect("free");
+            builder.ret(0, result).expect("open");
+        }
+        let history = builder.finish();
+        let config = Config::new().algorithm(crate::judge::Algorithm::Monitor);
+        assert!(check(&queue, &history, &config).verdict.is_accepted());
+        let refused = Call { operation: 0, argument: 7_u64.to_value() };
+        assert_eq!(queue.standard(&refused, Some(&false.to_value())), None, "it returns true");
+    }
+
+    #[test]
+    fn meanings_that_are_wrong_are_found_out() {
+        let last = |model: &mut Vec<u64>| model.pop();
+        let mut stack = container([Meaning::Push, Meaning::Pop], last);
+        assert_eq!(meaning::try_out(&mut stack, argument), Ok(()));
+        let mut no_queue = container([Meaning::Enqueue, Meaning::Dequeue], last);
+        let problem = meaning::try_out(&mut no_queue, argument).expect_err("it is a stack");
+        assert!(problem.contains("`take` of the model returned"), "{problem}");
+        let mut no_stack = container([Meaning::Push, Meaning::Pop], last);
+        no_stack.initial = State::new(vec![5_u64]);
+        assert!(meaning::try_out(&mut no_stack, argument).is_err(), "something is in it");
     }
 
     #[test]

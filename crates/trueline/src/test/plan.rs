@@ -145,7 +145,9 @@ const MOST_LOST: u32 = 8;
 /// How often a run that failed once is made again, first of all.
 const TRIES_OF_REGRESSIONS: u32 = 100;
 /// How long one history is judged. Those of tests are small; one that takes longer is passed over, and counted.
-const TIME_PER_HISTORY: Duration = Duration::from_secs(5);
+const TIME_PER_HISTORY: Duration = Duration::from_millis(500);
+/// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
+const MOST_FOR_MODELS: u32 = 15;
 
 /// What all testers share.
 struct Search<'p> {
@@ -214,6 +216,9 @@ impl Plan {
     }
 
     /// Makes runs until one fails, or the time is over.
+    ///
+    /// # Panics
+    /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
         let chosen = Clock::best();
         let search = Search {
@@ -300,6 +305,10 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
+        if matches!(&self.judge, Judge::Model(spec) if !spec.is_standard()) {
+            let (fewest, most) = shape.operations;
+            shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
+        }
         if let Some(threads) = threads {
             shape.threads = threads;
         }
@@ -441,7 +450,7 @@ impl Search<'_> {
         };
         let runs = tokens.iter().map(|token| self.run_of(token)).collect();
         let is_wrong = |seen: &Seen| self.plan.is_right(&seen.history) == Some(false);
-        let seen = runner.run_until(runs, &self.kinds, &settings, |seen| seen.iter().any(is_wrong));
+        let (seen, _) = runner.run_until(runs, &self.kinds, &settings, |seen| seen.iter().any(is_wrong));
         let started = Instant::now();
         let mut found = None;
         for (token, seen) in tokens.iter().zip(seen) {
@@ -496,7 +505,7 @@ mod tests {
 
     #[test]
     fn weights_are_by_name() {
-        let pushes = plan().weights([("pop", 0)]).expect("pushes are left").threads(2).operations(50);
+        let pushes = plan().weights([("pop", 0)]).expect("pushes are left").threads(2).calls(50);
         let program = pushes.workload.program(&pushes.stage(0).shape, &mut Random::new(1)).concat();
         assert!(program.len() == 100 && program.iter().all(|call| call.operation == 0));
         assert!(plan().weights([("peek", 1)]).expect_err("there is none").contains("only push, pop"));

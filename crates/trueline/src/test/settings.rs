@@ -6,6 +6,7 @@ macro_rules! settings {
         /// The name of the test, instead of that of its thread.
         pub fn name(mut self, name: &str) -> Self {
             self.options.name = Some(name.to_owned());
+            self.options.remembers = true;
             self
         }
 
@@ -16,8 +17,8 @@ macro_rules! settings {
         }
 
         /// The number of operations of each thread, in all runs.
-        pub fn operations(mut self, operations: u32) -> Self {
-            self.options.operations = Some((operations, operations));
+        pub fn calls(mut self, calls: u32) -> Self {
+            self.options.operations = Some((calls, calls));
             self
         }
 

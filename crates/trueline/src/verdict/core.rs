@@ -21,7 +21,8 @@ pub struct Core<Op, Ret> {
     pub begins_behind: Option<OpId>,
     /// The steps that were not decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
-    /// Whether [`history`](Core::history) was judged once more at the end, and rejected. It is not if there was no time.
+    /// Whether [`history`](Core::history) was judged as it is, and rejected. If there was no time for that, its rejection
+    /// follows from what was judged.
     pub confirmed: bool,
     /// How often a weaker history was judged.
     pub oracle_calls: u32,

@@ -17,7 +17,7 @@ use crate::history::Value;
 /// about values or keys in the core), `call_event` and `return_event`, and `call_line` and `return_line` if it came from
 /// a file; `begins_behind` (`process`, `operation`, `result` and `place`), if there is an operation such that nothing
 /// that returned before its call matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
-/// not decided, 0 if it is minimal), `confirmed` (it was judged once more at the end) and `judgements`.
+/// not decided, 0 if it is minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");

@@ -97,7 +97,7 @@ pub struct Story {
     pub left_out: usize,
     /// How many steps to tell less were not decided; if none, the core is 1-minimal.
     pub undecided: usize,
-    /// Whether it was judged once more at the end, and rejected.
+    /// Whether it was judged as it is, and rejected.
     pub confirmed: bool,
     /// How many histories were judged to find it.
     pub judgements: u32,

@@ -86,7 +86,7 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
         let _ = writeln!(out, "  it may not be minimal: {steps} could not be decided in time; raise --core-timeout");
     }
     if !story.confirmed {
-        out.push_str("  it was not judged once more, for want of time; raise --core-timeout\n");
+        out.push_str("  it was not judged by itself, for want of time; raise --core-timeout\n");
     }
 }
 

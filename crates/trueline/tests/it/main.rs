@@ -13,6 +13,7 @@ mod oracle;
 #[cfg(feature = "named")]
 mod others_data;
 mod papers;
+mod prefixes;
 mod rules;
 mod shrink;
 #[cfg(feature = "named")]

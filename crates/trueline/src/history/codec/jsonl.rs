@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::super::interval::from_named_intervals;
+use super::super::interval::{from_named_intervals, widen};
 use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::events::{End, Events, Fault, not_empty};
@@ -59,6 +59,11 @@ const WHAT: &str = "JSON lines";
 /// # Errors
 /// If a line is not what the [module](self) says, or the lines together are no history, or there is no operation.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_skewed(input, 0)
+}
+
+/// The same of clocks that may differ by `skew`: see [`widen`].
+pub(super) fn read_skewed(input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
     let mut lines = Lines::new(input, WHAT);
     let mut file = File::default();
     let mut buffer = Vec::new();
@@ -68,7 +73,7 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
             Err(error) => return Err(CodecError::at(number, syntax_message(&error, line, lines.at_end()))),
         }
     }
-    file.finish()
+    file.finish(skew)
 }
 
 /// Writes the events of a history, a line each.
@@ -406,13 +411,22 @@ impl File {
         }
     }
 
-    fn finish(self) -> Result<RawHistory, CodecError> {
+    fn finish(self, skew: i64) -> Result<RawHistory, CodecError> {
         // The strings that came again and again are in the history now; the table is not needed for what follows.
         drop(self.names);
         let history = match self.content {
             Content::Nothing => History::builder().finish(),
+            Content::Events(_) if skew > 0 => return Err(CodecError::no_times()),
             Content::Events(events) => events.finish(),
-            Content::Operations(operations) => from_named_intervals(operations.intervals, operations.objects)?,
+            Content::Operations(operations) => {
+                let (mut intervals, objects) = (operations.intervals, operations.objects);
+                if skew > 0 {
+                    // What is wrong with it is wrong by its own clocks.
+                    from_named_intervals(intervals.clone(), objects.clone())?;
+                    intervals = widen(intervals, skew);
+                }
+                from_named_intervals(intervals, objects)?
+            }
         };
         not_empty(history, WHAT)
     }

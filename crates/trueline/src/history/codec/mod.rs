@@ -77,23 +77,33 @@ pub enum Format {
 ///
 /// # Errors
 /// If the file is not of the format, or is no history, or there is no operation.
-pub fn read(mut input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
+pub fn read(input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
+    read_skewed(input, format, 0)
+}
+
+/// Reads a history of whole operations whose times are from several clocks, which may differ by up to `skew`: an
+/// operation is before another only if it was on all clocks ([`widen`](super::widen)).
+///
+/// # Errors
+/// As [`read`]; and if the format has no times, but events in one order, and `skew` is not 0.
+pub fn read_skewed(mut input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     if format != Format::Auto {
-        return read_as(input, format);
+        return read_as(input, format, skew);
     }
     let mut start = Vec::new();
     (&mut input).take(LOOKED_AT).read_to_end(&mut start).map_err(|error| CodecError::io(0, error))?;
     let format = detect(&start).unwrap_or(Format::Jsonl);
-    read_as(start.as_slice().chain(input), format)
+    read_as(start.as_slice().chain(input), format, skew)
 }
 
-fn read_as(input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
+fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     match format {
-        Format::Jsonl | Format::Auto => jsonl::read(input),
+        Format::Jsonl | Format::Auto => jsonl::read_skewed(input, skew),
+        Format::PorcupineJson => porcupine::read_json_skewed(input, skew),
+        _ if skew > 0 => Err(CodecError::no_times()),
         Format::Jepsen => jepsen_edn::read(input),
         Format::JepsenLog => jepsen_log::read(input),
         Format::PorcupineKv => porcupine::read_kv(input),
-        Format::PorcupineJson => porcupine::read_json(input),
         Format::Events => start_finish::read(input),
     }
 }
@@ -121,6 +131,13 @@ impl CodecError {
 
     fn whole_file(message: impl Into<String>) -> Self {
         Self { line: None, message: message.into(), source: None }
+    }
+
+    /// Events have one order; there is nothing to widen.
+    fn no_times() -> Self {
+        Self::whole_file(
+            "a clock skew is for whole operations with times of call and return (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are in the order of their lines, so leave it out, or write whole operations",
+        )
     }
 
     fn io(line: u32, error: io::Error) -> Self {

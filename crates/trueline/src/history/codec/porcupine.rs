@@ -32,7 +32,7 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use super::super::{Interval, ObjectId, ProcessId, RawHistory, Record, Value, from_intervals};
+use super::super::{Interval, ObjectId, ProcessId, RawHistory, Record, Value, from_intervals, widen};
 use super::CodecError;
 use super::edn::{Item, Reader, Shape};
 use super::events::{Events, not_empty};
@@ -135,6 +135,11 @@ pub(super) fn is_kv_event(line: &str) -> bool {
 /// # Errors
 /// If a line is not what the [module](self) says, or the operations together are no history, or there is none.
 pub fn read_json(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_json_skewed(input, 0)
+}
+
+/// The same of clocks that may differ by `skew`: see [`widen`].
+pub(super) fn read_json_skewed(input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, JSON);
     let mut buffer = Vec::new();
@@ -148,6 +153,11 @@ pub fn read_json(input: impl BufRead) -> Result<RawHistory, CodecError> {
         let interval =
             read_operation(object, number, next, &mut clients).map_err(|message| CodecError::at(number, message))?;
         intervals.push(interval);
+    }
+    if skew > 0 {
+        // What is wrong with it is wrong by its own clocks.
+        from_intervals(intervals.clone())?;
+        intervals = widen(intervals, skew);
     }
     not_empty(from_intervals(intervals)?, JSON)
 }

@@ -5,11 +5,11 @@ use super::locate::{Place, locate};
 use super::{Answer, Input};
 use crate::history::OpId;
 use crate::judge::part::{Worker, open_at_return};
+use crate::judge::queue_lowe;
 use crate::judge::replay::Replay;
 use crate::judge::search::Meter;
 use crate::judge::search::automaton::distinct_results;
 use crate::judge::search::problem::Task;
-use crate::judge::{auto, queue_lowe};
 use crate::spec::{Spec, Standard, Taken};
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
@@ -18,6 +18,10 @@ const SMALL: usize = 24;
 
 /// How many configurations that search may visit.
 const MOST_CONFIGURATIONS: u64 = 20_000;
+
+/// How many it may visit to find where the history fails, if the monitor cannot say. That it is rejected is known by
+/// then, and must not have to wait for what may take for ever.
+const MOST_TO_LOCATE: u64 = 500_000;
 
 /// About the bytes that monitors take for each operation, beside what they read.
 const BYTES: usize = 120;
@@ -104,9 +108,9 @@ fn explain<S: Spec>(
     };
     // Search knows all that was allowed; and where, should the monitor not be able to say.
     if spans <= SMALL || place.is_none() {
-        let most = place.is_some().then_some(MOST_CONFIGURATIONS);
-        let mut own = meter.part(most, None);
-        let verdict = auto::search_both(worker, task, &mut own).0;
+        let most = if place.is_some() { MOST_CONFIGURATIONS } else { MOST_TO_LOCATE };
+        let mut own = meter.part(Some(most), None);
+        let verdict = worker.search_alone(task, &mut own);
         meter.add(&own);
         match verdict {
             Verdict::Rejected(evidence) => {

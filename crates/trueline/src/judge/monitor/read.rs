@@ -1,14 +1,11 @@
 //! Reading a part of a history as standard operations.
 
-use std::hash::Hash;
-
-use hashbrown::HashMap;
-
 use super::family::{Family, Start};
 use super::{Input, NEVER, Span, ValueId};
 use crate::history::{EventKind, History, OpId};
+use crate::judge::numbers::{self, Numbers};
+use crate::judge::search::Meter;
 use crate::judge::search::problem::Task;
-use crate::judge::search::{Meter, hash};
 use crate::spec::{Initial, Spec, Standard};
 use crate::verdict::LimitKind;
 
@@ -16,11 +13,15 @@ use crate::verdict::LimitKind;
 pub(in crate::judge) struct Reader<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
-    values: HashMap<&'a S::Value, u32, hash::NearBuilder>,
-    /// The values by number, if they are to be ranked.
+    values: Numbers,
+    /// The values by number.
     in_order: Vec<&'a S::Value>,
     /// About how many values are expected in the part.
     expected_values: usize,
+    /// What the last spans are, whose values are not numbered yet.
+    waiting: Vec<Standard<&'a S::Value>>,
+    /// The hashes of the values of those that are waiting.
+    hashes: Vec<u32>,
     /// By operation of the history: its span, where it is one of the part's.
     spans: Vec<u32>,
     /// By span: its operation.
@@ -31,6 +32,12 @@ pub(in crate::judge) struct Reader<'a, S: Spec> {
 /// How often the clock is looked at, in events.
 const LOOK_EVERY: u32 = 1 << 16;
 
+/// So many operations are numbered at a time.
+const BATCH: usize = 32;
+
+/// What stands for a value until it has a number.
+const NUMBERED_LATER: ValueId = ValueId(u32::MAX);
+
 /// The span of an operation that has none.
 const NONE: u32 = u32::MAX;
 
@@ -40,9 +47,11 @@ impl<'a, S: Spec> Reader<'a, S> {
         Self {
             spec,
             history,
-            values: HashMap::default(),
+            values: Numbers::default(),
             in_order: Vec::new(),
             expected_values: 0,
+            waiting: Vec::new(),
+            hashes: Vec::new(),
             spans: Vec::new(),
             ids: Vec::new(),
             input,
@@ -59,12 +68,10 @@ impl<'a, S: Spec> Reader<'a, S> {
         meter: &Meter,
     ) -> Result<Result<(Family, Start), &'static str>, LimitKind> {
         meter.look_at_clock()?;
-        // A map that once was large costs its size to clear.
-        if self.values.capacity() > 64 + 8 * self.values.len() {
-            self.values = HashMap::default();
-        }
         self.values.clear();
         self.in_order.clear();
+        self.waiting.clear();
+        self.hashes.clear();
         self.ids.clear();
         // Half of the events are calls, and about half of those bring a new value.
         self.expected_values = task.events.len() / 4;
@@ -78,7 +85,9 @@ impl<'a, S: Spec> Reader<'a, S> {
             Initial::Nothing | Initial::Value(_) => Start { permits: 0 },
         };
         self.input.initial = match initial {
-            Initial::Value(value) => Some(number(&mut self.values, None, value, 0)),
+            Initial::Value(value) => {
+                Some(number(&mut self.values, &mut self.in_order, 0, value, numbers::hash_of(value)))
+            }
             Initial::Nothing | Initial::Permits(_) => None,
         };
         let mut families = Family::ALL;
@@ -106,17 +115,20 @@ impl<'a, S: Spec> Reader<'a, S> {
                             return Ok(Err("the operations are not all on one key"));
                         }
                     }
-                    let is_ranked = families == Family::PriorityQueue.bit();
-                    let what = what.map(|value| {
-                        let in_order = if is_ranked { Some(&mut self.in_order) } else { None };
-                        number(&mut self.values, in_order, value, self.expected_values)
+                    let not_yet = what.map(|value| {
+                        self.hashes.push(numbers::hash_of(value));
+                        NUMBERED_LATER
                     });
                     if self.spans.len() <= id.index() {
                         self.spans.resize(self.history.len(), NONE);
                     }
                     self.spans[id.index()] = u32::try_from(self.ids.len()).expect("fewer than events");
                     self.ids.push(id);
-                    self.input.spans.push(Span { what, call: position, ret: NEVER });
+                    self.input.spans.push(Span { what: not_yet, call: position, ret: NEVER });
+                    self.waiting.push(what);
+                    if self.waiting.len() == BATCH {
+                        self.number_waiting();
+                    }
                 }
                 EventKind::Return => {
                     self.input.spans[self.spans[id.index()] as usize].ret = position;
@@ -127,6 +139,7 @@ impl<'a, S: Spec> Reader<'a, S> {
                 meter.look_at_clock()?;
             }
         }
+        self.number_waiting();
         self.input.events = position;
         self.input.values = u32::try_from(self.values.len()).expect("no more than events");
         let family = Family::first_of(families);
@@ -136,6 +149,20 @@ impl<'a, S: Spec> Reader<'a, S> {
             _ => {}
         }
         Ok(Ok((family, start)))
+    }
+
+    /// Numbers the values of the spans that wait for it.
+    fn number_waiting(&mut self) {
+        let Self { values, in_order, expected_values, waiting, hashes, input, .. } = self;
+        values.touch(hashes);
+        let first = input.spans.len() - waiting.len();
+        let mut hashes = hashes.drain(..);
+        for (span, what) in input.spans[first..].iter_mut().zip(waiting.drain(..)) {
+            span.what = what.map(|value| {
+                let hash = hashes.next().expect("each value was hashed");
+                number(values, in_order, *expected_values, value, hash)
+            });
+        }
     }
 
     /// Ranks the values.
@@ -180,23 +207,26 @@ impl<'a, S: Spec> Reader<'a, S> {
         self.input.spans.capacity() * size_of::<Span>()
             + self.ids.capacity() * size_of::<OpId>()
             + self.spans.capacity() * 4
-            + self.values.capacity() * 17
+            + self.values.bytes()
+            + self.in_order.capacity() * size_of::<&S::Value>()
     }
 }
 
-/// The number of a value. If the map must grow, it grows to what is expected.
-fn number<'a, V: Eq + Hash>(
-    values: &mut HashMap<&'a V, u32, hash::NearBuilder>,
-    in_order: Option<&mut Vec<&'a V>>,
-    value: &'a V,
+/// The number of a value.
+#[inline]
+fn number<'a, V: Eq>(
+    values: &mut Numbers,
+    in_order: &mut Vec<&'a V>,
     expected: usize,
+    value: &'a V,
+    hash: u32,
 ) -> ValueId {
-    if values.len() == values.capacity() {
-        values.reserve(expected.saturating_sub(values.len()).min(64 * values.len()).max(4));
-    }
-    let next = u32::try_from(values.len()).expect("no more than events");
-    let number = *values.entry(value).or_insert(next);
-    if let Some(in_order) = in_order.filter(|_| number == next) {
+    let number = values.number(hash, expected, |number| in_order[number] == value);
+    if number as usize == in_order.len() {
+        if in_order.len() == in_order.capacity() {
+            // As the table has grown.
+            in_order.reserve(expected.saturating_sub(in_order.len()).min(64 * in_order.len()));
+        }
         in_order.push(value);
     }
     ValueId(number)

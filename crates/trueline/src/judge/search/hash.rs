@@ -30,9 +30,8 @@ pub(crate) fn words(seed: u64, words: &[u64]) -> u64 {
 /// Builds the hashers of operations, results and states: fast, and the same on every run.
 pub(crate) type Builder = BuildHasherDefault<FoldHasher>;
 
-/// Builds hashers for tables of values that mostly are numbers, each the successor of the one before.
-pub(crate) type NearBuilder = BuildHasherDefault<Near>;
-
+/// For tables of values that mostly are numbers, each the successor of the one before.
+///
 /// A hash that puts eight neighbouring numbers into neighbouring places of a table: where values are numbers that count
 /// up, as unique ones mostly do, a table that does not fit the caches is walked through, not jumped about in.
 ///

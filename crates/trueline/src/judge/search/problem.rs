@@ -51,12 +51,23 @@ impl Classes {
     /// # Complexity
     /// One hash and one comparison for each operation.
     pub(crate) fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Self {
+        let operations = (0..).map(OpId).zip(history.operations()).map(|(id, _)| id);
+        Self::of_operations(spec, history, operations)
+    }
+
+    /// Sorts some of the operations into classes; nothing is known of the others.
+    pub(crate) fn of_operations<S: Spec>(
+        spec: &S,
+        history: &History<S::Op, S::Ret>,
+        operations: impl Iterator<Item = OpId>,
+    ) -> Self {
         let hasher = super::hash::Builder::default();
         let mut table: HashTable<ClassId> = HashTable::new();
         let mut first: Vec<OpId> = Vec::new();
         let mut hashes: Vec<u64> = Vec::new();
-        let mut of = Vec::with_capacity(history.len());
-        for (id, operation) in (0..).map(OpId).zip(history.operations()) {
+        let mut of = vec![ClassId(u32::MAX); history.len()];
+        for id in operations {
+            let operation = &history[id];
             let result = operation.outcome.result();
             let hash = hash_pair(&hasher, &operation.op, result);
             let class = table
@@ -73,7 +84,7 @@ impl Classes {
                     hashes.push(hash);
                     ClassId(u32::try_from(first.len() - 1).expect("no more classes than operations"))
                 });
-            of.push(*class.get());
+            of[id.index()] = *class.get();
         }
         let observes = first
             .iter()

@@ -258,7 +258,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     }
 
     fn finish(mut self) -> Core<S::Op, S::Ret> {
-        let confirmed = self.oracle.ask_at_last(&self.history) == Answer::Rejected;
+        let confirmed = self.oracle.confirms(&self.history);
         let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
             let original = &self.original[id];
             let role = match (&operation.outcome, &original.outcome) {
@@ -336,7 +336,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             return Answer::Unknown;
         }
         let (weaker, _) = self.weaken(choice);
-        self.oracle.ask(&weaker, time)
+        self.oracle.ask(weaker, time)
     }
 
     fn nothing_dropped(&self) -> Choice {

@@ -21,12 +21,14 @@ pub(super) struct Oracle<'a, S: Spec> {
     pub(super) spec: &'a S,
     /// When to stop asking.
     deadline: Option<Instant>,
-    /// What is left then, to put together what was found and to judge it once more.
+    /// What is left then, to put together what was found and to judge it as it is.
     last: Duration,
     /// For one question.
     pub(super) most_time: Duration,
     memory: u64,
     pub(super) calls: u32,
+    /// The history that was rejected last.
+    rejected: Option<History<S::Op, S::Ret>>,
 }
 
 impl<'a, S: Spec> Oracle<'a, S> {
@@ -34,19 +36,23 @@ impl<'a, S: Spec> Oracle<'a, S> {
         let Limits { time, time_per_call, memory } = *limits;
         let last = time / 10;
         let deadline = Instant::now().checked_add(time - last);
-        Self { spec, deadline, last, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0 }
+        Self { spec, deadline, last, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0, rejected: None }
     }
 
     /// Judges `history` within this time.
-    pub(super) fn ask(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
+    pub(super) fn ask(&mut self, history: History<S::Op, S::Ret>, time: Duration) -> Answer {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        self.judge(history, left.map_or(time, |left| left.min(time)))
+        let answer = self.judge(&history, left.map_or(time, |left| left.min(time)));
+        if answer == Answer::Rejected {
+            self.rejected = Some(history);
+        }
+        answer
     }
 
-    /// Judges `history` in the time that is left when all is asked.
-    pub(super) fn ask_at_last(&mut self, history: &History<S::Op, S::Ret>) -> Answer {
-        // Half of it: a judgement may take a little longer than it should.
-        self.judge(history, self.last / 2)
+    /// Whether `history` itself was judged, or can be in the time that is left when all is asked, and rejected.
+    pub(super) fn confirms(&mut self, history: &History<S::Op, S::Ret>) -> bool {
+        // Half of that time: a judgement may take a little longer than it should.
+        self.rejected.as_ref() == Some(history) || self.judge(history, self.last / 2) == Answer::Rejected
     }
 
     fn judge(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {

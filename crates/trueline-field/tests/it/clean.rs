@@ -1,0 +1,77 @@
+//! Crates that are right, as a control: no fault is found in them, however long they are tested
+//! (`TRUELINE_TIME=30 cargo test --release -p trueline-field clean`).
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use trueline::test::call;
+
+/// A sender, and the receiver for the thread that consumes.
+struct Ends {
+    sender: Sender<u64>,
+    receiver: Option<Receiver<u64>>,
+}
+
+#[test]
+fn std_mpsc() {
+    trueline::test(|| {
+        let (sender, receiver) = channel();
+        Mutex::new((sender, Some(receiver)))
+    })
+    .handle(|channel, _| {
+        let mut ends = channel.lock().expect("nobody panics");
+        // The receiver goes to the first that asks for it.
+        Ends { sender: ends.0.clone(), receiver: ends.1.take() }
+    })
+    .spec("queue")
+    .operation("dequeue", (), |ends, ()| ends.receiver.as_ref().and_then(|receiver| receiver.try_recv().ok()))
+    .when(|ends| ends.receiver.is_some())
+    .operation("enqueue", trueline::drive::unique(), |ends, x| ends.sender.send(x).expect("the receiver is there"))
+    .run();
+}
+
+#[test]
+fn crossbeam_channel() {
+    trueline::test(|| crossbeam_channel::bounded::<u64>(2))
+        .model(VecDeque::new())
+        .operation(
+            "send",
+            trueline::drive::unique(),
+            |ends, x| ends.0.try_send(x).is_ok(),
+            |queue, x| {
+                let has_room = queue.len() < 2;
+                if has_room {
+                    queue.push_back(x);
+                }
+                has_room
+            },
+        )
+        .operation("receive", (), |ends, ()| ends.1.try_recv().ok(), |queue, ()| queue.pop_front())
+        .operation("len", (), |ends, ()| ends.1.len(), |queue, ()| queue.len())
+        .reads_only()
+        .after([call("len", ())])
+        .run();
+}
+
+#[test]
+fn flume() {
+    trueline::test(|| flume::bounded::<u64>(2))
+        .model(VecDeque::new())
+        .operation(
+            "send",
+            trueline::drive::unique(),
+            |ends, x| ends.0.try_send(x).is_ok(),
+            |queue, x| {
+                let has_room = queue.len() < 2;
+                if has_room {
+                    queue.push_back(x);
+                }
+                has_room
+            },
+        )
+        .operation("receive", (), |ends, ()| ends.1.try_recv().ok(), |queue, ()| queue.pop_front())
+        .operation("len", (), |ends, ()| ends.1.len(), |queue, ()| queue.len())
+        .reads_only()
+        .run();
+}

@@ -1,0 +1,95 @@
+//! Faults of published crates, each found by a test of a dozen lines.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use concurrent_queue::ConcurrentQueue;
+use crossbeam_skiplist::SkipMap;
+use trueline::drive::{Payload, unique};
+use trueline::test::{FailureKind, Outcome};
+
+/// The fault was found in a run that no order explains; the time is said, for whoever wants to know.
+#[expect(clippy::print_stderr, reason = "as test harnesses do")]
+#[track_caller]
+fn found(name: &str, outcome: Outcome) {
+    let Some(failure) = outcome.failure else { panic!("{name}: no fault in {} runs", outcome.runs) };
+    assert_eq!(failure.kind, FailureKind::NotLinearizable);
+    eprintln!("{name}: found after {:.1?}, in run {}", failure.after, outcome.runs);
+}
+
+/// crossbeam-skiplist 0.1.3: insert marks the old node removed before it links the new one, and two removals of one entry
+/// may both return it (crossbeam issue 1023, mended on master only).
+#[test]
+fn skip_map() {
+    let test = trueline::test(SkipMap::new)
+        .model(BTreeMap::new())
+        .operation(
+            "insert",
+            (0..3, 0..9),
+            |map, (k, v)| *map.insert(k, v).value(),
+            |map, (k, v)| {
+                map.insert(k, v);
+                v
+            },
+        )
+        .operation("get", 0..3, |map, k| map.get(&k).map(|e| *e.value()), |map, k| map.get(&k).copied())
+        .operation("remove", 0..3, |map, k| map.remove(&k).map(|e| *e.value()), |map, k| map.remove(&k))
+        .independent_keys();
+    found("crossbeam-skiplist", test.forgetful().time(Duration::from_secs(60)).outcome());
+}
+
+/// concurrent-queue 2.5.0: `force_push` stores the tail, and erases the mark of a `close` in between.
+#[test]
+fn closed_queue() {
+    let test = trueline::test(|| ConcurrentQueue::bounded(2))
+        .model((VecDeque::new(), false))
+        .operation(
+            "force_push",
+            0..9,
+            |queue, x| queue.force_push(x).map_err(|e| e.into_inner()),
+            |(queue, closed), x| {
+                if *closed {
+                    return Err(x);
+                }
+                queue.push_back(x);
+                Ok(if queue.len() > 2 { queue.pop_front() } else { None })
+            },
+        )
+        .operation("close", (), |queue, ()| queue.close(), |(_, closed), ()| !std::mem::replace(closed, true))
+        .operation("is_closed", (), |queue, ()| queue.is_closed(), |(_, closed), ()| *closed);
+    found("concurrent-queue", test.forgetful().time(Duration::from_secs(60)).outcome());
+}
+
+/// moka 0.12.16: two `or_insert` of one key may both say that theirs is fresh (issue 545).
+#[test]
+fn cache() {
+    let test = trueline::test(|| moka::sync::Cache::builder().build()).model(BTreeMap::new()).operation(
+        "or_insert",
+        (0..2, 0..9),
+        |cache, (k, v)| cache.entry(k).or_insert(v).is_fresh(),
+        |map, (k, v)| map.insert(k, v).is_none(),
+    );
+    found("moka", test.forgetful().time(Duration::from_secs(60)).outcome());
+}
+
+/// heapless 0.9.3: a dequeue may find nothing although an enqueue has returned, if another one is on its way (issue 583).
+#[test]
+#[expect(deprecated, reason = "the fault is why")]
+fn heapless_queue() {
+    let test = trueline::test(heapless::mpmc::Queue::<Payload<1024>, 4>::new)
+        .spec("bounded-queue:4")
+        .operation("enqueue", unique(), |queue, x| queue.enqueue(x.into()).is_ok())
+        .operation("dequeue", (), |queue, ()| queue.dequeue());
+    found("heapless", test.forgetful().time(Duration::from_secs(60)).outcome());
+}
+
+/// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then says that it is full although it is
+/// not, even when all is quiet.
+#[test]
+fn ring_buffer() {
+    let test = trueline::test(|| thingbuf::ThingBuf::<u64>::new(2))
+        .spec("bounded-queue:2")
+        .operation("enqueue", unique(), |buffer, x| buffer.push(x).is_ok())
+        .operation("dequeue", (), |buffer, ()| buffer.pop());
+    found("thingbuf", test.forgetful().time(Duration::from_secs(60)).outcome());
+}

@@ -1,0 +1,5 @@
+//! Published concurrent crates, tested by trueline.
+
+mod clean;
+mod examples;
+mod faults;
