@@ -135,6 +135,7 @@ fn queue_run(workload: &Workload, seed: u64) -> Run {
         threads: calls.into_iter().map(Behaviour::Calls).collect(),
         before: Vec::new(),
         after: Vec::new(),
+        operations: 200,
         seed,
     }
 }
