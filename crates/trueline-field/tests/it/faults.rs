@@ -6,7 +6,7 @@ use std::time::Duration;
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_skiplist::SkipMap;
 use trueline::drive::{Payload, unique};
-use trueline::test::{FailureKind, Outcome};
+use trueline::test::{FailureKind, Outcome, call};
 
 /// The fault was found in a run that no order explains; the time is said, for whoever wants to know.
 #[expect(clippy::print_stderr, reason = "as test harnesses do")]
@@ -90,6 +90,7 @@ fn ring_buffer() {
     let test = trueline::test(|| thingbuf::ThingBuf::<u64>::new(2))
         .spec("bounded-queue:2")
         .operation("enqueue", unique(), |buffer, x| buffer.push(x).is_ok())
-        .operation("dequeue", (), |buffer, ()| buffer.pop());
+        .operation("dequeue", (), |buffer, ()| buffer.pop())
+        .after([call("enqueue", 1001), call("enqueue", 1002), call("dequeue", ()), call("enqueue", 1003)]);
     found("thingbuf", test.forgetful().time(Duration::from_secs(60)).outcome());
 }
