@@ -5,12 +5,13 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trueline::history::RawHistory;
 use trueline::history::codec::{self, Format};
-use trueline::judge::{Budget, Config};
+use trueline::history::{History, RawHistory};
+use trueline::judge::{Budget, Config, check};
 use trueline::named::{self, Options};
+use trueline::spec::Spec;
 use trueline::verdict::Verdict;
-use trueline_bench::usage;
+use trueline_bench::{failures, usage};
 
 /// What the automatic choice is compared with.
 const SINGLE: &[&str] =
@@ -53,6 +54,79 @@ pub(crate) fn table(directories: &[&str]) {
         "\n{held} of {} files hold; auto {auto_sum:.1} ms in all, the best single ones {best_sum:.1} ms.",
         cases.len()
     );
+}
+
+/// Judges simulated histories of every family of specifications, some of them with a fault.
+pub(crate) fn families() {
+    println!(
+        "| family | histories | auto | best single ones | worst ratio, where it takes more than 1 ms | at most 1.5 times and 1 ms |"
+    );
+    println!("|---|---|---|---|---|---|");
+    let mut families = Families::default();
+    failures::all(&mut families);
+    let held: usize = families.0.iter().map(|(_, of)| of.held).sum();
+    let all: usize = families.0.iter().map(|(_, of)| of.histories).sum();
+    for (name, OfFamily { histories, held, auto, best, worst }) in families.0 {
+        println!("| {name} | {histories} | {auto:.2} ms | {best:.2} ms | {worst:.2} | {held} of {histories} |");
+    }
+    println!("\n{held} of {all} histories hold.");
+}
+
+/// How many histories of each family are judged.
+const OF_FAMILY: usize = 3;
+
+#[derive(Default)]
+struct Families(Vec<(&'static str, OfFamily)>);
+
+#[derive(Default)]
+struct OfFamily {
+    histories: usize,
+    held: usize,
+    auto: f64,
+    best: f64,
+    worst: f64,
+}
+
+impl failures::Visitor for Families {
+    fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
+        let time = |algorithm: &str| time_of(spec, history, algorithm);
+        let singles = SINGLE.iter().filter_map(|single| Some((time(single)?, *single)));
+        // What no single algorithm decides in time is no case for a comparison, but is one if the choice decides none.
+        let Some((best, which)) = singles.min_by(|one, other| one.0.total_cmp(&other.0)) else { return };
+        let row = Row { operations: history.len(), auto: time("auto").unwrap_or(f64::INFINITY), best, which };
+        if self.0.last().is_none_or(|(name, _)| *name != family) {
+            self.0.push((family, OfFamily::default()));
+        }
+        let of = &mut self.0.last_mut().expect("it was pushed").1;
+        of.histories += 1;
+        of.held += usize::from(row.holds());
+        of.auto += row.auto;
+        of.best += row.best;
+        if row.auto > 1.0 {
+            of.worst = of.worst.max(row.auto / row.best);
+        }
+    }
+
+    fn has_enough(&self, family: &'static str) -> bool {
+        self.0.last().is_some_and(|(name, of)| *name == family && of.histories >= OF_FAMILY)
+    }
+}
+
+/// The best of some times in milliseconds; `None` if it did not decide.
+fn time_of<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, algorithm: &str) -> Option<f64> {
+    let budget = Budget::unlimited().time(Duration::from_millis(500)).memory(1 << 30);
+    let config = Config::new().algorithm(algorithm.parse().ok()?).budget(budget);
+    let mut best = f64::MAX;
+    for _ in 0..3 {
+        let before = usage::cpu_ns();
+        if matches!(check(spec, history, &config).verdict, Verdict::Unknown(_)) {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for reading")]
+        let taken = (usage::cpu_ns() - before) as f64 / 1e6;
+        best = best.min(taken);
+    }
+    Some(best)
 }
 
 struct Row {

@@ -36,6 +36,8 @@ fn main() -> ExitCode {
             }
         }
         #[cfg(feature = "files")]
+        ["auto", "families"] => auto::families(),
+        #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY..\n       with the feature `objects`: drive"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }
