@@ -129,7 +129,7 @@ fn settings_are_followed() {
 
 /// Every correct object, long: `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes an hour"]
+#[ignore = "takes a quarter of an hour"]
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
 fn soak() {
     for entry in correct() {

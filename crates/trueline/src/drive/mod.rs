@@ -11,6 +11,7 @@ mod raw;
 mod recorder;
 mod run;
 mod simulate;
+mod task;
 mod workload;
 
 pub use clock::{Chosen, Clock};

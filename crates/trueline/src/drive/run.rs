@@ -7,13 +7,14 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::pool::{Finish, Pool};
 use super::raw::{self, Reader, Writer};
 use super::recorder::time;
+use super::task::Task;
 use super::{Behaviour, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs};
 use crate::primitives::{Cancellation, Cancelled, Chaos, enter, point};
@@ -318,6 +319,11 @@ impl LogOfThread {
         self.status.begun.load(Ordering::SeqCst) > returned
     }
 
+    /// How long its thread has run, if that is known.
+    fn ran(&self) -> Option<Duration> {
+        self.status.task.get()?.ran()
+    }
+
     /// The operation that it is in, if it is in one.
     fn inside(&self, thread: usize, batch: &Batch) -> Option<u32> {
         if !self.is_inside() {
@@ -344,6 +350,8 @@ struct Status {
     begun: AtomicUsize,
     /// Whether it is done with the batch.
     is_over: AtomicBool,
+    /// Which thread it is.
+    task: OnceLock<Task>,
 }
 
 /// Runs that are made one behind the other.
@@ -397,6 +405,9 @@ impl Batch {
     /// What a thread does; the first one does also what is `around` the runs.
     fn work(&self, thread: usize, mut lane: Lane, mut around: Option<Lane>) {
         let _cancellable = self.cancellation.enter();
+        for lane in [Some(&lane), around.as_ref()].into_iter().flatten() {
+            lane.status.task.get_or_init(Task::here);
+        }
         // Dropping what a thread has of an object may be an operation on it, so that this waits until all are done.
         let mut handles = Vec::with_capacity(self.runs.len());
         for run in 0..self.runs.len() {
@@ -655,6 +666,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl
         met + logs.iter().map(of_thread).sum::<usize>()
     };
     let (mut seen, mut since, mut ticks, mut is_looked_at) = (progress(), Instant::now(), 0_u32, false);
+    let mut ran_before = Vec::new();
     loop {
         if finish.is_over() {
             // A thread that panicked has told the others to leave.
@@ -669,7 +681,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl
         }
         // This thread must have been awake as often as it should: else it is the machine that is slow.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
-        if waited >= batch.settings.watchdog {
+        if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
             return End::Stuck(waited);
         }
         if waited >= batch.settings.patience {
@@ -683,9 +695,25 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl
             if !is_looked_at && is_wrong() && progress() == seen {
                 return End::Blocked;
             }
+            if !is_looked_at {
+                ran_before = logs.iter().map(LogOfThread::ran).collect();
+            }
             is_looked_at = true;
         }
     }
+}
+
+/// How long a thread must have run in vain before it can be stuck.
+const IN_VAIN: Duration = Duration::from_millis(5);
+
+/// Whether a thread would go on if it had a processor: where others take them all, nobody gets anywhere either.
+fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
+    logs.iter().zip(ran_before).any(|(log, before)| {
+        // A thread that has not even begun has had no processor yet.
+        let Some(task) = log.status.task.get() else { return true };
+        let (Some(before), Some(now)) = (before, task.ran()) else { return false };
+        now.saturating_sub(*before) < IN_VAIN && !log.status.is_over.load(Ordering::SeqCst) && task.is_runnable()
+    })
 }
 
 /// What a thread did in a run, and the entry that ends it.
