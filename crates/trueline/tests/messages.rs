@@ -3,6 +3,8 @@
 //! Compilers word their messages differently, so this is for the release that the files in `tests/ui` are from. After a
 //! change: `TRYBUILD=overwrite cargo test -p trueline --test messages`, and read what has changed.
 
+#![expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
+
 /// The release of Rust whose messages are in `tests/ui`.
 const RELEASE: &str = "1.95";
 

@@ -1,4 +1,5 @@
 //! Objects under real threads: faults are found, and nothing else is.
+#![expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;

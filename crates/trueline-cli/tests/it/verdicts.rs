@@ -275,7 +275,7 @@ fn clocks_that_differ() {
     assert_eq!(judge("0", "register:0", history).code, 1);
     assert_eq!(judge("4", "register:0", history).code, 1);
     assert_eq!(judge("5", "register:0", history).code, 0);
-    let events = judge("5", "queue", ACCEPTED);
+    let events = judge("5", "queue", REJECTED);
     assert_eq!(events.code, 2, "{events:?}");
     assert!(events.stderr.contains("a clock skew is for whole operations"), "{events:?}");
     assert_eq!(judge("5", "mutex:owned", history).code, 2);

@@ -1,5 +1,6 @@
 //! What cannot be written without `unsafe`: the time stamp counter, and a log that one thread writes while another reads.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
+#![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -15,7 +16,6 @@ pub(super) fn fenced_time_stamp() -> u64 {
     use std::arch::x86_64::{_mm_lfence, _rdtsc};
     // SAFETY: x86-64 has both instructions; a system that forbids the second ends the process with a signal, and does
     // no harm.
-    #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one sequence of instructions")]
     unsafe {
         _mm_lfence();
         let stamp = _rdtsc();
@@ -31,7 +31,6 @@ pub(super) fn has_invariant_time_stamps() -> bool {
     const HAS_TSC: u32 = 1 << 4;
     const INVARIANT: u32 = 1 << 8;
     // SAFETY: x86-64 has the instruction, and these leaves are read only if the processor says that it has them.
-    #[expect(clippy::multiple_unsafe_ops_per_block, reason = "one question")]
     #[allow(unused_unsafe, reason = "the instruction is safe in later releases of Rust")]
     unsafe {
         __cpuid(0).eax >= 1

@@ -83,6 +83,7 @@ pub fn from_intervals<Op, Ret>(
 ///
 /// # Complexity
 /// O(n log p) for n operations of p processes.
+#[expect(clippy::missing_panics_doc, reason = "the number of operations is checked first")]
 pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<Op, Ret>, HistoryError> {
     let total = logs.iter().map(Vec::len).sum();
     let error = |index: usize, line: u32, problem| Err(HistoryError::at_operation(index, line, problem));
@@ -164,6 +165,7 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 /// assert!(!history.precedes(OpId(0), OpId(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
+#[expect(clippy::missing_panics_doc, reason = "what was pushed is there")]
 pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
