@@ -215,7 +215,7 @@ fn handles_roles_and_guards() {
         .when(|(_, guard)| guard.is_some());
     clean(&locks.runs(300).outcome());
 
-    // Only one thread pops, and it does nothing else.
+    // Only one thread of a run pops, and it does nothing else.
     let popping = Mutex::new(HashMap::<std::thread::ThreadId, [bool; 2]>::new());
     let popping: &'static _ = Box::leak(Box::new(popping));
     let note = |operation: usize| {
@@ -234,7 +234,8 @@ fn handles_roles_and_guards() {
         .by("consumer");
     clean(&roles.runs(200).outcome());
     let seen = popping.lock().unwrap();
-    assert_eq!(seen.values().filter(|did| did[1]).count(), 1, "{seen:?}");
+    let threads_that = |operation: usize| seen.values().filter(|did| did[operation]).count();
+    assert!(threads_that(1) > 0 && threads_that(0) > threads_that(1), "{seen:?}");
     assert!(seen.values().all(|did| *did != [true, true]), "{seen:?}");
 }
 
