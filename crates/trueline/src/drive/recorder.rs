@@ -23,7 +23,7 @@ use crate::history::{Interval, ObjectId, ProcessId};
 ///         scope.spawn(move || {
 ///             let mut recorder = Recorder::new(process, clock, 100);
 ///             for _ in 0..100 {
-///                 recorder.record(FetchAddOp::Add(1), |_| {
+///                 recorder.record(FetchAddOp::FetchAdd(1), |_| {
 ///                     let mut count = counter.lock().unwrap();
 ///                     *count += 1;
 ///                     *count - 1

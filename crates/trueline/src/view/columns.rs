@@ -21,13 +21,14 @@ const MOST_COLUMNS: usize = 8;
 /// builder.ret(1, "1")?;
 /// builder.ret(0, "ok")?;
 /// let text = columns::render(&builder.finish(), |_| true, None);
-/// assert_eq!(text, "\
-///   process 0  process 1
-///   ┌ push(1)
-///   │          ┌ pop()
-///   │          └ 1
-///   └ ok
-/// ");
+/// let lines = [
+///     "  process 0  process 1",
+///     "  ┌ push(1)",
+///     "  │          ┌ pop()",
+///     "  │          └ 1",
+///     "  └ ok",
+/// ];
+/// assert!(text.lines().eq(lines));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn render<Op: Display, Ret: Display>(
