@@ -161,16 +161,15 @@ pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
     });
     for (one, other) in pairs.filter(|(one, other)| result(*one) != result(*other)) {
         let mut index = 0;
-        let spoilt: Result<_, std::convert::Infallible> = history.try_map(|operation| {
+        let spoilt = history.map(|operation| {
             let of = match index {
                 index if index == one => other,
                 index if index == other => one,
                 index => index,
             };
             index += 1;
-            Ok((operation.op.clone(), history.operations()[of].outcome.clone()))
+            (operation.op.clone(), history.operations()[of].outcome.clone())
         });
-        let Ok(spoilt) = spoilt;
         if is_wrong(&spoilt) {
             return spoilt;
         }

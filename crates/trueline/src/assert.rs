@@ -4,7 +4,7 @@
 //! judge a history and panic with the report that the command line prints. A history that no verdict was reached on
 //! within the limits passes neither.
 
-use crate::history::{History, Outcome};
+use crate::history::History;
 use crate::judge::{Config, check};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
@@ -124,18 +124,7 @@ fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judge
     let describe = |result: &S::Ret| spec.describe_result(result);
     let described = judgement.clone().map(describe);
     let report = Report::new(name, "", (history.len(), history.pending()), &described, || {
-        let described: Result<_, std::convert::Infallible> = history.try_map(|operation| {
-            let outcome = match &operation.outcome {
-                Outcome::Returned(result) => Outcome::Returned(describe(result)),
-                Outcome::Optional(result) => Outcome::Optional(describe(result)),
-                Outcome::Pending => Outcome::Pending,
-            };
-            Ok((spec.describe_operation(&operation.op), outcome))
-        });
-        match described {
-            Ok(history) => history,
-            Err(never) => match never {},
-        }
+        history.map(|operation| (spec.describe_operation(&operation.op), operation.outcome.map(describe)))
     });
     text::render(&report, text::Style::Plain)
 }

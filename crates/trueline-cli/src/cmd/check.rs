@@ -28,11 +28,10 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if args.clock_skew > 0 && args.spec == "mutex:owned" {
-        // Operations that overlap get processes of their own, and would be of another owner.
-        output::error(
-            "--clock-skew cannot be had for mutex:owned, where it matters which process calls; use --spec mutex",
-        );
+    if args.clock_skew > 0 && spec.process_matters() {
+        // Operations that overlap get processes of their own.
+        let name = spec.name();
+        output::error(format_args!("--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"));
         return ExitCode::from(2);
     }
     let config = config(args);

@@ -31,22 +31,20 @@ fn std_mpsc() {
     .run();
 }
 
+/// Sends to a channel with room for two; whether there was any.
+fn send_to_two(queue: &mut VecDeque<u64>, message: u64) -> bool {
+    let has_room = queue.len() < 2;
+    if has_room {
+        queue.push_back(message);
+    }
+    has_room
+}
+
 #[test]
 fn crossbeam_channel() {
     trueline::test(|| crossbeam_channel::bounded::<u64>(2))
         .model(VecDeque::new())
-        .operation(
-            "send",
-            trueline::drive::unique(),
-            |ends, x| ends.0.try_send(x).is_ok(),
-            |queue, x| {
-                let has_room = queue.len() < 2;
-                if has_room {
-                    queue.push_back(x);
-                }
-                has_room
-            },
-        )
+        .operation("send", trueline::drive::unique(), |ends, x| ends.0.try_send(x).is_ok(), send_to_two)
         .operation("receive", (), |ends, ()| ends.1.try_recv().ok(), |queue, ()| queue.pop_front())
         .operation("len", (), |ends, ()| ends.1.len(), |queue, ()| queue.len())
         .reads_only()
@@ -58,18 +56,7 @@ fn crossbeam_channel() {
 fn flume() {
     trueline::test(|| flume::bounded::<u64>(2))
         .model(VecDeque::new())
-        .operation(
-            "send",
-            trueline::drive::unique(),
-            |ends, x| ends.0.try_send(x).is_ok(),
-            |queue, x| {
-                let has_room = queue.len() < 2;
-                if has_room {
-                    queue.push_back(x);
-                }
-                has_room
-            },
-        )
+        .operation("send", trueline::drive::unique(), |ends, x| ends.0.try_send(x).is_ok(), send_to_two)
         .operation("receive", (), |ends, ()| ends.1.try_recv().ok(), |queue, ()| queue.pop_front())
         .operation("len", (), |ends, ()| ends.1.len(), |queue, ()| queue.len())
         .reads_only()

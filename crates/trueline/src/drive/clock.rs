@@ -68,7 +68,7 @@ impl Clock {
         let is_there = false;
         match self {
             Self::TimeStamp if !is_there => Err("this processor has no time stamp counter that runs at one rate"),
-            Self::TimeStamp | Self::Instant if !agrees(|| self.now()) => {
+            Self::TimeStamp | Self::Instant if !agrees(processors(), || self.now()) => {
                 Err("the time stamp counters of the processors do not agree")
             }
             _ => Ok(()),
@@ -129,9 +129,13 @@ const HANDED_ON: usize = 4000;
 /// The most threads that hand it on.
 const MOST_THREADS: usize = 8;
 
-/// Whether no thread sees an earlier time than the one that was handed to it.
-fn agrees(now: impl Fn() -> u64 + Sync) -> bool {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+/// How many threads hand it on here.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+/// Whether none of so many threads sees an earlier time than the one that was handed to it.
+fn agrees(threads: usize, now: impl Fn() -> u64 + Sync) -> bool {
     let (turn, latest) = (AtomicUsize::new(0), AtomicU64::new(now()));
     let errors = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -179,16 +183,13 @@ mod tests {
 
     #[test]
     fn clocks_that_do_not_agree_are_found_out() {
-        if std::thread::available_parallelism().map_or(1, usize::from) == 1 {
-            return; // there is nothing to disagree
-        }
         thread_local!(static LATE: u64 = {
             static THREADS: AtomicU64 = AtomicU64::new(0);
             THREADS.fetch_add(1, Ordering::Relaxed) * 1_000_000
         });
-        assert!(!agrees(|| instant() + LATE.with(|late| *late)));
-        assert!(agrees(instant));
-        assert!(agrees(|| Clock::Counter.now()));
+        assert!(!agrees(2, || instant() + LATE.with(|late| *late)));
+        assert!(agrees(2, instant));
+        assert!(agrees(2, || Clock::Counter.now()));
     }
 
     #[test]

@@ -262,20 +262,18 @@ impl Runner {
         for run in &batch.runs[..begun] {
             run.instance.release();
         }
-        let deadline = Instant::now() + GRACE;
-        let until = |finish: &Finish| {
-            while !finish.is_over() && Instant::now() < deadline {
-                std::thread::park_timeout(TICK);
-            }
-        };
         batch.cancellation.cancel();
-        until(finish);
-        if !finish.is_over() {
-            for (thread, log) in logs.iter().enumerate() {
-                if !log.status.is_over.load(Ordering::SeqCst) {
-                    self.pool.replace(thread);
-                    self.lost += 1;
-                }
+        let deadline = Instant::now() + GRACE;
+        while !finish.is_over() && Instant::now() < deadline {
+            std::thread::park_timeout(TICK);
+        }
+        if finish.is_over() {
+            return;
+        }
+        for (thread, log) in logs.iter().enumerate() {
+            if !log.status.is_over.load(Ordering::SeqCst) {
+                self.pool.replace(thread);
+                self.lost += 1;
             }
         }
     }
@@ -454,7 +452,7 @@ impl Batch {
             _ => None,
         };
         let mut handle = run.instance.handle(thread_number);
-        if !self.meet(&self.starts[number]) {
+        if !self.arrive(&self.starts[number], true) {
             return;
         }
         let mut random = Random::new(run.seed ^ u64::from(thread_number).wrapping_mul(0x9e37_79b9));
@@ -530,11 +528,6 @@ impl Batch {
             }
         }
         seen
-    }
-
-    /// Waits until all threads are here; whether they will be.
-    fn meet(&self, meeting: &AtomicUsize) -> bool {
-        self.arrive(meeting, true)
     }
 
     /// Says that this thread is here, and `waits` until all are; whether they will be.
@@ -638,8 +631,9 @@ impl Worker<'_> {
     /// # Panics
     /// If there is no such operation, or it returns something else.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
-        let found = (0..).zip(self.batch.kinds.iter()).find(|(_, kind)| *kind.name == *name);
-        let Some((operation, _)) = found else { panic!("the test has no operation `{name}`") };
+        let Some(operation) = Kind::find(&*self.batch.kinds, name) else {
+            panic!("the test has no operation `{name}`")
+        };
         if self.left == 0 {
             resume_unwind(Box::new(Stop));
         }

@@ -41,6 +41,11 @@ impl Kind {
 }
 
 impl Kind {
+    /// Which of these operations has this name.
+    pub(crate) fn find<'k>(kinds: impl IntoIterator<Item = &'k Self>, name: &str) -> Option<u32> {
+        (0..).zip(kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
+    }
+
     /// The same operation, called so many times as often as one without a weight.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
@@ -118,7 +123,7 @@ const FACTORS: [u32; 3] = [2, 8, 32];
 impl Workload {
     /// The operation with this name.
     pub fn find(&self, name: &str) -> Option<u32> {
-        (0..).zip(&self.kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
+        Kind::find(&self.kinds, name)
     }
 
     /// Makes up an argument of the operation of this number.

@@ -111,8 +111,8 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
     // before that of the operation before them: which was first is not known, even to their process.
     let mut next: BinaryHeap<Reverse<(i64, bool, usize, usize)>> = BinaryHeap::with_capacity(logs.len() * 2);
     let return_behind = |log: usize, from: usize| {
-        let (at, ret) = logs[log].get(from).and_then(|interval| Some((from, interval.ret.as_ref()?.0)))?;
-        Some(Reverse((ret, true, log, at)))
+        let (ret, _) = logs[log].get(from)?.ret.as_ref()?;
+        Some(Reverse((*ret, true, log, from)))
     };
     for (log, intervals) in logs.iter().enumerate() {
         next.extend(intervals.first().map(|first| Reverse((first.call, false, log, 0))));
@@ -256,6 +256,7 @@ pub(crate) fn from_named_intervals<Op, Ret>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::Random;
 
     /// Logs of random operations, with many ties.
     fn logs(mut random: impl FnMut(u32) -> u32) -> Vec<Vec<Interval<u32, u32>>> {
@@ -280,14 +281,10 @@ mod tests {
 
     #[test]
     fn merged_logs_are_sorted_intervals() {
-        let mut state = 1_u64;
-        let mut random = |bound: u32| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            u32::try_from((state >> 33) % u64::from(bound)).expect("below the bound")
-        };
+        let mut random = Random::new(1);
         let mut pending = 0;
         for _ in 0..2000 {
-            let logs = logs(&mut random);
+            let logs = logs(|bound| random.below(bound));
             let merged = from_logs(logs.clone()).expect("well formed");
             let sorted = from_intervals(logs.into_iter().flatten()).expect("well formed");
             // Operations that are called at one time may have other numbers.

@@ -14,6 +14,7 @@ mod partition;
 mod value;
 mod weaken;
 
+use std::convert::Infallible;
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -101,6 +102,18 @@ impl<Op, Ret> History<Op, Ret> {
     /// Whether `first` returned before `second` was called: the order that a linearization must keep.
     pub fn precedes(&self, first: OpId, second: OpId) -> bool {
         self[first].return_position().is_some_and(|ret| ret < self[second].call_position())
+    }
+
+    /// The history with each operation and its outcome made anew; calls, returns and processes stay.
+    #[must_use]
+    pub fn map<Op2, Ret2>(
+        &self,
+        mut make: impl FnMut(&Operation<Op, Ret>) -> (Op2, Outcome<Ret2>),
+    ) -> History<Op2, Ret2> {
+        match self.try_map(|operation| Ok::<_, Infallible>(make(operation))) {
+            Ok(history) => history,
+            Err(never) => match never {},
+        }
     }
 
     /// The history with each operation and its outcome read anew; calls, returns and processes stay.

@@ -52,6 +52,15 @@ pub enum Outcome<Ret> {
 }
 
 impl<Ret> Outcome<Ret> {
+    /// The same with another form of the result.
+    pub fn map<Ret2>(&self, read: impl FnOnce(&Ret) -> Ret2) -> Outcome<Ret2> {
+        match self {
+            Self::Returned(ret) => Outcome::Returned(read(ret)),
+            Self::Optional(ret) => Outcome::Optional(read(ret)),
+            Self::Pending => Outcome::Pending,
+        }
+    }
+
     /// The known result, if there is one.
     pub fn result(&self) -> Option<&Ret> {
         match self {

@@ -138,6 +138,12 @@ impl NamedSpec {
         self.info
     }
 
+    /// Whether it matters which process calls an operation: then operations must not be given to other processes, as
+    /// [`widen`](crate::history::widen) does.
+    pub fn process_matters(&self) -> bool {
+        self.family.process_matters()
+    }
+
     /// Reads `history` as a history of this specification, and judges it.
     ///
     /// It takes the history, so that only one copy of it is in memory while it is judged.
@@ -216,6 +222,11 @@ trait Family: Debug + Send + Sync + 'static {
 
     fn spec(&self) -> &Self::Spec;
 
+    /// Whether operations are different if other processes call them.
+    fn process_matters(&self) -> bool {
+        false
+    }
+
     /// The operation; `name` is its name in the table.
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Op<Self>, String>;
 
@@ -234,11 +245,16 @@ type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
+    fn process_matters(&self) -> bool;
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
 }
 
 impl<F: Family> AnyFamily for F {
+    fn process_matters(&self) -> bool {
+        Family::process_matters(self)
+    }
+
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         let typed = history.try_map(|operation| read(self, info, operation))?;
         drop(history);
@@ -253,9 +269,7 @@ impl<F: Family> AnyFamily for F {
         let Typed { history, evidence } =
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
-        let Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = core;
-        let history = show::<F>(&history);
-        Some(Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls })
+        Some(core.map(show::<F>))
     }
 }
 
@@ -337,18 +351,7 @@ impl<F: Family> Recorded for Typed<F> {
 
 /// The history as it is shown.
 fn show<F: Family>(history: &History<Op<F>, Ret<F>>) -> History<Record, String> {
-    let shown = history.try_map(|operation| {
-        let outcome = match &operation.outcome {
-            Outcome::Pending => Outcome::Pending,
-            Outcome::Returned(ret) => Outcome::Returned(F::show_ret(ret)),
-            Outcome::Optional(ret) => Outcome::Optional(F::show_ret(ret)),
-        };
-        Ok::<_, std::convert::Infallible>((F::show_op(&operation.op), outcome))
-    });
-    match shown {
-        Ok(shown) => shown,
-        Err(never) => match never {},
-    }
+    history.map(|operation| (F::show_op(&operation.op), operation.outcome.map(F::show_ret)))
 }
 
 #[cfg(all(test, feature = "json"))]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::plan::{Judge, Plan};
 use super::token::Token;
 use crate::drive::Seen;
-use crate::history::{History, OpId, Outcome, Record, Value};
+use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{Config, check};
 use crate::verdict::{Core, Judgement};
@@ -100,10 +100,7 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
         Judge::Model(spec) => {
             let judgement = check(spec, &seen.history, &config);
             let core = judgement.verdict.evidence().map(|evidence| {
-                let core = shrink::core(spec, &seen.history, evidence, &limits);
-                let Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = core;
-                let history = show(&plan.raw(&history));
-                Core { history, members, of, begins_behind, undecided, confirmed, oracle_calls }
+                shrink::core(spec, &seen.history, evidence, &limits).map(|history| show(&plan.raw(history)))
             });
             ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core)
         }
@@ -129,19 +126,8 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
 
 /// The history with results as a person reads them.
 fn show(history: &History<Record, Value>) -> History<Record, String> {
-    let shown = history.try_map(|operation| {
-        let show = |value: &Value| if value.is_null() { "-".to_owned() } else { value.to_string() };
-        let outcome = match &operation.outcome {
-            Outcome::Returned(value) => Outcome::Returned(show(value)),
-            Outcome::Optional(value) => Outcome::Optional(show(value)),
-            Outcome::Pending => Outcome::Pending,
-        };
-        Ok::<_, std::convert::Infallible>((operation.op.clone(), outcome))
-    });
-    match shown {
-        Ok(shown) => shown,
-        Err(never) => match never {},
-    }
+    let show = |value: &Value| if value.is_null() { "-".to_owned() } else { value.to_string() };
+    history.map(|operation| (operation.op.clone(), operation.outcome.map(show)))
 }
 
 fn render(

@@ -87,7 +87,6 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
     }
     let ModelSpec { initial, operations, names, .. } = spec;
     let step = |state: &State, call: &Call| (operations[call.operation as usize].step)(state, &call.argument);
-    let meaning = |number: u32| operations[number as usize].meaning.expect("it was chosen for that");
     let mut random = Random::new(1);
     let mut done: Vec<Option<Value>> = vec![None; operations.len()];
     let mut register: Option<Value> = None;
@@ -99,38 +98,23 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         let Some((result, next)) = step(&state, &call) else {
             return Err(format!("`{name}` cannot happen in {state:?}, but it can always, says its meaning"));
         };
-        let expected = match meaning(number) {
+        let meaning = operations[number as usize].meaning.expect("it was chosen for that");
+        match meaning {
+            Meaning::Enqueue | Meaning::Push => held.push_back(call.argument.clone()),
+            Meaning::Write => register = Some(call.argument.clone()),
+            Meaning::Dequeue | Meaning::Pop | Meaning::Read => {}
+        }
+        let agrees = match meaning {
             Meaning::Enqueue | Meaning::Push | Meaning::Write => {
-                let done = done[number as usize].get_or_insert_with(|| result.clone()).clone();
-                match meaning(number) {
-                    Meaning::Write => register = Some(call.argument.clone()),
-                    _ => held.push_back(call.argument.clone()),
-                }
-                Standard::Write(done)
+                result == *done[number as usize].get_or_insert_with(|| result.clone())
             }
-            Meaning::Dequeue => Standard::Dequeue(held.pop_front().map_or(Taken::Nothing, Taken::Value)),
-            Meaning::Pop => Standard::Dequeue(held.pop_back().map_or(Taken::Nothing, Taken::Value)),
-            Meaning::Read => {
-                let seen = register.get_or_insert_with(|| result.clone()).clone();
-                Standard::Read(seen)
-            }
-        };
-        let agrees = match &expected {
-            Standard::Dequeue(expected) => {
-                taken(Some(&result))
-                    == match expected {
-                        Taken::Value(value) => Taken::Value(value),
-                        Taken::Nothing => Taken::Nothing,
-                        Taken::Unknown => Taken::Unknown,
-                    }
-            }
-            Standard::Read(expected) | Standard::Write(expected) => result == *expected,
-            _ => false,
+            Meaning::Dequeue => taken(Some(&result)) == Taken::from_result(Some(&held.pop_front())),
+            Meaning::Pop => taken(Some(&result)) == Taken::from_result(Some(&held.pop_back())),
+            Meaning::Read => result == *register.get_or_insert_with(|| result.clone()),
         };
         if !agrees {
             return Err(format!(
-                "`{name}` of the model returned {result} in {state:?}, which is not what {:?} means; leave the meaning out",
-                meaning(number)
+                "`{name}` of the model returned {result} in {state:?}, which is not what {meaning:?} means; leave the meaning out"
             ));
         }
         state = next;

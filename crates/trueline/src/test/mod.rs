@@ -820,12 +820,13 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
 
 #[track_caller]
 fn resolve<H>(operations: &[Operation<H>], NamedCall { name, argument }: NamedCall) -> Call {
-    let found = (0..).zip(operations).find(|(_, operation)| *operation.kind.name == *name);
-    let Some((number, operation)) = found else {
-        let names: Vec<&str> = operations.iter().map(|operation| &*operation.kind.name).collect();
+    let kinds = || operations.iter().map(|operation| &operation.kind);
+    let Some(number) = Kind::find(kinds(), &name) else {
+        let names: Vec<&str> = kinds().map(|kind| &*kind.name).collect();
         panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
     };
-    assert!((operation.takes)(&argument), "a program calls `{name}` with {argument}, which it does not take");
+    let takes = operations[number as usize].takes;
+    assert!(takes(&argument), "a program calls `{name}` with {argument}, which it does not take");
     Call { operation: number, argument }
 }
 

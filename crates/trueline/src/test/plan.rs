@@ -275,15 +275,11 @@ impl Plan {
 
     /// The history as files have it.
     pub(super) fn raw(&self, history: &History<Call, Value>) -> History<Record, Value> {
-        let raw = history.try_map(|operation| {
+        history.map(|operation| {
             let f = Arc::clone(&self.workload.kinds[operation.op.operation as usize].name);
             let record = Record { f, key: None, value: operation.op.argument.clone() };
-            Ok::<_, std::convert::Infallible>((record, operation.outcome.clone()))
-        });
-        match raw {
-            Ok(raw) => raw,
-            Err(never) => match never {},
-        }
+            (record, operation.outcome.clone())
+        })
     }
 
     /// Whether the history is right; `None` if it was not decided in time.
@@ -402,7 +398,6 @@ impl Search<'_> {
         let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
         // Fixed programs and random ones take turns.
         let drawn = random.below(sources + u32::from(has_random) * sources.max(1));
-        let shape = Shape { threads: plan.options.threads.unwrap_or(shape.threads), ..shape };
         (0..runs)
             .map(|_| {
                 let program = if drawn < u32::try_from(plan.fixed.len()).expect("few programs") {

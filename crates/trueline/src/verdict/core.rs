@@ -82,6 +82,12 @@ pub enum Weakening {
 }
 
 impl<Op, Ret> Core<Op, Ret> {
+    /// The same core with another form of its history: `form` keeps the operations and their order.
+    pub fn map<Op2, Ret2>(self, form: impl FnOnce(&History<Op, Ret>) -> History<Op2, Ret2>) -> Core<Op2, Ret2> {
+        let Self { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = self;
+        Core { history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
+    }
+
     /// Whether no single further step leaves it rejected.
     ///
     /// Steps are to leave out an operation that changes no state, to forget an operation's return and result, and to

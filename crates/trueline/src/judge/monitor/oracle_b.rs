@@ -113,20 +113,16 @@ fn spoilt<C: Case>(case: &mut C, history: &HistoryOf<C>, random: &mut Random) ->
     let Some(count) = u32::try_from(history.len()).ok().filter(|count| *count > 0) else { return history.clone() };
     let victim = random.below(count) as usize;
     let mut index = 0;
-    let spoilt: Result<_, std::convert::Infallible> = history.try_map(|operation| {
+    history.map(|operation| {
         let is_victim = index == victim;
         index += 1;
         if !is_victim || operation.return_position().is_none() {
-            return Ok((operation.op.clone(), operation.outcome.clone()));
+            return (operation.op.clone(), operation.outcome.clone());
         }
         let op = if random.chance(1, 3) { case.call(random, operation.process.0) } else { operation.op.clone() };
         let result = case.result(random, &op);
-        Ok((op, Outcome::Returned(result)))
-    });
-    match spoilt {
-        Ok(history) => history,
-        Err(never) => match never {},
-    }
+        (op, Outcome::Returned(result))
+    })
 }
 
 /// Operations at random times with random results.

@@ -311,19 +311,16 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         let weaker = self.history.weaken(|id, _| fate(id.index()));
         let left = left(&fate);
         let mut restricted = restricted.into_iter().flatten();
-        let weaker = weaker.try_map(|operation| {
+        let weaker = weaker.map(|operation| {
             let (op, result) = restricted.next().expect("one for each that is left");
             let outcome = match (&operation.outcome, result) {
                 (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
                 (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
                 (outcome, _) => outcome.clone(),
             };
-            Ok::<_, std::convert::Infallible>((op, outcome))
+            (op, outcome)
         });
-        match weaker {
-            Ok(weaker) => (weaker, left),
-            Err(never) => match never {},
-        }
+        (weaker, left)
     }
 
     /// Weakens the history; the caller knows that it stays rejected.

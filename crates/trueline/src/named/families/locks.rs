@@ -40,6 +40,10 @@ impl Family for MutexFamily {
         &self.spec
     }
 
+    fn process_matters(&self) -> bool {
+        self.owned
+    }
+
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<MutexOp, String> {
         without_key(record)?;
         let by = self.owned.then_some(process.0);
