@@ -94,6 +94,9 @@ impl failures::Visitor for Families {
         // What no single algorithm decides in time is no case for a comparison, but is one if the choice decides none.
         let Some((best, which)) = singles.min_by(|one, other| one.0.total_cmp(&other.0)) else { return };
         let row = Row { operations: history.len(), auto: time("auto").unwrap_or(f64::INFINITY), best, which };
+        if !row.holds() {
+            eprintln!("{family}: {} operations, auto {:.2} ms, {which} {best:.2} ms", row.operations, row.auto);
+        }
         if self.0.last().is_none_or(|(name, _)| *name != family) {
             self.0.push((family, OfFamily::default()));
         }

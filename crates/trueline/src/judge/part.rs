@@ -209,6 +209,7 @@ impl Config {
             memory,
             seed: self.seed,
             restart_after: self.restart_after.filter(|_| memory == depth_first::Memory::Tree),
+            patience: None,
         })
     }
 }

@@ -168,6 +168,11 @@ impl Meter {
         self.peak_bytes = self.peak_bytes.max(self.bytes + part.peak_bytes);
     }
 
+    /// Whether no configuration is left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.configurations_left == 0
+    }
+
     pub(crate) fn token(&self) -> CancelToken {
         self.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)
     }

@@ -37,6 +37,23 @@ pub(crate) struct Options {
     pub(crate) seed: Option<u64>,
     /// Starts anew with another order when this many configurations, times Luby's sequence, brought no answer.
     pub(crate) restart_after: Option<u64>,
+    /// Gives up when more configurations were visited than this allows.
+    pub(crate) patience: Option<Patience>,
+}
+
+/// How many configurations may be visited for how far the search has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub(crate) at_start: u64,
+    /// For each return that was passed.
+    pub(crate) per_return: u64,
+}
+
+impl Patience {
+    #[must_use]
+    pub(crate) fn times(self, times: u64) -> Self {
+        Self { at_start: self.at_start.saturating_mul(times), per_return: self.per_return.saturating_mul(times) }
+    }
 }
 
 /// Searches one part.
@@ -380,6 +397,12 @@ impl<M: Mask> Search<'_, '_, M> {
             return Ok(true);
         }
         self.furthest.reached(key.level, key.state);
+        if let Some(Patience { at_start, per_return }) = self.options.patience {
+            let passed = u64::from(self.furthest.level);
+            if self.meter.configurations > at_start.saturating_add(per_return.saturating_mul(passed)) {
+                return Err(LimitKind::Configurations);
+            }
+        }
         if key.level > self.horizon {
             return Ok(true);
         }
