@@ -213,8 +213,16 @@ pub(crate) struct TestArgs {
     pub(crate) noise: u32,
 
     /// For how long no thread may get anywhere before the object is stuck, in seconds or with a unit.
-    #[arg(long, alias = "timeout", value_name = "SECONDS", value_parser = parse_seconds, default_value = "1s")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "1s")]
     pub(crate) watchdog: Duration,
+
+    /// For how long one run is judged, in seconds or with a unit; one that takes longer is passed over, and counted.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "500ms")]
+    pub(crate) timeout: Duration,
+
+    /// Go on after a failing run until so many were found.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) collect: u32,
 
     /// How to judge; `trueline algorithms` lists them.
     #[arg(long, default_value = "auto")]

@@ -31,7 +31,9 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     if args.clock_skew > 0 && spec.process_matters() {
         // Operations that overlap get processes of their own.
         let name = spec.name();
-        output::error(format_args!("--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"));
+        output::error(format_args!(
+            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
+        ));
         return ExitCode::from(2);
     }
     let config = config(args);

@@ -54,6 +54,8 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .plan(&settings)
         .noise(args.noise)
         .watchdog(args.watchdog)
+        .timeout(args.timeout)
+        .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
         .testers(args.testers);
     if let Some(Weights(weights)) = &args.weights {
@@ -153,6 +155,12 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
             put("history", json!(saved.display().to_string()));
         }
     }
+    if args.collect > 1 {
+        let replays = failure.into_iter().chain(&outcome.further).map(|failure| {
+            json!({"replay": failure.token.to_string(), "why": failure.kind.to_string(), "found_ns": nanoseconds(failure.after)})
+        });
+        put("failures", replays.collect());
+    }
     Value::Object(object)
 }
 
@@ -160,6 +168,10 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     let Outcome { runs, operations, undecided, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
+        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+    }
+    for failure in &outcome.further {
+        writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
         writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
     }
     let (name, verdict) = (entry.name, finding.name());
@@ -170,7 +182,10 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
     if *undecided > 0 {
-        writeln!(out, "  {undecided} runs were not judged: make them smaller by --ops, or use another --algorithm")?;
+        writeln!(
+            out,
+            "  {undecided} runs were not judged: make them smaller by --ops, give them more time by --timeout, or use another --algorithm"
+        )?;
     }
     Ok(())
 }

@@ -68,9 +68,22 @@ fn an_object_that_is_stuck_is_said_to_be() {
     let object = json(&tested.stdout);
     assert_eq!(object["verdict"], "stuck");
     assert!(object["found_ns"].as_u64().expect("a number") >= 200_000_000, "{object}");
-    // `--timeout` is another name.
-    let tested = run(&["test", "ms-queue-faulty-no-help", "--timeout", "0.2", "--time", "30"]);
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--watchdog", "0.2", "--time", "30"]);
     assert!(tested.stdout.contains("ms-queue-faulty-no-help is stuck"), "{tested:?}");
+}
+
+#[test]
+fn failures_are_collected_on_request() {
+    let args = ["test", "laarman-map-faulty-delete", "--collect", "3", "--time", "30", "--json"];
+    let tested = run(&args);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    let object = json(&tested.stdout);
+    let failures = object["failures"].as_array().expect("a list");
+    assert_eq!(failures.len(), 3, "{object}");
+    assert_eq!(failures[0]["replay"], object["replay"]);
+    assert!(failures.iter().all(|failure| failure["why"] == "is not linearizable"), "{object}");
+    let text = run(&args[..args.len() - 1]).stdout;
+    assert_eq!(text.matches("run it again: trueline test laarman-map-faulty-delete --replay").count(), 3, "{text}");
 }
 
 #[test]

@@ -8,6 +8,10 @@ use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 /// How long a faulty object is run, at most: most are found out in milliseconds.
 const TIME: Duration = Duration::from_secs(20);
 
+/// How long one history is judged, at most. Stacks with repeated values are searched, which takes up to seconds in a
+/// build that is not optimized, for one history in some thousands.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
 fn verdict(entry: &Entry, outcome: &Outcome) -> Verdict {
     assert_eq!(outcome.undecided, 0, "{}: runs were not judged", entry.name);
     match &outcome.failure {
@@ -30,12 +34,12 @@ fn correct() -> impl Iterator<Item = &'static Entry> {
 #[test]
 fn correct_objects_are_accepted() {
     for entry in correct() {
-        let outcome = entry.plan(&Settings::default()).runs(500).run();
+        let outcome = entry.plan(&Settings::default()).timeout(TIMEOUT).runs(500).run();
         expected(entry, &outcome);
         assert!(outcome.runs >= 500);
         // More collisions, and values that are not unique, as in the papers.
         let settings = Settings { keys: Some(6), values: Some(20), threads: None };
-        let outcome = entry.plan(&settings).threads(4).calls(25).chaos(16).runs(100).run();
+        let outcome = entry.plan(&settings).timeout(TIMEOUT).threads(4).calls(25).chaos(16).runs(100).run();
         expected(entry, &outcome);
         assert!(outcome.operations >= 100 * 4 * 24, "{}: {} operations", entry.name, outcome.operations);
     }

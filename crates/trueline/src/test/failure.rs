@@ -30,6 +30,16 @@ pub enum FailureKind {
     },
 }
 
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotLinearizable => f.write_str("is not linearizable"),
+            Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
+            Self::Panicked { thread, message } => write!(f, "panicked in thread {thread}: {message}"),
+        }
+    }
+}
+
 /// A run that went wrong, and all that is known of it.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -138,15 +148,7 @@ fn render(
     explained: Option<&Explained>,
     saved: Option<&Path>,
 ) -> String {
-    let mut out = match kind {
-        FailureKind::NotLinearizable => format!("{name} is not linearizable (found after {after:.1?})\n"),
-        FailureKind::Stuck(time) => {
-            format!("{name} is stuck: for {time:.1?} no thread got anywhere (found after {after:.1?})\n")
-        }
-        FailureKind::Panicked { thread, message } => {
-            format!("{name} panicked in thread {thread}: {message} (found after {after:.1?})\n")
-        }
-    };
+    let mut out = format!("{name} {kind} (found after {after:.1?})\n");
     if let Some(reason) = explained.and_then(|explained| explained.report.reason()) {
         let _ = writeln!(out, "  {reason}");
     }

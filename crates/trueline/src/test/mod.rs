@@ -80,7 +80,7 @@ mod regressions;
 mod settings;
 mod token;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -725,8 +725,10 @@ pub struct Outcome {
     pub clock: Clock,
     /// What is wrong with a better clock, if that could not be used.
     pub warning: Option<&'static str>,
-    /// The run that went wrong, if there was one.
+    /// The run that went wrong, if there was one: the first.
     pub failure: Option<Failure>,
+    /// Further runs that went wrong, if [more](Plan::collect) were asked for.
+    pub further: Vec<Failure>,
 }
 
 #[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
@@ -743,13 +745,19 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             eprintln!("trueline: {warning}; `Instant` is used instead");
         }
         if let Some(failure) = &outcome.failure {
-            panic!("{failure}");
+            let further = outcome.further.iter().fold(String::new(), |mut text, further| {
+                let _ = writeln!(text, "  also went wrong: {} ({})", further.token, further.kind);
+                text
+            });
+            panic!("{failure}{further}");
         }
         let Outcome { runs, operations, undecided, elapsed, seed, .. } = outcome;
         assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
         if undecided > 0 {
-            eprintln!("trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`");
+            eprintln!(
+                "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"
+            );
         }
     }
 

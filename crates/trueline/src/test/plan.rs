@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::failure::{Failure, FailureKind};
@@ -50,6 +50,10 @@ pub(super) struct Options {
     pub(super) runs: Option<u64>,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
+    /// How long one history is judged. One that takes longer is passed over, and counted.
+    pub(super) timeout: Duration,
+    /// How many failing runs end the test.
+    pub(super) collect: usize,
     pub(super) noise: u32,
     pub(super) testers: u32,
     pub(super) algorithm: Algorithm,
@@ -72,6 +76,8 @@ impl Default for Options {
             runs: None,
             clock: None,
             watchdog: Duration::from_secs(1),
+            timeout: Duration::from_millis(500),
+            collect: 1,
             noise: 0,
             testers: 1,
             algorithm: Algorithm::Auto,
@@ -144,8 +150,6 @@ const DEFAULT_TIME: Duration = Duration::from_secs(1);
 const MOST_LOST: u32 = 8;
 /// How often a run that failed once is made again, first of all.
 const TRIES_OF_REGRESSIONS: u32 = 100;
-/// How long one history is judged. Those of tests are small; one that takes longer is passed over, and counted.
-const TIME_PER_HISTORY: Duration = Duration::from_millis(500);
 /// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
 const MOST_FOR_MODELS: u32 = 15;
 
@@ -162,6 +166,8 @@ struct Search<'p> {
     operations: AtomicU64,
     undecided: AtomicU64,
     judging: AtomicU64,
+    /// How many runs failed.
+    found: AtomicUsize,
 }
 
 /// What was found.
@@ -233,6 +239,7 @@ impl Plan {
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
             judging: AtomicU64::new(0),
+            found: AtomicUsize::new(0),
         };
         let found = std::thread::scope(|scope| {
             for _ in 0..self.options.noise {
@@ -246,20 +253,23 @@ impl Plan {
                     })
                 })
                 .collect();
-            let found = search.tester(0);
-            let others = others.into_iter().filter_map(|tester| tester.join().expect("testers do not panic"));
-            let first = found.into_iter().chain(others).min_by_key(|found| found.after);
+            let mut found = search.tester(0);
+            found.extend(others.into_iter().flat_map(|tester| tester.join().expect("testers do not panic")));
             search.is_over.store(true, Ordering::Relaxed);
-            first
+            found.sort_by_key(|found| found.after);
+            found.truncate(self.options.collect);
+            found
         });
         let elapsed = search.started.elapsed();
-        let failure = found.map(|found| {
+        let mut failures = found.into_iter().map(|found| {
             let Found { token, seen, kind, after } = found;
             if self.options.remembers {
                 regressions::remember(self.options.name.as_deref(), &token);
             }
             Failure::new(self, &seen, kind, token, after)
         });
+        let failure = failures.next();
+        let further = failures.collect();
         Outcome {
             runs: search.runs.into_inner(),
             operations: search.operations.into_inner(),
@@ -270,6 +280,7 @@ impl Plan {
             clock: search.clock,
             warning: chosen.warning.filter(|_| self.options.clock.is_none()),
             failure,
+            further,
         }
     }
 
@@ -284,7 +295,7 @@ impl Plan {
 
     /// Whether the history is right; `None` if it was not decided in time.
     fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
-        let budget = Budget::unlimited().time(TIME_PER_HISTORY).memory(1 << 30);
+        let budget = Budget::unlimited().time(self.options.timeout).memory(1 << 30);
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
         match &self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
@@ -352,15 +363,18 @@ impl Search<'_> {
         }
     }
 
-    /// Makes runs; what failed first.
-    fn tester(&self, tester: u32) -> Option<Found> {
+    /// Makes runs; those that failed.
+    fn tester(&self, tester: u32) -> Vec<Found> {
         let mut runner = Runner::new();
+        let mut found = Vec::new();
         let Options { replay, ref name, remembers, .. } = self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
             for token in regressions::recall(name.as_deref()) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    if let Some(found) = self.batch(&mut runner, &[token; 10]) {
-                        return Some(found);
+                    let failed = self.batch(&mut runner, &[token; 10]);
+                    found.extend(failed);
+                    if !found.is_empty() {
+                        break;
                     }
                 }
             }
@@ -376,12 +390,9 @@ impl Search<'_> {
                 Some(token) => vec![token; 10],
                 None => self.next_tokens(),
             };
-            if let Some(found) = self.batch(&mut runner, &tokens) {
-                self.is_over.store(true, Ordering::Relaxed);
-                return Some(found);
-            }
+            found.extend(self.batch(&mut runner, &tokens));
         }
-        None
+        found
     }
 
     /// The next runs of the portfolio.
@@ -476,7 +487,8 @@ impl Search<'_> {
         if let Some(watch) = &self.plan.watch {
             watch(self.runs.load(Ordering::Relaxed));
         }
-        if found.is_none() && runner.lost() >= MOST_LOST {
+        let has_enough = found.is_some() && self.found.fetch_add(1, Ordering::Relaxed) + 1 >= self.plan.options.collect;
+        if has_enough || runner.lost() >= MOST_LOST {
             self.is_over.store(true, Ordering::Relaxed);
         }
         found

@@ -73,6 +73,19 @@ macro_rules! settings {
             self
         }
 
+        /// How long one history is judged, at most: half a second, if nothing is said. One that takes longer is passed over,
+        /// and counted as undecided.
+        pub fn timeout(mut self, time: Duration) -> Self {
+            self.options.timeout = time;
+            self
+        }
+
+        /// Goes on after a failing run, until this many were found or the test is over.
+        pub fn collect(mut self, failures: usize) -> Self {
+            self.options.collect = failures.max(1);
+            self
+        }
+
         /// How many threads make noise meanwhile: they keep the processors busy.
         pub fn noise(mut self, threads: u32) -> Self {
             self.options.noise = threads;
