@@ -54,6 +54,37 @@
 //! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values; elements
 //!   of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
 //! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
+//! - Closing, dropping an end, and polling a future [once](poll_once) are operations like others. What they return must tell
+//!   the model what happened:
+//!
+//! ```
+//! use std::collections::VecDeque;
+//! use std::sync::{Mutex, mpsc};
+//!
+//! trueline::test(|| {
+//!     let (sender, receiver) = mpsc::channel();
+//!     (Mutex::new(Some(sender)), Mutex::new(receiver))
+//! })
+//! .model((VecDeque::new(), true))
+//! .operation(
+//!     "send",
+//!     0..100_u32,
+//!     |(sender, _), x| sender.lock().unwrap().as_ref().is_some_and(|sender| sender.send(x).is_ok()),
+//!     |(sent, is_open), x| {
+//!         sent.extend(is_open.then_some(x));
+//!         *is_open
+//!     },
+//! )
+//! .operation("drop the sender", (), |(sender, _), ()| drop(sender.lock().unwrap().take()), |(_, is_open), ()| *is_open = false)
+//! .operation(
+//!     "receive",
+//!     (),
+//!     |(_, receiver), ()| receiver.lock().unwrap().try_recv().map_err(|none| none == mpsc::TryRecvError::Disconnected),
+//!     |(sent, is_open), ()| sent.pop_front().ok_or(!*is_open),
+//! )
+//! .runs(100)
+//! .run();
+//! ```
 //!
 //! # The environment
 //!
@@ -703,6 +734,24 @@ impl<M: PlainModel> Judges for Modelled<M> {
 impl Judges for Specified {
     fn into_judge(self, _workload: &Workload) -> Judge {
         Judge::Named(self.spec)
+    }
+}
+
+/// Polls a future once: what it is ready with, if it is ready now. It is dropped then, and nobody wakes it.
+///
+/// This makes an operation of what waits, so that what is seen without waiting is compared with the model.
+///
+/// ```
+/// use trueline::test::poll_once;
+///
+/// assert_eq!(poll_once(async { 7 }), Some(7));
+/// assert_eq!(poll_once(std::future::pending::<u8>()), None);
+/// ```
+pub fn poll_once<F: Future>(future: F) -> Option<F::Output> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
     }
 }
 
