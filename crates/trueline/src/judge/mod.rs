@@ -34,6 +34,7 @@ pub mod queue_lowe;
 mod replay;
 mod search;
 pub mod shrink;
+pub mod sync;
 pub mod wing_gong;
 
 use std::time::Instant;

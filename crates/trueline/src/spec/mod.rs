@@ -33,6 +33,7 @@ mod stack;
 mod stack_heights;
 mod standard;
 mod subject;
+pub mod sync;
 
 use std::cmp::Ordering;
 use std::fmt::Debug;

@@ -1,11 +1,13 @@
 //! What a checker answers: never a `bool`, never an error.
 
 mod core;
+mod sync;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use core::{Core, Member, Role, Weakening};
+pub use sync::{ProgressEvidence, ProgressVerdict, SyncEvidence, SyncJudgement, SyncVerdict, Synchronisations};
 
 use crate::history::OpId;
 

@@ -1,0 +1,74 @@
+//! The definition of synchronisation linearisation, tried out: the oracle that the other checkers are compared with.
+//!
+//! Lawrence & Lowe, definitions 1 to 4: some synchronisations, in an order that keeps the order of executions that do not
+//! overlap, contain every execution that returned, and some of the others, and have the results that were returned. So
+//! every set of executions that is left is tried as the next synchronisation.
+//!
+//! # Complexity
+//! O(2^n n!) steps of the specification.
+
+use super::task::Task;
+use crate::history::{EventKind, OpId};
+use crate::judge::search::Meter;
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{LimitKind, Synchronisations};
+
+/// A synchronisation linearisation, if there is one; if `is_maximal` is set, one that no synchronisation of what is left
+/// over extends.
+pub(super) fn search<S: SyncSpec>(
+    task: &Task<'_, S>,
+    left_over: Option<&[OpId]>,
+    meter: &mut Meter,
+) -> Result<Option<Synchronisations>, LimitKind> {
+    let mut left: Vec<OpId> =
+        task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op()).collect();
+    left.sort_by_key(|op| task.rank(*op));
+    let mut groups = Vec::new();
+    let found = extend(task, &task.spec.initial(), &left, left_over, &mut groups, meter)?;
+    Ok(found.then_some(groups))
+}
+
+fn extend<S: SyncSpec>(
+    task: &Task<'_, S>,
+    state: &S::State,
+    left: &[OpId],
+    left_over: Option<&[OpId]>,
+    groups: &mut Synchronisations,
+    meter: &mut Meter,
+) -> Result<bool, LimitKind> {
+    meter.configuration()?;
+    let is_done = left.iter().all(|op| !task.has_returned(*op));
+    if is_done && left_over.is_none_or(|left_over| subsets(left_over).all(|set| !may_happen(task, state, &set))) {
+        return Ok(true);
+    }
+    for set in subsets(left) {
+        let is_next = |op: &OpId| left.iter().all(|other| !precedes(task, *other, *op));
+        if !set.iter().all(is_next) {
+            continue;
+        }
+        for (next, _) in task.synchronise(state, &set) {
+            let rest: Vec<OpId> = left.iter().copied().filter(|op| !set.contains(op)).collect();
+            groups.push(set.clone());
+            if extend(task, &next, &rest, left_over, groups, meter)? {
+                return Ok(true);
+            }
+            groups.pop();
+        }
+    }
+    Ok(false)
+}
+
+fn may_happen<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, set: &[OpId]) -> bool {
+    task.synchronise(state, set).next().is_some()
+}
+
+fn precedes<S: SyncSpec>(task: &Task<'_, S>, first: OpId, second: OpId) -> bool {
+    task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
+}
+
+/// All sets that are not empty.
+fn subsets(ops: &[OpId]) -> impl Iterator<Item = Vec<OpId>> {
+    assert!(ops.len() < 32, "this is for small histories");
+    (1_u32..1 << ops.len())
+        .map(|bits| ops.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, op)| *op).collect())
+}

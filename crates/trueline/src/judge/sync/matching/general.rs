@@ -1,0 +1,340 @@
+//! Matchings of graphs that need not be bipartite: Edmonds, *Paths, trees, and flowers* (Canadian Journal of Mathematics
+//! 17, 1965), as implemented by Gabow, *An efficient implementation of Edmonds' algorithm for maximum matching on
+//! graphs* (Journal of the ACM 23(2), 1976).
+//!
+//! **Search.** From a free vertex, the root, paths are grown that alternate between edges outside of the matching and
+//! edges in it. A vertex is *outer* if such a path of even length leads to it; its label says which. An edge from an
+//! outer vertex to a free one completes an augmenting path. An edge between outer vertices closes an odd cycle, a
+//! *blossom*: all its vertices become outer, and it counts as one vertex from then on, its base. If an augmenting path
+//! starts at the root, the search finds one (Edmonds). If none does, it finds every vertex to which an even path leads:
+//! with one more vertex that is free and beside that vertex only, there would be an augmenting path.
+//!
+//! **Covering.** Some vertices must be covered, the others may be. Vertices that must be are covered one by one: for a
+//! free one, `u`, take a path from `u` that alternates and ends either in a free vertex (odd), or in an optional one
+//! which is covered (even), and exchange the edges on it that are in the matching for those that are not. Then `u` is
+//! covered, and nothing became free but possibly the optional vertex at the end: one more of those that must be covered
+//! is. If there is no such path, there is no covering matching at all. For let `N` be one, and `M` the matching so far.
+//! In the symmetric difference of the two, `u` is an end of a path, as `N` covers it and `M` does not. If the last edge
+//! of this path is of `N`, its other end is free in `M`. If it is of `M`, its other end is not covered by `N`, and so is
+//! optional. Either way it is such a path. The search above finds it: the ends of odd paths are the free vertices beside
+//! outer ones, and the ends of even paths are the outer vertices.
+//!
+//! Other than joining optional vertices with each other and asking for a perfect matching, this needs no further edges
+//! however many are optional, and the first vertex that cannot be covered is the answer.
+//!
+//! Each edge that comes into the matching was looked at from an outer vertex that must be covered, as the search stops
+//! at one that need not be. So each pair has a vertex that must be covered.
+//!
+//! **Departures from Gabow.** The base of a vertex is found by union and find with path halving, instead of an array that
+//! is written for each blossom. Labels are cleared for the vertices that were reached only, so a search costs no more
+//! than the connected component that it is in, and components need not be told apart.
+//!
+//! # Complexity
+//! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each of V searches looks
+//! at each edge twice, and asks for bases as often. O(V + E) space altogether. Nothing is recursive.
+
+use super::{NONE, Pairs};
+
+/// A matching of as many pairs as can be. `edges` has, by vertex, those beside it: each edge is in two lists. Pairs have
+/// the smaller vertex first.
+#[cfg(test)]
+pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
+    // If no path from a free vertex is found, then, by the argument above, no matching covers it besides all that are
+    // covered now. These stay covered, so the same holds in the end: no augmenting path is left (Berge).
+    let must = vec![true; vertices];
+    let mut search = Search::new(vertices, edges, &must);
+    for vertex in (0u32..).take(vertices) {
+        search.cover(vertex);
+    }
+    search.pairs()
+}
+
+/// A matching that covers every vertex that must be covered, or `None` if there is none. `edges` has, by vertex, those
+/// beside it: each edge is in two lists. Pairs have the smaller vertex first; each has a vertex that must be covered.
+pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Option<Pairs> {
+    let mut search = Search::new(vertices, edges, must);
+    let is_covered = (0u32..).zip(must).filter(|(_, must)| **must).all(|(vertex, _)| search.cover(vertex));
+    is_covered.then(|| search.pairs())
+}
+
+/// What is known of a vertex in one search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Label {
+    /// Not outer, so far.
+    Unknown,
+    /// Outer: the search started here.
+    Root,
+    /// Outer: the even path goes to this outer vertex, from there to the partner, and then here.
+    Vertex(u32),
+    /// Outer by a blossom that this edge of outer vertices closed: the even path goes to its second vertex, over the
+    /// edge, and then back on the even path of its first vertex, on which this one is.
+    Edge(u32, u32),
+}
+
+struct Search<'g> {
+    edges: &'g [Vec<u32>],
+    must: &'g [bool],
+    /// By vertex: its partner, or [`NONE`].
+    mates: Vec<u32>,
+    label: Vec<Label>,
+    /// By vertex: one nearer to the base of its blossom, or itself if it is the base.
+    nearer: Vec<u32>,
+    /// By base: the number of the last walk towards the root that came by.
+    walked: Vec<u64>,
+    walks: u64,
+    /// All outer vertices of this search, in the order in which they became outer.
+    outer: Vec<u32>,
+    /// Kept for its space.
+    rematches: Vec<(u32, u32)>,
+}
+
+impl<'g> Search<'g> {
+    fn new(vertices: usize, edges: &'g [Vec<u32>], must: &'g [bool]) -> Self {
+        assert_eq!((edges.len(), must.len()), (vertices, vertices), "one entry for each vertex");
+        Search {
+            edges,
+            must,
+            mates: vec![NONE; vertices],
+            label: vec![Label::Unknown; vertices],
+            nearer: (0u32..).take(vertices).collect(),
+            walked: vec![0; vertices],
+            walks: 0,
+            outer: Vec::new(),
+            rematches: Vec::new(),
+        }
+    }
+
+    fn pairs(&self) -> Pairs {
+        let mates = (0u32..).zip(self.mates.iter().copied());
+        mates.filter(|(vertex, mate)| *mate != NONE && vertex < mate).collect()
+    }
+
+    /// Covers this vertex too, and uncovers none but one that need not be covered. False if that is impossible.
+    fn cover(&mut self, root: u32) -> bool {
+        if self.mates[root as usize] != NONE {
+            return true;
+        }
+        let is_found = self.search(root);
+        for vertex in self.outer.drain(..) {
+            self.label[vertex as usize] = Label::Unknown;
+            self.nearer[vertex as usize] = vertex;
+        }
+        is_found
+    }
+
+    fn search(&mut self, root: u32) -> bool {
+        self.reach(root, Label::Root);
+        let mut next = 0;
+        while let Some(&vertex) = self.outer.get(next) {
+            next += 1;
+            if !self.must[vertex as usize] {
+                self.rematch(vertex, NONE);
+                return true;
+            }
+            let edges = self.edges;
+            for &other in &edges[vertex as usize] {
+                if self.label[other as usize] != Label::Unknown {
+                    self.close(vertex, other);
+                    continue;
+                }
+                let mate = self.mates[other as usize];
+                if mate == NONE {
+                    self.mates[other as usize] = vertex;
+                    self.rematch(vertex, other);
+                    return true;
+                }
+                if self.label[mate as usize] == Label::Unknown {
+                    self.reach(mate, Label::Vertex(vertex));
+                }
+            }
+        }
+        false
+    }
+
+    /// Makes the vertex outer.
+    fn reach(&mut self, vertex: u32, label: Label) {
+        self.label[vertex as usize] = label;
+        self.outer.push(vertex);
+    }
+
+    /// The base of the blossom that the vertex is in, or itself.
+    fn base(&mut self, mut vertex: u32) -> u32 {
+        while self.nearer[vertex as usize] != vertex {
+            let nearer = self.nearer[vertex as usize];
+            self.nearer[vertex as usize] = self.nearer[nearer as usize];
+            vertex = nearer;
+        }
+        vertex
+    }
+
+    /// The base before this one on the way to the root. A base was outer before its blossom: it has no edge for a label.
+    fn before(&mut self, base: u32) -> Option<u32> {
+        match self.label[base as usize] {
+            Label::Vertex(vertex) => Some(self.base(vertex)),
+            Label::Root => None,
+            Label::Edge(..) | Label::Unknown => unreachable!("a base was outer before its blossom"),
+        }
+    }
+
+    /// Makes one blossom of the odd cycle that an edge between outer vertices closes, if it is not within one.
+    fn close(&mut self, first: u32, second: u32) {
+        if self.base(first) == self.base(second) {
+            return;
+        }
+        let common = self.common(first, second);
+        self.shrink(first, second, common);
+        self.shrink(second, first, common);
+    }
+
+    /// The first base that is on the ways of both vertices to the root. The two ways are walked by turns, so that it costs
+    /// no more than the blossom is large.
+    fn common(&mut self, first: u32, second: u32) -> u32 {
+        self.walks += 1;
+        let mut here = self.base(first);
+        let mut there = Some(self.base(second));
+        loop {
+            if self.walked[here as usize] == self.walks {
+                return here;
+            }
+            self.walked[here as usize] = self.walks;
+            let following = self.before(here);
+            // The root is on both ways: whoever is there waits for the other.
+            (here, there) = match (there, following) {
+                (Some(there), following) => (there, following),
+                (None, Some(following)) => (following, None),
+                (None, None) => unreachable!("both ways lead to the root"),
+            };
+        }
+    }
+
+    /// Takes the way from the first vertex of an edge to the base into its blossom.
+    fn shrink(&mut self, first: u32, second: u32, base: u32) {
+        let mut here = self.base(first);
+        while here != base {
+            let before = self.before(here).expect("the base is on the way to the root");
+            let mate = self.mates[here as usize];
+            self.reach(mate, Label::Edge(first, second));
+            self.nearer[here as usize] = base;
+            self.nearer[mate as usize] = base;
+            here = before;
+        }
+    }
+
+    /// Gives an outer vertex this partner, or none, and exchanges the edges on its even path.
+    ///
+    /// This is Gabow's procedure R, with a stack. A call that comes to a vertex whose partner already has another one has
+    /// done its part of the path: it came back to where an edge for a label was followed, or to the root.
+    fn rematch(&mut self, vertex: u32, mate: u32) {
+        self.rematches.push((vertex, mate));
+        while let Some((vertex, mate)) = self.rematches.pop() {
+            let before = std::mem::replace(&mut self.mates[vertex as usize], mate);
+            if before == NONE || self.mates[before as usize] != vertex {
+                continue;
+            }
+            match self.label[vertex as usize] {
+                Label::Vertex(outer) => {
+                    self.mates[before as usize] = outer;
+                    self.rematches.push((outer, before));
+                }
+                Label::Edge(first, second) => {
+                    self.rematches.push((first, second));
+                    self.rematches.push((second, first));
+                }
+                Label::Root | Label::Unknown => unreachable!("it is outer, and the root had no partner"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(vertices: usize, pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let mut edges = vec![Vec::new(); vertices];
+        for &(one, other) in pairs {
+            edges[one as usize].push(other);
+            edges[other as usize].push(one);
+        }
+        edges
+    }
+
+    #[test]
+    fn a_path_goes_through_a_blossom() {
+        // A cycle of five with a tail at two of its vertices: 0-1 and 2-3 are found first, and the path from 5 to 6 goes
+        // round the cycle the long way.
+        let edges = graph(7, &[(0, 1), (2, 3), (1, 2), (3, 4), (4, 0), (5, 4), (1, 6)]);
+        assert_eq!(maximum(7, &edges).len(), 3);
+        let must = [true, true, true, true, false, true, true];
+        assert_eq!(covering(7, &edges, &must), None, "5 and 6 take 4 and 1: then 0 has nobody");
+        let edges = graph(8, &[(0, 1), (2, 3), (1, 2), (3, 4), (4, 0), (5, 4), (1, 6), (0, 7)]);
+        assert_eq!(covering(8, &edges, &[true; 8]), Some(vec![(0, 7), (1, 6), (2, 3), (4, 5)]));
+    }
+
+    #[test]
+    fn an_optional_vertex_is_uncovered() {
+        // A path of three: 0 takes 1 first, but 2 must be covered.
+        let edges = graph(3, &[(0, 1), (1, 2)]);
+        assert_eq!(covering(3, &edges, &[false, true, true]), Some(vec![(1, 2)]));
+        assert_eq!(covering(3, &edges, &[true, true, false]), Some(vec![(0, 1)]));
+        assert_eq!(covering(3, &edges, &[true, false, true]), None);
+        // A triangle: any two, by way of a blossom, but not all three.
+        let edges = graph(3, &[(0, 1), (1, 2), (2, 0)]);
+        for optional in 0..3 {
+            let mut must = [true; 3];
+            must[optional] = false;
+            assert!(covering(3, &edges, &must).is_some(), "without {optional}");
+        }
+        assert_eq!(covering(3, &edges, &[true; 3]), None);
+    }
+
+    #[test]
+    fn nothing_is_matched_where_nothing_must_be() {
+        assert_eq!(covering(2, &graph(2, &[(0, 1)]), &[false, false]), Some(vec![]));
+        assert_eq!(covering(0, &[], &[]), Some(vec![]));
+        assert_eq!(covering(1, &[vec![]], &[true]), None);
+    }
+
+    #[test]
+    fn a_vertex_is_not_its_own_partner() {
+        assert_eq!(covering(1, &[vec![0, 0]], &[true]), None);
+        assert_eq!(maximum(2, &[vec![0, 1, 1], vec![0, 0]]), [(0, 1)]);
+    }
+
+    #[test]
+    fn long_paths_are_no_burden() {
+        // Pairs, which are found first; then a path through all of them, from the last vertex but one to the last.
+        let pairs = 100_000u32;
+        let (first, last) = (2 * pairs, 2 * pairs + 1);
+        let mut list: Vec<(u32, u32)> = (0..pairs).map(|pair| (2 * pair, 2 * pair + 1)).collect();
+        list.extend((1..pairs).map(|pair| (2 * pair - 1, 2 * pair)));
+        list.extend([(first, 0), (2 * pairs - 1, last)]);
+        let mut expected: Pairs = (1..pairs).map(|pair| (2 * pair - 1, 2 * pair)).collect();
+        expected.extend([(0, first), (2 * pairs - 1, last)]);
+        expected.sort_unstable();
+        let vertices = last as usize + 1;
+        assert_eq!(covering(vertices, &graph(vertices, &list), &vec![true; vertices]), Some(expected));
+    }
+
+    #[test]
+    fn long_chains_of_blossoms_are_no_burden() {
+        // The path from the first vertex to the last passes through pairs p-q and r-s by turns, which are found first. A
+        // triangle of q, r and s hangs on q: only as its blossom does r become outer, and r leads to the next p.
+        let triangles = 50_000u32;
+        let (first, last) = (4 * triangles, 4 * triangles + 1);
+        let (mut list, mut expected) = (vec![(first, 0)], vec![(0, first)]);
+        for triangle in 0..triangles {
+            let [p, q, r, s] = [0, 1, 2, 3].map(|vertex| 4 * triangle + vertex);
+            let next = if triangle + 1 < triangles { p + 4 } else { last };
+            list.extend([(p, q), (r, s), (q, r), (q, s), (r, next)]);
+            expected.extend([(q, s), (r, next)]);
+        }
+        let vertices = last as usize + 1;
+        let mut edges = graph(vertices, &list);
+        // Its partner is tried first, not the first vertex.
+        edges[0].reverse();
+        expected.sort_unstable();
+        assert_eq!(maximum(vertices, &edges), expected);
+        assert_eq!(covering(vertices, &edges, &vec![true; vertices]), Some(expected));
+    }
+}

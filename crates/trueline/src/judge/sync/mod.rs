@@ -1,0 +1,404 @@
+//! Judging objects whose operations synchronise: synchronisation linearisation, and progress.
+//!
+//! Lawrence & Lowe, *Synchronisation: Specification and Testing*. [`check`] judges what returned (section 2), and
+//! [`progress`] whether what is stuck at the end should have returned (section 3). Several objects are judged one by one,
+//! which is sound (proposition 6 and lemma 10).
+//!
+//! | algorithm | for | |
+//! |---|---|---|
+//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | near-linear |
+//! | [matching](SyncAlgorithm::Matching) | pairs without a state | polynomial |
+//! | [search](SyncAlgorithm::Search) | all | exponential |
+//! | [two steps](TwoStep) | all, by a checker for linearizability | exponential, and mostly slower |
+//! | [brute force](SyncAlgorithm::Brute) | all: the definition | for tests |
+
+mod brute;
+mod greedy;
+mod matching;
+mod pairs;
+mod search;
+mod task;
+mod two_step;
+
+use std::time::Instant;
+
+pub use search::Discipline;
+pub use two_step::{Step, TwoStep, TwoStepState};
+
+use super::search::Meter;
+use super::{Budget, part};
+use crate::history::{EventKind, History, OpId, by_object};
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{
+    Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, SyncEvidence, SyncJudgement, SyncVerdict,
+    Synchronisations,
+};
+use search::Search;
+use task::Task;
+
+/// How to judge a history of synchronisations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SyncAlgorithm {
+    /// The greedy algorithm or a matching where there are pairs without a state; else search.
+    #[default]
+    Auto,
+    /// Pairs without a state whose partners are interchangeable.
+    Greedy,
+    /// Pairs without a state.
+    Matching,
+    /// Search.
+    Search(Discipline),
+    /// The definition.
+    Brute,
+}
+
+/// Judges whether a history is synchronisation-linearisable.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::judge::Budget;
+/// use trueline::judge::sync::{SyncAlgorithm, check};
+/// use trueline::spec::sync::Exchanger;
+///
+/// // Figure 8 of the paper.
+/// let mut builder = History::builder();
+/// builder.call(0, 13)?;
+/// builder.call(1, 70)?;
+/// builder.ret(1, 13)?;
+/// builder.call(2, 76)?;
+/// builder.call(3, 58)?;
+/// builder.ret(3, 76)?;
+/// builder.ret(2, 58)?;
+/// builder.ret(0, 58)?;
+/// let judgement = check(&Exchanger::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
+/// let evidence = judgement.verdict.evidence().expect("execution 0 was too late");
+/// assert_eq!(evidence.allowed, [70]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn check<S: SyncSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    algorithm: SyncAlgorithm,
+    budget: &Budget,
+) -> SyncJudgement<S::Ret> {
+    let started = Instant::now();
+    let mut judge = Judge { algorithm, meter: Meter::start(budget), states: 0 };
+    let parts = by_object(history);
+    let mut all = Vec::new();
+    let mut verdict = None;
+    for events in parts.iter() {
+        let task = whole(spec, history, events);
+        match judge.safety(&task) {
+            SyncVerdict::Accepted(groups) => all.push(groups),
+            SyncVerdict::Rejected(evidence) => {
+                verdict = Some(SyncVerdict::Rejected(evidence));
+                break;
+            }
+            // Another object may still be wrong.
+            unknown @ SyncVerdict::Unknown(_) => verdict = verdict.or(Some(unknown)),
+        }
+    }
+    let verdict = verdict.unwrap_or_else(|| SyncVerdict::Accepted(merge(history, all)));
+    let Judge { meter, states, .. } = judge;
+    let stats = Stats {
+        partitions: history.object_count(),
+        configurations: meter.configurations,
+        peak_bytes: meter.peak_bytes,
+        elapsed: started.elapsed(),
+        states,
+        ..Stats::default()
+    };
+    SyncJudgement { verdict, stats }
+}
+
+/// Judges whether executions that are stuck at the end of a history should have returned.
+///
+/// They should if in every maximal synchronisation linearisation there is one that has synchronised (definitions 7 to 9).
+/// That nothing more will return is for the caller to know.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge::Budget;
+/// use trueline::judge::sync::{SyncAlgorithm, progress};
+/// use trueline::spec::sync::{Channel, ChannelOp, ChannelRet};
+/// use trueline::verdict::ProgressVerdict;
+///
+/// // Figure 9 of the paper.
+/// let mut builder = History::builder();
+/// builder.call(0, ChannelOp::Send(48))?;
+/// builder.call(1, ChannelOp::Receive)?;
+/// builder.call(2, ChannelOp::Send(92))?;
+/// builder.call(3, ChannelOp::Receive)?;
+/// builder.ret(1, ChannelRet::Value(48))?;
+/// builder.ret(0, ChannelRet::Done)?;
+/// let history = builder.finish();
+/// let ProgressVerdict::Rejected(evidence) =
+///     progress(&Channel::new(), &history, SyncAlgorithm::Auto, &Budget::unlimited())
+/// else {
+///     panic!("2 and 3 should have synchronised")
+/// };
+/// assert_eq!(evidence.anticipated, [[OpId(2), OpId(3)]]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn progress<S: SyncSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    algorithm: SyncAlgorithm,
+    budget: &Budget,
+) -> ProgressVerdict<S::Ret> {
+    let mut judge = Judge { algorithm, meter: Meter::start(budget), states: 0 };
+    let parts = by_object(history);
+    let mut all = Vec::new();
+    let mut unknown = None;
+    for events in parts.iter() {
+        match judge.progress(&whole(spec, history, events)) {
+            Ok(Ok(groups)) => all.push(groups),
+            Ok(Err(verdict)) => return verdict,
+            Err(kind) => unknown = unknown.or(Some(limit(history, kind))),
+        }
+    }
+    match unknown {
+        Some(limit) => ProgressVerdict::Unknown(limit),
+        None => ProgressVerdict::Accepted(merge(history, all)),
+    }
+}
+
+fn whole<'a, S: SyncSpec>(
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    events: &'a [crate::history::Event],
+) -> Task<'a, S> {
+    Task { spec, history, events, until: u32::MAX, assumed: None, only_returned: false }
+}
+
+/// Whether at most two synchronise, without a state.
+fn is_binary<S: SyncSpec>(spec: &S) -> bool {
+    spec.is_stateless() && spec.arities(&spec.initial()).iter().all(|arity| *arity <= 2)
+}
+
+/// Synchronisations without a state, in an order in which they may have happened: each right behind the last call in it.
+fn in_order<S: SyncSpec>(task: &Task<'_, S>, mut groups: Synchronisations) -> Synchronisations {
+    groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
+    groups
+}
+
+/// The synchronisations of several objects in one order.
+fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronisations>) -> Synchronisations {
+    if all.len() == 1 {
+        return all.pop().expect("there is one");
+    }
+    let mut placed = Vec::new();
+    for groups in all {
+        // Each as soon as possible.
+        let mut place = 0;
+        for group in groups {
+            place = group.iter().map(|op| history[*op].call_position()).fold(place, u32::max);
+            placed.push((place, group));
+        }
+    }
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, group)| group).collect()
+}
+
+fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
+    Limit { kind, event: 0, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) }
+}
+
+struct Judge {
+    algorithm: SyncAlgorithm,
+    meter: Meter,
+    states: u64,
+}
+
+impl Judge {
+    /// A synchronisation linearisation of a part, if there is one, replayed.
+    ///
+    /// # Panics
+    /// If the specification contradicts itself.
+    fn explain<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Option<Synchronisations>, LimitKind> {
+        let groups = match self.algorithm {
+            SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {
+                Err(LimitKind::Refused(_)) => pairs::search(task, &mut self.meter),
+                known => known,
+            },
+            SyncAlgorithm::Auto => self.search(task, Discipline::JustInTime, None),
+            SyncAlgorithm::Greedy => greedy::search(task, &mut self.meter),
+            SyncAlgorithm::Matching => pairs::search(task, &mut self.meter),
+            SyncAlgorithm::Search(discipline) => self.search(task, discipline, None),
+            SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter),
+        }?;
+        if let Some(groups) = &groups {
+            assert!(replay(task, groups).is_some(), "a synchronisation linearisation cannot be replayed");
+        }
+        Ok(groups)
+    }
+
+    fn search<S: SyncSpec>(
+        &mut self,
+        task: &Task<'_, S>,
+        discipline: Discipline,
+        left_over: Option<&[OpId]>,
+    ) -> Result<Option<Synchronisations>, LimitKind> {
+        let mut own = self.meter.part(None, None);
+        let mut search = Search::new(task, discipline, &mut own)?;
+        let found = search.run(left_over);
+        self.states += search.states();
+        self.meter.add(&own);
+        found
+    }
+
+    fn safety<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> SyncVerdict<S::Ret> {
+        let found = self.explain(task).and_then(|groups| match groups {
+            Some(groups) => Ok(SyncVerdict::Accepted(groups)),
+            None => self.evidence(task).map(SyncVerdict::Rejected),
+        });
+        found.unwrap_or_else(|kind| SyncVerdict::Unknown(limit(task.history, kind)))
+    }
+
+    /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one.
+    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<SyncEvidence<S::Ret>, LimitKind> {
+        let returns: Vec<OpId> =
+            task.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
+        let until = |count: usize| match count.checked_sub(1) {
+            Some(last) => Task { until: task.return_position(returns[last]) + 1, ..task.clone() },
+            None => Task { until: 0, ..task.clone() },
+        };
+        // So many returns can be explained, and so many cannot.
+        let (mut good, mut bad) = (0, returns.len());
+        let mut synchronisations = Vec::new();
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            match self.explain(&until(middle))? {
+                Some(groups) => (good, synchronisations) = (middle, groups),
+                None => bad = middle,
+            }
+        }
+        let refused = returns[good];
+        let event = task.return_position(refused);
+        let (allowed, all_allowed) = self.allowed(task, refused, event);
+        let open = part::open_at_return(task.history, task.events, refused);
+        Ok(SyncEvidence { synchronisations, refused, event, open, allowed, all_allowed })
+    }
+
+    /// What `refused` could have returned, and whether this is all.
+    fn allowed<S: SyncSpec>(&mut self, task: &Task<'_, S>, refused: OpId, event: u32) -> (Vec<S::Ret>, bool) {
+        let before = Task { until: event, ..task.clone() };
+        let results = if is_binary(task.spec) {
+            Ok(results_in_pairs(&before, refused))
+        } else {
+            let mut own = self.meter.part(None, None);
+            let results =
+                Search::new(&before, Discipline::Anytime, &mut own).and_then(|mut search| search.results(refused));
+            self.meter.add(&own);
+            results
+        };
+        let Ok(results) = results else { return (Vec::new(), false) };
+        let mut allowed = Vec::new();
+        for result in &results {
+            let task = Task { until: event + 1, assumed: Some((refused, result)), ..task.clone() };
+            match self.explain(&task) {
+                Ok(None) => {}
+                Ok(Some(_)) => allowed.push(result.clone()),
+                Err(_) => return (allowed, false),
+            }
+        }
+        (allowed, true)
+    }
+
+    /// A maximal synchronisation linearisation in which all have returned; or why there is none.
+    fn progress<S: SyncSpec>(
+        &mut self,
+        task: &Task<'_, S>,
+    ) -> Result<Result<Synchronisations, ProgressVerdict<S::Ret>>, LimitKind> {
+        let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
+        let mut stuck: Vec<OpId> = calls.filter(|op| !task.has_returned(*op)).collect();
+        stuck.sort_by_key(|op| task.rank(*op));
+        let returned = Task { only_returned: true, ..task.clone() };
+        let maximal = match self.algorithm {
+            SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
+            // Whatever has synchronised, the same may synchronise then.
+            _ if task.spec.is_stateless() => match task.find_group(&task.spec.initial(), &stuck) {
+                None => self.explain(&returned)?,
+                Some(_) => None,
+            },
+            SyncAlgorithm::Search(discipline) => self.search(&returned, discipline, Some(&stuck))?,
+            _ => self.search(&returned, Discipline::JustInTime, Some(&stuck))?,
+        };
+        if let Some(groups) = maximal {
+            return Ok(Ok(groups));
+        }
+        let groups = match self.safety(task) {
+            SyncVerdict::Accepted(groups) => groups,
+            SyncVerdict::Rejected(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
+            SyncVerdict::Unknown(limit) => return Ok(Err(ProgressVerdict::Unknown(limit))),
+        };
+        let evidence = match self.explain(&returned)? {
+            // All that returned is explained without the others, but some of these could have gone on.
+            Some(synchronisations) => {
+                let states = replay(&returned, &synchronisations).expect("it was replayed before");
+                let anticipated = states.iter().find_map(|state| task.find_group(state, &stuck)).into_iter().collect();
+                ProgressEvidence { synchronisations, anticipated }
+            }
+            // Some that returned need partners that did not.
+            None => {
+                let is_stuck = |group: &&Vec<OpId>| group.iter().any(|op| !task.has_returned(*op));
+                let anticipated = groups.iter().filter(is_stuck).cloned().collect();
+                ProgressEvidence { synchronisations: groups, anticipated }
+            }
+        };
+        Ok(Err(ProgressVerdict::Rejected(evidence)))
+    }
+}
+
+/// What an execution may return, each once, alone or with any other that is open while it is.
+fn results_in_pairs<S: SyncSpec>(task: &Task<'_, S>, op: OpId) -> Vec<S::Ret> {
+    let state = task.spec.initial();
+    let call = task.history[op].call_position();
+    let mut overlapping: Vec<OpId> = task
+        .events()
+        .filter(|event| event.kind() == EventKind::Call && task.return_position(event.op()) > call)
+        .map(|event| event.op())
+        .collect();
+    overlapping.sort_by_key(|op| task.rank(*op));
+    let mut results: Vec<S::Ret> = Vec::new();
+    task.for_each_group(&state, &overlapping, Some(op), &mut |group, _, of_group| {
+        for (_, result) in group.iter().zip(of_group).filter(|(member, _)| **member == op) {
+            if !results.contains(&result) {
+                results.push(result);
+            }
+        }
+    });
+    results
+}
+
+/// The states that these synchronisations may lead to; `None` if they do not explain the part.
+fn replay<S: SyncSpec>(task: &Task<'_, S>, groups: &Synchronisations) -> Option<Vec<S::State>> {
+    let mut states = vec![task.spec.initial()];
+    let mut has_synchronised = vec![false; task.history.len()];
+    // Each as soon as possible.
+    let mut now = 0;
+    for group in groups {
+        now = group.iter().map(|op| task.history[*op].call_position()).fold(now, u32::max);
+        let is_open = |op: &OpId| now < task.return_position(*op) && now < task.until;
+        if !group.iter().all(is_open) {
+            return None;
+        }
+        for op in group {
+            if std::mem::replace(&mut has_synchronised[op.index()], true) {
+                return None;
+            }
+        }
+        let mut next: Vec<S::State> = Vec::new();
+        for (state, _) in states.iter().flat_map(|state| task.synchronise(state, group)) {
+            if !next.contains(&state) {
+                next.push(state);
+            }
+        }
+        states = next;
+        if states.is_empty() {
+            return None;
+        }
+    }
+    let mut returns = task.events().filter(|event| event.kind() == EventKind::Return);
+    returns.all(|event| has_synchronised[event.op().index()]).then_some(states)
+}

@@ -1,0 +1,49 @@
+//! Three kinds that meet.
+
+use super::{SyncSpec, Synchronised};
+
+/// An operation of [`Abc`]: who comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AbcOp {
+    /// One of the first kind.
+    A(u64),
+    /// One of the second.
+    B(u64),
+    /// One of the third.
+    C(u64),
+}
+
+/// One of each of three kinds meet, and each learns the names of the two others, in the order of their kinds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Abc;
+
+impl SyncSpec for Abc {
+    type Op = AbcOp;
+    type Ret = (u64, u64);
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![3]
+    }
+
+    fn place(&self, op: &AbcOp) -> u32 {
+        match op {
+            AbcOp::A(_) => 0,
+            AbcOp::B(_) => 1,
+            AbcOp::C(_) => 2,
+        }
+    }
+
+    fn extends(&self, (): &(), ops: &[&AbcOp]) -> bool {
+        matches!(ops, [AbcOp::A(_)] | [AbcOp::A(_), AbcOp::B(_)])
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&AbcOp]) -> Synchronised<(), (u64, u64)> {
+        match *ops {
+            [&AbcOp::A(a), &AbcOp::B(b), &AbcOp::C(c)] => vec![((), vec![(b, c), (a, c), (a, b)])],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Atomic broadcast.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{ChannelOp, ChannelRet, SyncSpec, Synchronised};
+
+/// One sends to n receivers at once: none goes on before all have come.
+#[derive(Clone, Copy, Debug)]
+pub struct Broadcast<V> {
+    receivers: usize,
+    values: PhantomData<fn(V)>,
+}
+
+impl<V> Broadcast<V> {
+    /// To so many receivers.
+    pub fn new(receivers: usize) -> Self {
+        Self { receivers, values: PhantomData }
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Broadcast<V> {
+    type Op = ChannelOp<V>;
+    type Ret = ChannelRet<V>;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![self.receivers + 1]
+    }
+
+    fn place(&self, op: &ChannelOp<V>) -> u32 {
+        u32::from(matches!(op, ChannelOp::Receive))
+    }
+
+    fn extends(&self, (): &(), ops: &[&ChannelOp<V>]) -> bool {
+        matches!(ops, [ChannelOp::Send(_), receives @ ..] if receives.iter().all(|op| matches!(op, ChannelOp::Receive)))
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), ChannelRet<V>> {
+        match ops {
+            [ChannelOp::Send(value), receives @ ..] if receives.len() == self.receivers && self.extends(&(), ops) => {
+                let mut results = vec![ChannelRet::Done];
+                results.extend(receives.iter().map(|_| ChannelRet::Value(value.clone())));
+                vec![((), results)]
+            }
+            _ => Vec::new(),
+        }
+    }
+}

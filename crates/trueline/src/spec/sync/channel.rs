@@ -1,0 +1,135 @@
+//! Synchronous channels.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{SyncSpec, Synchronised};
+
+/// An operation of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChannelOp<V> {
+    /// Sends a value, and waits until it is received.
+    Send(V),
+    /// Waits for a value.
+    Receive,
+}
+
+/// The result of an operation of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChannelRet<V> {
+    /// It was sent.
+    Done,
+    /// It was received.
+    Value(V),
+}
+
+/// A synchronous channel: a send and a receive meet, and the receive returns what was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel<V>(PhantomData<fn(V)>);
+
+impl<V> Channel<V> {
+    /// A channel.
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Default for Channel<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
+    type Op = ChannelOp<V>;
+    type Ret = ChannelRet<V>;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![2]
+    }
+
+    fn place(&self, op: &ChannelOp<V>) -> u32 {
+        u32::from(matches!(op, ChannelOp::Receive))
+    }
+
+    fn extends(&self, (): &(), ops: &[&ChannelOp<V>]) -> bool {
+        matches!(ops, [ChannelOp::Send(_)])
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), ChannelRet<V>> {
+        match ops {
+            [ChannelOp::Send(value), ChannelOp::Receive] => {
+                vec![((), vec![ChannelRet::Done, ChannelRet::Value(value.clone())])]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// All that receive a value, or may, are alike to all that send it.
+    fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&ChannelRet<V>>) -> bool {
+        true
+    }
+}
+
+/// The result of an operation of a [`CounterChannel`]: the number of the synchronisation, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CounterChannelRet<V> {
+    /// It was sent, under this number.
+    Sent(u64),
+    /// It was received, under this number.
+    Received(V, u64),
+}
+
+/// A synchronous channel that numbers its synchronisations; both sides get the number.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterChannel<V>(PhantomData<fn(V)>);
+
+impl<V> CounterChannel<V> {
+    /// A channel that was not used.
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Default for CounterChannel<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CounterChannel<V> {
+    type Op = ChannelOp<V>;
+    type Ret = CounterChannelRet<V>;
+    type State = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn arities(&self, _: &u64) -> Vec<usize> {
+        vec![2]
+    }
+
+    fn place(&self, op: &ChannelOp<V>) -> u32 {
+        u32::from(matches!(op, ChannelOp::Receive))
+    }
+
+    fn extends(&self, _: &u64, ops: &[&ChannelOp<V>]) -> bool {
+        matches!(ops, [ChannelOp::Send(_)])
+    }
+
+    fn synchronise(&self, count: &u64, ops: &[&ChannelOp<V>]) -> Synchronised<u64, CounterChannelRet<V>> {
+        match ops {
+            [ChannelOp::Send(value), ChannelOp::Receive] => {
+                let number = count + 1;
+                let received = CounterChannelRet::Received(value.clone(), number);
+                vec![(number, vec![CounterChannelRet::Sent(number), received])]
+            }
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Barriers whose parties come and go.
+
+use std::collections::BTreeSet;
+
+use super::{SyncSpec, Synchronised};
+
+/// An operation of an [`EnrollableBarrier`], and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EnrollableBarrierOp {
+    /// Waits for all who are enrolled.
+    Sync(u32),
+    /// Becomes one of them.
+    Enrol(u32),
+    /// Is none of them any more.
+    Resign(u32),
+}
+
+/// All who are enrolled wait for each other. Nobody is, in the beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EnrollableBarrier;
+
+impl SyncSpec for EnrollableBarrier {
+    type Op = EnrollableBarrierOp;
+    type Ret = ();
+    /// Who is enrolled.
+    type State = BTreeSet<u32>;
+
+    fn initial(&self) -> BTreeSet<u32> {
+        BTreeSet::new()
+    }
+
+    fn arities(&self, enrolled: &BTreeSet<u32>) -> Vec<usize> {
+        if enrolled.len() > 1 { vec![1, enrolled.len()] } else { vec![1] }
+    }
+
+    /// In the order of the parties: one set of them is tried once.
+    fn place(&self, op: &EnrollableBarrierOp) -> u32 {
+        match op {
+            EnrollableBarrierOp::Sync(me) => *me,
+            EnrollableBarrierOp::Enrol(_) | EnrollableBarrierOp::Resign(_) => u32::MAX,
+        }
+    }
+
+    fn extends(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> bool {
+        let mut parties = enrolled.iter();
+        ops.iter().all(|op| matches!(op, EnrollableBarrierOp::Sync(me) if parties.next() == Some(me)))
+    }
+
+    fn synchronise(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> Synchronised<BTreeSet<u32>, ()> {
+        let mut next = enrolled.clone();
+        let happens = match ops {
+            [EnrollableBarrierOp::Enrol(me)] => next.insert(*me),
+            [EnrollableBarrierOp::Resign(me)] => next.remove(me),
+            ops => ops.len() == enrolled.len() && self.extends(enrolled, ops),
+        };
+        if happens { vec![(next, vec![(); ops.len()])] } else { Vec::new() }
+    }
+}

@@ -1,0 +1,48 @@
+//! Exchangers.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{SyncSpec, Synchronised};
+
+/// Two that meet exchange values: each brings one, and returns the other's.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanger<V>(PhantomData<fn(V)>);
+
+impl<V> Exchanger<V> {
+    /// An exchanger.
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Default for Exchanger<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
+    type Op = V;
+    type Ret = V;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![2]
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&V]) -> Synchronised<(), V> {
+        match *ops {
+            [one, other] => vec![((), vec![other.clone(), one.clone()])],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The partners of what brought u and returned v brought v and returned u, or may.
+    fn is_interchangeable(&self, _: &V, _: Option<&V>) -> bool {
+        true
+    }
+}

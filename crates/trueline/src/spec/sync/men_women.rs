@@ -1,0 +1,48 @@
+//! Men and women.
+
+use super::{SyncSpec, Synchronised};
+
+/// An operation of [`MenWomen`]: who comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MenWomenOp {
+    /// This man.
+    Man(u64),
+    /// This woman.
+    Woman(u64),
+}
+
+/// Men wait for women and women for men; each learns the name of the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MenWomen;
+
+impl SyncSpec for MenWomen {
+    type Op = MenWomenOp;
+    type Ret = u64;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![2]
+    }
+
+    fn place(&self, op: &MenWomenOp) -> u32 {
+        u32::from(matches!(op, MenWomenOp::Woman(_)))
+    }
+
+    fn extends(&self, (): &(), ops: &[&MenWomenOp]) -> bool {
+        matches!(ops, [MenWomenOp::Man(_)])
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&MenWomenOp]) -> Synchronised<(), u64> {
+        match *ops {
+            [&MenWomenOp::Man(him), &MenWomenOp::Woman(her)] => vec![((), vec![her, him])],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What was returned tells the name of the partner, and its partner's.
+    fn is_interchangeable(&self, _: &MenWomenOp, _: Option<&u64>) -> bool {
+        true
+    }
+}

@@ -1,0 +1,84 @@
+//! Queues that know when all wait.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{SyncSpec, Synchronised};
+use crate::spec::persistent::Chain;
+
+/// An operation of a [`TerminatingQueue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TerminatingQueueOp<V> {
+    /// Adds a value at the end.
+    Enqueue(V),
+    /// Takes the first value; waits for one.
+    Dequeue,
+}
+
+/// The result of an operation of a [`TerminatingQueue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TerminatingQueueRet<V> {
+    /// It was added.
+    Done,
+    /// What was taken; nothing if all workers waited for it.
+    Value(Option<V>),
+}
+
+/// A queue whose dequeues wait for an element, unless all workers wait: then they all return without one.
+#[derive(Clone, Copy, Debug)]
+pub struct TerminatingQueue<V> {
+    workers: usize,
+    values: PhantomData<fn(V)>,
+}
+
+impl<V> TerminatingQueue<V> {
+    /// An empty queue that so many workers use.
+    pub fn new(workers: usize) -> Self {
+        Self { workers, values: PhantomData }
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueue<V> {
+    type Op = TerminatingQueueOp<V>;
+    type Ret = TerminatingQueueRet<V>;
+    /// The elements; nothing once all workers have waited.
+    type State = Option<Chain<V>>;
+
+    fn initial(&self) -> Option<Chain<V>> {
+        Some(Chain::default())
+    }
+
+    fn arities(&self, queue: &Option<Chain<V>>) -> Vec<usize> {
+        let is_empty = queue.as_ref().is_some_and(Chain::is_empty);
+        if is_empty && self.workers > 1 { vec![1, self.workers] } else { vec![1] }
+    }
+
+    fn extends(&self, queue: &Option<Chain<V>>, ops: &[&TerminatingQueueOp<V>]) -> bool {
+        queue.as_ref().is_some_and(Chain::is_empty) && ops.iter().all(|op| matches!(op, TerminatingQueueOp::Dequeue))
+    }
+
+    fn synchronise(
+        &self,
+        queue: &Option<Chain<V>>,
+        ops: &[&TerminatingQueueOp<V>],
+    ) -> Synchronised<Option<Chain<V>>, TerminatingQueueRet<V>> {
+        let nothing = || TerminatingQueueRet::Value(None);
+        match (queue, ops) {
+            (Some(queue), [TerminatingQueueOp::Enqueue(value)]) => {
+                vec![(Some(queue.push_newest(value.clone())), vec![TerminatingQueueRet::Done])]
+            }
+            (None, [TerminatingQueueOp::Enqueue(_)]) => vec![(None, vec![TerminatingQueueRet::Done])],
+            (None, [TerminatingQueueOp::Dequeue]) => vec![(None, vec![nothing()])],
+            (Some(queue), ops) if queue.is_empty() => {
+                let all_wait = ops.len() == self.workers && self.extends(&Some(queue.clone()), ops);
+                if all_wait { vec![(None, vec![nothing(); self.workers])] } else { Vec::new() }
+            }
+            (Some(queue), [TerminatingQueueOp::Dequeue]) => match queue.drop_oldest() {
+                Some((value, rest)) => vec![(Some(rest), vec![TerminatingQueueRet::Value(Some(value.clone()))])],
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Channels and exchangers that wait for some time only.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::{ChannelOp, SyncSpec, Synchronised};
+
+/// The result of an operation of a [`TimeoutChannel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeoutChannelRet<V> {
+    /// Whether it was sent.
+    Sent(bool),
+    /// What was received, if anything was.
+    Received(Option<V>),
+}
+
+/// A synchronous channel whose operations may give up.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeoutChannel<V>(PhantomData<fn(V)>);
+
+impl<V> TimeoutChannel<V> {
+    /// A channel.
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Default for TimeoutChannel<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> {
+    type Op = ChannelOp<V>;
+    type Ret = TimeoutChannelRet<V>;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![1, 2]
+    }
+
+    fn place(&self, op: &ChannelOp<V>) -> u32 {
+        u32::from(matches!(op, ChannelOp::Receive))
+    }
+
+    fn extends(&self, (): &(), ops: &[&ChannelOp<V>]) -> bool {
+        matches!(ops, [ChannelOp::Send(_)])
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&ChannelOp<V>]) -> Synchronised<(), TimeoutChannelRet<V>> {
+        let results = match ops {
+            [ChannelOp::Send(_)] => vec![TimeoutChannelRet::Sent(false)],
+            [ChannelOp::Receive] => vec![TimeoutChannelRet::Received(None)],
+            [ChannelOp::Send(value), ChannelOp::Receive] => {
+                vec![TimeoutChannelRet::Sent(true), TimeoutChannelRet::Received(Some(value.clone()))]
+            }
+            _ => return Vec::new(),
+        };
+        vec![((), results)]
+    }
+
+    /// As for a channel; what gave up has no partner.
+    fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&TimeoutChannelRet<V>>) -> bool {
+        true
+    }
+}
+
+/// Two that meet exchange values; one that meets nobody may give up.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeoutExchanger<V>(PhantomData<fn(V)>);
+
+impl<V> TimeoutExchanger<V> {
+    /// An exchanger.
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<V> Default for TimeoutExchanger<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V> {
+    type Op = V;
+    type Ret = Option<V>;
+    type State = ();
+
+    fn initial(&self) {}
+
+    fn arities(&self, (): &()) -> Vec<usize> {
+        vec![1, 2]
+    }
+
+    fn synchronise(&self, (): &(), ops: &[&V]) -> Synchronised<(), Option<V>> {
+        match *ops {
+            [_] => vec![((), vec![None])],
+            [one, other] => vec![((), vec![Some(other.clone()), Some(one.clone())])],
+            _ => Vec::new(),
+        }
+    }
+
+    /// As for an exchanger; what gave up has no partner.
+    fn is_interchangeable(&self, _: &V, _: Option<&Option<V>>) -> bool {
+        true
+    }
+}

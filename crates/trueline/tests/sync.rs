@@ -1,0 +1,343 @@
+//! Every checker of synchronisations against the definition, on small random histories.
+#![expect(clippy::print_stdout, reason = "a test says what it did")]
+
+use std::fmt::Debug;
+
+use trueline::drive::Random;
+use trueline::history::{History, OpId};
+use trueline::judge::sync::{Discipline, SyncAlgorithm, TwoStep, check, progress};
+use trueline::judge::{Algorithm, Budget, Config};
+use trueline::spec::sync::{
+    Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
+    Combine, CounterChannel, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter, FilterChannel, FilterChannelOp,
+    MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp, TimeoutChannel, TimeoutExchanger,
+    TwoFamilies, TwoFamiliesOp,
+};
+use trueline::verdict::{LimitKind, ProgressVerdict, SyncVerdict};
+
+/// How many histories of each family are judged in an ordinary test run.
+const HISTORIES: u64 = 20_000;
+
+/// `TRUELINE_SOAK` histories of each family instead.
+fn histories() -> u64 {
+    std::env::var("TRUELINE_SOAK").map_or(HISTORIES, |soak| soak.parse().expect("TRUELINE_SOAK is a number"))
+}
+
+/// A specification with random operations.
+struct Family<S, F> {
+    name: &'static str,
+    spec: S,
+    processes: u32,
+    /// The operation of a process.
+    random_op: F,
+    /// Whether there are pairs of two places, so that the simpler two-step specification is right too.
+    is_binary: bool,
+}
+
+/// What happens in a history.
+#[derive(Clone, Debug)]
+enum Happens<Op, Ret> {
+    Call(u32, Op),
+    Return(u32, Ret),
+}
+
+impl<Op, Ret> Happens<Op, Ret> {
+    fn process(&self) -> u32 {
+        match self {
+            Self::Call(process, _) | Self::Return(process, _) => *process,
+        }
+    }
+}
+
+type Events<S> = Vec<Happens<<S as SyncSpec>::Op, <S as SyncSpec>::Ret>>;
+
+impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
+    /// A run of a correct object: calls, synchronisations and returns as they come.
+    fn simulate(&self, random: &mut Random) -> Events<S> {
+        let mut state = self.spec.initial();
+        let mut waiting: Vec<(u32, S::Op)> = Vec::new();
+        let mut ready: Vec<(u32, S::Ret)> = Vec::new();
+        let mut idle: Vec<u32> = (0..self.processes).collect();
+        let mut events = Vec::new();
+        let mut calls = 2 + random.below(5);
+        for _ in 0..8 + random.below(28) {
+            match random.below(3) {
+                0 if calls > 0 && !idle.is_empty() => {
+                    calls -= 1;
+                    let process = idle.swap_remove(random.below(idle.len() as u32) as usize);
+                    let op = (self.random_op)(random, process);
+                    waiting.push((process, op.clone()));
+                    events.push(Happens::Call(process, op));
+                }
+                1 => {
+                    // The places are by place, and of one place by call: a stable sort.
+                    let mut by_place = waiting.clone();
+                    by_place.sort_by_key(|(_, op)| self.spec.place(op));
+                    let mut possible = Vec::new();
+                    for bits in 1_u32..1 << by_place.len() {
+                        let member = |at: &usize| bits >> at & 1 == 1;
+                        let group: Vec<&(u32, S::Op)> =
+                            (0..by_place.len()).filter(member).map(|at| &by_place[at]).collect();
+                        let ops: Vec<&S::Op> = group.iter().map(|(_, op)| op).collect();
+                        for (next, results) in self.spec.synchronise(&state, &ops) {
+                            let results: Vec<_> = group.iter().map(|(process, _)| *process).zip(results).collect();
+                            possible.push((next, results));
+                        }
+                    }
+                    if !possible.is_empty() {
+                        let (next, results) = possible.swap_remove(random.below(possible.len() as u32) as usize);
+                        state = next;
+                        waiting.retain(|(process, _)| results.iter().all(|(other, _)| other != process));
+                        ready.extend(results);
+                    }
+                }
+                _ if !ready.is_empty() && random.chance(2, 3) => {
+                    let (process, result) = ready.swap_remove(random.below(ready.len() as u32) as usize);
+                    events.push(Happens::Return(process, result));
+                    idle.push(process);
+                }
+                _ => {}
+            }
+        }
+        if random.chance(1, 2) {
+            events.extend(ready.into_iter().map(|(process, result)| Happens::Return(process, result)));
+        }
+        events
+    }
+
+    /// The run with something wrong: executions that are shorter than they were, results of others, and returns of what
+    /// nobody came for.
+    fn spoil(&self, events: &mut Events<S>, random: &mut Random) {
+        let results: Vec<S::Ret> = events
+            .iter()
+            .filter_map(|event| if let Happens::Return(_, result) = event { Some(result.clone()) } else { None })
+            .collect();
+        if results.is_empty() {
+            return;
+        }
+        let any_result = |random: &mut Random| results[random.below(results.len() as u32) as usize].clone();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(events.len() as u32) as usize;
+            let process = events[at].process();
+            let is_other = |event: &Happens<S::Op, S::Ret>| event.process() != process;
+            match &mut events[at] {
+                Happens::Return(..) if random.chance(1, 2) => {
+                    let others = events[..at].iter().rev().take_while(|event| is_other(event)).count();
+                    let event = events.remove(at);
+                    events.insert(at - random.below(others as u32 + 1) as usize, event);
+                }
+                Happens::Return(_, result) => *result = any_result(random),
+                Happens::Call(..) => {
+                    let others = events[at + 1..].iter().take_while(|event| is_other(event)).count();
+                    if at + 1 + others < events.len() {
+                        let event = events.remove(at);
+                        events.insert(at + random.below(others as u32 + 1) as usize, event);
+                    } else {
+                        let place = at + 1 + random.below(others as u32 + 1) as usize;
+                        events.insert(place, Happens::Return(process, any_result(random)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn history(&self, random: &mut Random) -> History<S::Op, S::Ret> {
+        let mut events = self.simulate(random);
+        if random.chance(3, 4) {
+            self.spoil(&mut events, random);
+        }
+        let mut builder = History::builder();
+        for event in events {
+            match event {
+                Happens::Call(process, op) => builder.call(process, op).map(|_| ()),
+                Happens::Return(process, result) => builder.ret(process, result).map(|_| ()),
+            }
+            .expect("events of a process stay in their order");
+        }
+        builder.finish()
+    }
+
+    fn algorithms(&self) -> Vec<SyncAlgorithm> {
+        use Discipline::{Anytime, AsSoonAsPossible, JustInTime};
+        let mut algorithms = vec![SyncAlgorithm::Auto];
+        algorithms.extend([Anytime, AsSoonAsPossible, JustInTime].map(SyncAlgorithm::Search));
+        let arities = self.spec.arities(&self.spec.initial());
+        if self.spec.is_stateless() && arities.iter().all(|arity| *arity <= 2) {
+            algorithms.extend([SyncAlgorithm::Greedy, SyncAlgorithm::Matching]);
+        }
+        algorithms
+    }
+
+    fn agree(&self) {
+        let budget = Budget::unlimited();
+        let (mut accepted, mut stuck, mut refused) = (0_u64, [0_u64; 3], 0_u64);
+        for seed in 0..histories() {
+            let mut random = Random::new(seed);
+            let history = self.history(&mut random);
+            let context = |what: &dyn Debug| format!("{} {what:?}: seed {seed}: {history:#?}", self.name);
+            let expected = check(&self.spec, &history, SyncAlgorithm::Brute, &budget).verdict;
+            let expected_progress = kind(&progress(&self.spec, &history, SyncAlgorithm::Brute, &budget));
+            accepted += u64::from(expected.is_accepted());
+            stuck[expected_progress as usize] += 1;
+            for algorithm in self.algorithms() {
+                let verdict = check(&self.spec, &history, algorithm, &budget).verdict;
+                match (&verdict, &expected) {
+                    (SyncVerdict::Accepted(_), SyncVerdict::Accepted(_)) => {}
+                    (SyncVerdict::Rejected(found), SyncVerdict::Rejected(expected)) => {
+                        assert_eq!(
+                            (found.refused, found.event, &found.open),
+                            (expected.refused, expected.event, &expected.open),
+                            "{}",
+                            context(&algorithm)
+                        );
+                        // It may have refused what would have been allowed.
+                        if algorithm == SyncAlgorithm::Greedy && !found.all_allowed {
+                            refused += 1;
+                            continue;
+                        }
+                        let same = |one: &[S::Ret], other: &[S::Ret]| one.iter().all(|result| other.contains(result));
+                        let are_same =
+                            same(&found.allowed, &expected.allowed) && same(&expected.allowed, &found.allowed);
+                        assert!(are_same && found.all_allowed, "{}: {found:?}", context(&algorithm));
+                    }
+                    (SyncVerdict::Unknown(limit), _) if matches!(limit.kind, LimitKind::Refused(_)) => {
+                        assert_eq!(algorithm, SyncAlgorithm::Greedy, "{}", context(&algorithm));
+                        refused += 1;
+                        continue;
+                    }
+                    _ => panic!("{} is {verdict:?}, should be {expected:?}", context(&algorithm)),
+                }
+                let found = progress(&self.spec, &history, algorithm, &budget);
+                if !matches!(&found, ProgressVerdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_))) {
+                    assert_eq!(kind(&found), expected_progress, "{}: {found:?}", context(&algorithm));
+                }
+            }
+            let config = Config::new().algorithm(Algorithm::JustInTimeGraph);
+            let mut two_steps = vec![TwoStep::new(&self.spec)];
+            if self.is_binary {
+                two_steps.push(TwoStep::binary(&self.spec));
+            }
+            for two_step in two_steps {
+                let verdict = two_step.check(&history, &config).verdict;
+                assert_eq!(verdict.is_accepted(), expected.is_accepted(), "{}", context(&"two steps"));
+            }
+        }
+        println!(
+            "{}: {accepted} of {} accepted; progress: {} yes, {} no, {} unsafe; {refused} refused by greedy",
+            self.name,
+            histories(),
+            stuck[0],
+            stuck[1],
+            stuck[2]
+        );
+        let few = histories() / 20;
+        assert!(accepted > few && histories() - accepted > few, "{}: {accepted} accepted", self.name);
+        assert!(stuck.iter().all(|of| *of > few / 10), "{}: {stuck:?}", self.name);
+    }
+}
+
+fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {
+    match verdict {
+        ProgressVerdict::Accepted(_) => 0,
+        ProgressVerdict::Rejected(evidence) => {
+            assert!(!evidence.anticipated.is_empty(), "{evidence:?}");
+            1
+        }
+        ProgressVerdict::Unsafe(_) => 2,
+        ProgressVerdict::Unknown(limit) => panic!("{limit}"),
+    }
+}
+
+/// A test for each family.
+macro_rules! families {
+    ($($name:ident: $spec:expr, $processes:expr, $is_binary:expr, $random_op:expr;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                let spec = $spec;
+                let family =
+                    Family { name: stringify!($name), spec, processes: $processes, random_op: $random_op, is_binary: $is_binary };
+                family.agree();
+            }
+        )+
+    };
+}
+
+families! {
+    channel: Channel::new(), 4, true, |random: &mut Random, _| channel_op(random, 3);
+    filter_channel: FilterChannel, 4, true, |random: &mut Random, _| match random.below(4) {
+        0 | 1 => FilterChannelOp::Send(random.below(4).into()),
+        2 => FilterChannelOp::Receive(Filter::EVEN),
+        _ => FilterChannelOp::Receive(if random.chance(1, 2) { Filter::ODD } else { Filter { modulus: 1, remainder: 0 } }),
+    };
+    men_women: MenWomen, 4, true, |random: &mut Random, _| match random.chance(1, 2) {
+        true => MenWomenOp::Man(random.below(3).into()),
+        false => MenWomenOp::Woman(random.below(3).into()),
+    };
+    exchanger: Exchanger::new(), 4, false, |random: &mut Random, _| random.below(3);
+    counter_channel: CounterChannel::new(), 4, true, |random: &mut Random, _| channel_op(random, 2);
+    two_families: TwoFamilies, 4, true, |random: &mut Random, process| match process % 2 {
+        0 => TwoFamiliesOp::A(if random.chance(3, 4) { process / 2 } else { random.below(2) }),
+        _ => TwoFamiliesOp::B(process / 2),
+    };
+    one_family: OneFamily, 4, false, |_: &mut Random, process| process;
+    abc: Abc, 4, false, |random: &mut Random, _| match random.below(3) {
+        0 => AbcOp::A(random.below(2).into()),
+        1 => AbcOp::B(random.below(2).into()),
+        _ => AbcOp::C(random.below(2).into()),
+    };
+    barrier: Barrier::new(3), 4, false, |_: &mut Random, process| BarrierOp { me: process, value: 0 };
+    combining_barrier: Barrier::combining(2, Combine::Sum), 3, false, |random: &mut Random, process| BarrierOp {
+        me: process,
+        value: random.below(3).into(),
+    };
+    enrollable_barrier: EnrollableBarrier, 3, false, |random: &mut Random, process| match random.below(4) {
+        0 | 1 => EnrollableBarrierOp::Enrol(process),
+        2 => EnrollableBarrierOp::Sync(process),
+        _ => EnrollableBarrierOp::Resign(process),
+    };
+    timeout_channel: TimeoutChannel::new(), 4, true, |random: &mut Random, _| channel_op(random, 3);
+    timeout_exchanger: TimeoutExchanger::new(), 4, false, |random: &mut Random, _| random.below(3);
+    closeable_channel: CloseableChannel::new(), 4, true, |random: &mut Random, _| match random.below(7) {
+        0 => CloseableChannelOp::Close,
+        1..=3 => CloseableChannelOp::Send(random.below(3)),
+        _ => CloseableChannelOp::Receive,
+    };
+    terminating_queue: TerminatingQueue::new(3), 3, false, |random: &mut Random, _| match random.below(5) {
+        0 | 1 => TerminatingQueueOp::Enqueue(random.below(3)),
+        _ => TerminatingQueueOp::Dequeue,
+    };
+    broadcast: Broadcast::new(2), 4, false, |random: &mut Random, _| match random.below(3) {
+        0 => ChannelOp::Send(random.below(2)),
+        _ => ChannelOp::Receive,
+    };
+}
+
+fn channel_op(random: &mut Random, values: u32) -> ChannelOp<u32> {
+    if random.chance(1, 2) { ChannelOp::Send(random.below(values)) } else { ChannelOp::Receive }
+}
+
+/// Several objects are judged one by one.
+#[test]
+fn objects_are_judged_one_by_one() {
+    let mut builder = History::builder();
+    let [left, right] = ["left", "right"].map(|name| builder.object(name));
+    builder.call_on(left, 0, ChannelOp::Send(1)).expect("well formed");
+    builder.call_on(right, 1, ChannelOp::Receive).expect("well formed");
+    builder.ret(1, ChannelRet::Value(1)).expect("well formed");
+    builder.ret(0, ChannelRet::Done).expect("well formed");
+    let judgement = check(&Channel::new(), &builder.finish(), SyncAlgorithm::Auto, &Budget::unlimited());
+    let evidence = judgement.verdict.evidence().expect("they are on different channels").clone();
+    assert!(evidence.allowed.is_empty() && [OpId(0), OpId(1)].contains(&evidence.refused));
+}
+
+/// A timeout channel: it matters when the second step comes, so a log that has it late is refused.
+#[test]
+fn late_second_steps_are_refused_where_they_matter() {
+    let mut builder = History::builder();
+    builder.call(0, ChannelOp::Send(3)).expect("well formed");
+    let history = builder.finish();
+    let refused = TwoStep::new(&TimeoutChannel::new()).history(&history, true).expect_err("one or two synchronise");
+    assert!(refused.contains("depends on when they come"));
+    assert!(TwoStep::new(&TimeoutChannel::new()).history(&history, false).is_ok());
+}
