@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use trueline::drive::{
-    Behaviour, Call, Clock, Handle, Instance, Kind, Random, Run, Runner, Settings, Shape, Timed, Workload,
+    Behaviour, Call, Clock, Handle, Instance, Kind, Look, Random, Run, Runner, Settings, Shape, Timed, Workload,
 };
 use trueline::history::{Argument, Datum, History, Outcome, Value};
 use trueline::judge::{Algorithm, Config, check};
@@ -90,7 +90,7 @@ fn cost_of_recording(clock: Clock) -> f64 {
             operations: 0,
             seed: 1,
         };
-        let (seen, elapsed) = runner.run_until(vec![run], &kinds, &settings, |_| false);
+        let (seen, elapsed) = runner.run_until(vec![run], &kinds, &settings, |_| Look::MayWait);
         assert_eq!(seen[0].history.len(), OPERATIONS);
         recorded = recorded.min(elapsed);
     }

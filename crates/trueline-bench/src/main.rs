@@ -16,6 +16,7 @@ mod measure;
 mod monitors;
 #[cfg(feature = "files")]
 mod shrink;
+mod sync;
 
 #[cfg(feature = "files")]
 use std::path::Path;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
         ["lowe"] => lowe::table(),
+        ["sync"] => sync::table(),
         ["find", ref options @ ..] => {
             let Some(options) = find::Options::read(options) else { return usage() };
             if let Err(problem) = find::table(&options) {
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | sync | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }

@@ -153,6 +153,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) clock_skew: i64,
 
+    /// What is judged: what returned (`safety`), or also whether operations that wait for others and are stuck at the end
+    /// should have returned (`progress`).
+    #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
+    pub(crate) criterion: Criterion,
+
     /// Of a history that is not linearizable, print the few operations that this rests on.
     #[arg(long)]
     pub(crate) core: bool,
@@ -251,6 +256,14 @@ pub(crate) struct TestArgs {
     /// Print one JSON object for each.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Criterion {
+    #[value(alias = "linearizable", alias = "synchronisation")]
+    Safety,
+    Progress,
 }
 
 /// How often operations are called.

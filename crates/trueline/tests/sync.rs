@@ -13,7 +13,7 @@ use trueline::spec::sync::{
     MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp, TimeoutChannel, TimeoutExchanger,
     TwoFamilies, TwoFamiliesOp,
 };
-use trueline::verdict::{LimitKind, ProgressVerdict, SyncVerdict};
+use trueline::verdict::{LimitKind, ProgressVerdict, Verdict};
 
 /// How many histories of each family are judged in an ordinary test run.
 const HISTORIES: u64 = 20_000;
@@ -182,8 +182,8 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             for algorithm in self.algorithms() {
                 let verdict = check(&self.spec, &history, algorithm, &budget).verdict;
                 match (&verdict, &expected) {
-                    (SyncVerdict::Accepted(_), SyncVerdict::Accepted(_)) => {}
-                    (SyncVerdict::Rejected(found), SyncVerdict::Rejected(expected)) => {
+                    (Verdict::Accepted(_), Verdict::Accepted(_)) => {}
+                    (Verdict::Rejected(found), Verdict::Rejected(expected)) => {
                         assert_eq!(
                             (found.refused, found.event, &found.open),
                             (expected.refused, expected.event, &expected.open),
@@ -200,7 +200,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
                             same(&found.allowed, &expected.allowed) && same(&expected.allowed, &found.allowed);
                         assert!(are_same && found.all_allowed, "{}: {found:?}", context(&algorithm));
                     }
-                    (SyncVerdict::Unknown(limit), _) if matches!(limit.kind, LimitKind::Refused(_)) => {
+                    (Verdict::Unknown(limit), _) if matches!(limit.kind, LimitKind::Refused(_)) => {
                         assert_eq!(algorithm, SyncAlgorithm::Greedy, "{}", context(&algorithm));
                         refused += 1;
                         continue;

@@ -14,7 +14,7 @@ use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, json, text};
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, Criterion};
 use crate::output::{self, Written};
 
 /// How much is read from a file at once.
@@ -33,6 +33,13 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         let name = spec.name();
         output::error(format_args!(
             "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
+        ));
+        return ExitCode::from(2);
+    }
+    if args.criterion == Criterion::Progress && !spec.has_progress() {
+        let name = spec.name();
+        output::error(format_args!(
+            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
         ));
         return ExitCode::from(2);
     }
@@ -59,7 +66,7 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     tally.exit_code()
 }
 
-fn config(args: &CheckArgs) -> Config {
+fn budget(args: &CheckArgs) -> Budget {
     let mut budget = Budget::unlimited().memory(args.memory);
     if let Some(timeout) = args.timeout {
         budget = budget.time(timeout);
@@ -67,11 +74,15 @@ fn config(args: &CheckArgs) -> Config {
     if let Some(configurations) = args.configurations {
         budget = budget.configurations(configurations);
     }
+    budget
+}
+
+fn config(args: &CheckArgs) -> Config {
     let mut config = Config::new()
         .algorithm(args.algorithm.clone())
         .partition(!args.no_partition)
         .threads(usize::from(args.threads))
-        .budget(budget);
+        .budget(budget(args));
     if let Some(rules) = args.rules {
         config = config.rules(rules);
     }
@@ -191,11 +202,17 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
         Ok(history) => history,
         Err(fault) => return unreadable(fault.line(), fault.message().to_owned()),
     };
+    let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
     match spec.judge(history, config) {
         Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
         Ok(judged) => {
             let counts = (judged.operations(), judged.pending());
             let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+            if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
+                if let Some(Ok(verdict)) = spec.progress(&stuck, &budget(args)) {
+                    report = report.with_progress(&judged.history(), &verdict);
+                }
+            }
             if args.core && !args.quiet {
                 let limits = Limits::new().time(args.core_timeout).memory(args.memory);
                 if let Some(core) = spec.shrink(&judged, &limits) {
@@ -257,7 +274,7 @@ impl Tally {
             Judged::Unreadable { .. } => self.unreadable = true,
             Judged::Report(report) => match report.finding {
                 Finding::Accepted => {}
-                Finding::Rejected(_) => self.rejected = true,
+                Finding::Rejected(_) | Finding::Stuck(_) => self.rejected = true,
                 Finding::Unknown(_) => self.unknown = true,
             },
         }

@@ -5,6 +5,7 @@ mod cores;
 mod limits;
 mod listings;
 mod objects;
+mod synchronisations;
 mod verdicts;
 
 use std::fs;

@@ -20,6 +20,6 @@ pub use generate::{
 };
 pub use random::Random;
 pub use recorder::Recorder;
-pub use run::{End, Handle, Instance, Run, Runner, Seen, Settings, Timed, Worker};
+pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed, Worker};
 pub use simulate::{Simulation, simulate};
 pub use workload::{Behaviour, Call, Kind, Shape, Workload};

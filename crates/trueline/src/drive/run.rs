@@ -113,6 +113,17 @@ pub enum End {
     },
 }
 
+/// What a look at runs tells of which the last does not get anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// One of them is wrong, whatever still happens.
+    IsWrong,
+    /// Operations that may block have nothing to wait for: they should go on.
+    ShouldGoOn,
+    /// Operations that may block may wait for ever.
+    MayWait,
+}
+
 /// What was seen of a run.
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -195,12 +206,12 @@ impl Runner {
     /// # Panics
     /// If runs of one batch have different numbers of threads.
     pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
-        self.run_until(runs, kinds, settings, |_| false).0
+        self.run_until(runs, kinds, settings, |_| Look::MayWait).0
     }
 
-    /// The same, and how long the threads took, from when they were given their work until the last was done; with a look
-    /// at what was seen so far whenever nobody has got anywhere for a while: if that `is_wrong` already, nobody waits for
-    /// the watchdog.
+    /// The same, and how long the threads took, from when they were given their work until the last was done; with a `look`
+    /// at what was seen so far whenever nobody has got anywhere for a while: if that is wrong already, nobody waits for
+    /// the watchdog; if somebody should go on, nobody is let go before that.
     ///
     /// What is given then is what was looked at, and perhaps more behind it.
     ///
@@ -211,7 +222,7 @@ impl Runner {
         runs: Vec<Run>,
         kinds: &Arc<[Kind]>,
         settings: &Settings,
-        mut is_wrong: impl FnMut(&[Seen]) -> bool,
+        mut look: impl FnMut(&[Seen]) -> Look,
     ) -> (Vec<Seen>, Duration) {
         let Some(first) = runs.first() else { return (Vec::new(), Duration::ZERO) };
         let threads = first.threads.len();
@@ -247,7 +258,7 @@ impl Runner {
             );
         }
         logs.push(log_around);
-        let end = wait(&batch, &finish, &logs, || is_wrong(&batch.read(start, &logs, &End::Blocked)));
+        let end = wait(&batch, &finish, &logs, || look(&batch.read(start, &logs, &End::Blocked)));
         let elapsed = begun.elapsed();
         if end != End::Complete {
             self.end(&batch, &finish, &logs[..threads]);
@@ -653,7 +664,7 @@ impl Worker<'_> {
 }
 
 /// Waits for the threads of a batch, or until what was seen `is_wrong`; how it ends, as far as can be told from outside.
-fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl FnMut() -> bool) -> End {
+fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnMut() -> Look) -> End {
     let progress = || -> usize {
         let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
         let of_thread = |log: &LogOfThread| log.entries.len() + log.status.begun.load(Ordering::SeqCst);
@@ -679,20 +690,20 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut is_wrong: impl
             return End::Stuck(waited);
         }
         if waited >= batch.settings.patience {
-            let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
-            let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
-            if inside.peek().is_some() && inside.all(may_block) {
-                return End::Blocked;
-            }
-            // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
-            // call that is not in them, and what is wrong stays wrong, whatever the others still do.
-            if !is_looked_at && is_wrong() && progress() == seen {
-                return End::Blocked;
-            }
-            if !is_looked_at {
-                ran_before = logs.iter().map(LogOfThread::ran).collect();
+            if is_looked_at {
+                continue;
             }
             is_looked_at = true;
+            ran_before = logs.iter().map(LogOfThread::ran).collect();
+            let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
+            let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
+            let may_wait = inside.peek().is_some() && inside.all(may_block);
+            let looked = look();
+            // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
+            // call that is not in them, and what is wrong stays wrong, whatever the others still do.
+            if progress() == seen && (looked == Look::IsWrong || (may_wait && looked == Look::MayWait)) {
+                return End::Blocked;
+            }
         }
     }
 }
@@ -960,7 +971,7 @@ mod tests {
         // On a busy machine there may be looks before that.
         let (seen, _) = Runner::new().run_until(runs, &kinds(), &settings, |seen| {
             let sizes: Vec<_> = seen.iter().map(|seen| (seen.history.len(), seen.history.pending())).collect();
-            sizes == [(3, 0), (3, 1)]
+            if sizes == [(3, 0), (3, 1)] { Look::IsWrong } else { Look::MayWait }
         });
         assert_eq!(seen[1].end, End::Blocked);
         assert_eq!((seen[1].history.len(), seen[1].history.pending()), (3, 1));

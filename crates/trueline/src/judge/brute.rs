@@ -53,7 +53,7 @@ pub(super) fn search<S: Spec>(
     let mut definition =
         Definition { spec, history, operations: prefix(history, events, end), order: Vec::new(), meter };
     match definition.linearizable(&spec.initial()) {
-        Ok(true) => return Verdict::Accepted(Witness { order: definition.order }),
+        Ok(true) => return Verdict::Accepted(Witness::one_by_one(definition.order)),
         Ok(false) => {}
         Err(kind) => return limit(kind, 0),
     }
@@ -77,6 +77,7 @@ pub(super) fn search<S: Spec>(
                 let open = open_at_return(history, events, refused);
                 return Verdict::Rejected(Evidence {
                     prefix: longest,
+                    together: Vec::new(),
                     refused,
                     event: position,
                     open,

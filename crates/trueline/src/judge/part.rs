@@ -162,11 +162,12 @@ impl<'a, S: Spec> Worker<'a, S> {
         let returning = |level: u32| problem.ids[problem.returns[level as usize] as usize];
         let position = |op: OpId| self.history[op].return_position().expect("what has a level returns");
         match found {
-            Found::Accepted(order) => Verdict::Accepted(Witness { order: ids(order) }),
+            Found::Accepted(order) => Verdict::Accepted(Witness::one_by_one(ids(order))),
             Found::Rejected { level, prefix, states } => {
                 let refused = returning(level);
                 Verdict::Rejected(Evidence {
                     prefix: ids(prefix),
+                    together: Vec::new(),
                     refused,
                     event: position(refused),
                     open: open_at_return(self.history, task.events, refused),

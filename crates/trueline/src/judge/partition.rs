@@ -343,7 +343,7 @@ impl<S: Spec> Work<'_, S> {
         let is_auto = self.config.algorithm == Algorithm::Auto;
         if is_auto {
             if let Some(order) = self.in_order_of_calls(task.events) {
-                return (Verdict::Accepted(Witness { order }), Some(Choice::OrderOfCalls));
+                return (Verdict::Accepted(Witness::one_by_one(order)), Some(Choice::OrderOfCalls));
             }
         }
         let (verdict, choice) = match if is_auto { auto::by_monitor(worker, task, meter) } else { None } {
@@ -386,7 +386,7 @@ impl<S: Spec> Work<'_, S> {
             return other;
         }
         assert_eq!(verdicts.orders.len(), self.parts.whole.len(), "parts are left out only behind another verdict");
-        Verdict::Accepted(Witness { order: self.trust(self.replay(verdicts.orders)) })
+        Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(verdicts.orders))))
     }
 
     /// One linearization from those of the parts, if all of them can be replayed.

@@ -27,9 +27,11 @@ use std::fmt::{self, Debug};
 
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{self, Config};
+use crate::judge::sync::SyncAlgorithm;
+use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
-use crate::verdict::{Core, Evidence, Judgement};
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
 
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
@@ -154,6 +156,24 @@ impl NamedSpec {
         self.family.judge(self.info, history, config)
     }
 
+    /// Whether operations wait for each other, so that [`progress`](Self::progress) can be judged.
+    pub fn has_progress(&self) -> bool {
+        self.family.has_progress()
+    }
+
+    /// Whether operations that are stuck at the end of `history` should have returned
+    /// ([`judge::sync::progress`]); `None` if that is not asked of such objects.
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    pub fn progress(
+        &self,
+        history: &RawHistory,
+        budget: &Budget,
+    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
+        self.family.progress(self.info, history, budget)
+    }
+
     /// The few operations that a rejection rests on, shown as [`NamedJudgement::history`] shows them; `None` if the
     /// history was not rejected.
     ///
@@ -240,6 +260,24 @@ trait Family: Debug + Send + Sync + 'static {
     fn show_ret(ret: &Ret<Self>) -> String;
 }
 
+/// How the operations of a specification of synchronisations are written in files; as for a [`Family`].
+trait SyncFamily: Debug + Send + Sync + 'static {
+    type Spec: SyncSpec<Op: 'static, Ret: 'static>;
+
+    fn spec(&self) -> &Self::Spec;
+
+    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<SyncOp<Self>, String>;
+
+    fn read_ret(&self, record: &Record, op: &SyncOp<Self>, result: &Value) -> Result<SyncRet<Self>, String>;
+
+    fn show_op(op: &SyncOp<Self>) -> Record;
+
+    fn show_ret(ret: &SyncRet<Self>) -> String;
+}
+
+type SyncOp<F> = <<F as SyncFamily>::Spec as SyncSpec>::Op;
+type SyncRet<F> = <<F as SyncFamily>::Spec as SyncSpec>::Ret;
+
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
 type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 
@@ -248,6 +286,97 @@ trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    fn has_progress(&self) -> bool {
+        false
+    }
+    /// Whether what is stuck should have returned; `None` if that is not asked of such objects.
+    fn progress(
+        &self,
+        _info: &SpecInfo,
+        _history: &RawHistory,
+        _budget: &Budget,
+    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
+        None
+    }
+}
+
+/// A family of synchronisations as any other.
+#[derive(Debug)]
+struct Synchronising<F>(F);
+
+impl<F: SyncFamily> Synchronising<F> {
+    fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<SyncOp<F>, SyncRet<F>>, NamedError> {
+        let Self(family) = self;
+        history.try_map(|operation| {
+            read(
+                info,
+                operation,
+                |name, process, record| family.read_op(name, process, record),
+                |record, op, result| family.read_ret(record, op, result),
+            )
+        })
+    }
+}
+
+impl<F: SyncFamily> AnyFamily for Synchronising<F> {
+    fn process_matters(&self) -> bool {
+        // Those who come may be told apart by it.
+        true
+    }
+
+    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
+        let typed = self.read(info, &history)?;
+        drop(history);
+        let judgement = judge::sync::judge(self.0.spec(), &typed, config).map(F::show_ret);
+        Ok(NamedJudgement { judgement, history: Box::new(Synchronised::<F>(typed)) })
+    }
+
+    fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
+        None
+    }
+
+    fn has_progress(&self) -> bool {
+        true
+    }
+
+    fn progress(
+        &self,
+        info: &SpecInfo,
+        history: &RawHistory,
+        budget: &Budget,
+    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
+        let verdict = self
+            .read(info, history)
+            .map(|typed| judge::sync::progress(self.0.spec(), &typed, SyncAlgorithm::Auto, budget).map(F::show_ret));
+        Some(verdict)
+    }
+}
+
+/// A history of synchronisations whose types are known to its family only.
+struct Synchronised<F: SyncFamily>(History<SyncOp<F>, SyncRet<F>>);
+
+impl<F: SyncFamily> Debug for Synchronised<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<F: SyncFamily> Recorded for Synchronised<F> {
+    fn operations(&self) -> usize {
+        self.0.len()
+    }
+
+    fn pending(&self) -> usize {
+        self.0.pending()
+    }
+
+    fn shown(&self) -> History<Record, String> {
+        self.0.map(|operation| (F::show_op(&operation.op), operation.outcome.map(F::show_ret)))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 impl<F: Family> AnyFamily for F {
@@ -256,7 +385,14 @@ impl<F: Family> AnyFamily for F {
     }
 
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
-        let typed = history.try_map(|operation| read(self, info, operation))?;
+        let typed = history.try_map(|operation| {
+            read(
+                info,
+                operation,
+                |name, process, record| self.read_op(name, process, record),
+                |record, op, result| self.read_ret(record, op, result),
+            )
+        })?;
         drop(history);
         let judgement = judge::check(self.spec(), &typed, config);
         let evidence = judgement.verdict.evidence().cloned();
@@ -274,19 +410,19 @@ impl<F: Family> AnyFamily for F {
 }
 
 /// An operation and its outcome, or the line and the fault.
-fn read<F: Family>(
-    family: &F,
+fn read<Op, Ret>(
     info: &SpecInfo,
     operation: &Operation<Record, Value>,
-) -> Result<(Op<F>, Outcome<Ret<F>>), NamedError> {
+    read_op: impl FnOnce(&str, ProcessId, &Record) -> Result<Op, String>,
+    read_ret: impl FnOnce(&Record, &Op, &Value) -> Result<Ret, String>,
+) -> Result<(Op, Outcome<Ret>), NamedError> {
     let record = &operation.op;
     let fault = |line: Option<u32>, message: String| NamedError { line: line.map(|line| line as usize), message };
     let at_call = |message| fault(operation.call_line(), message);
     let Some(known) = info.operation(&record.f) else { return Err(at_call(unknown_operation(info, &record.f))) };
-    let op = family.read_op(known.name, operation.process, record).map_err(at_call)?;
+    let op = read_op(known.name, operation.process, record).map_err(at_call)?;
     let read_ret = |result: &Value| {
-        family
-            .read_ret(record, &op, result)
+        read_ret(record, &op, result)
             .map_err(|message| fault(operation.return_line().or(operation.call_line()), message))
     };
     let outcome = match &operation.outcome {
@@ -391,7 +527,7 @@ mod tests {
 
     #[test]
     fn every_operation_of_the_table_is_read() {
-        let values = ["[1,[1,2]]", "1", r#"["k","v"]"#, r#"[["w",1,2]]"#];
+        let values = ["[1,[1,2]]", "1", "[1,2]", r#"["k","v"]"#, r#"[["w",1,2]]"#];
         for info in SPECS {
             let parameter = if info.parameter.starts_with(':') { ":2" } else { "" };
             let spec = spec(&format!("{}{parameter}", info.name), Options::new()).expect("it is in the table");

@@ -76,6 +76,9 @@ const BEFORE: &str = "the number before";
 const READ: OperationInfo = op("read", &["r", "get", "load"], NOTHING, "the value");
 const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new value", IGNORED);
 
+const ME: &str = "who comes, a number; the process if it is null";
+const SENT: &str = "the value that is sent";
+
 /// The specifications that have a name.
 pub const SPECS: &[SpecInfo] = &[
     SpecInfo {
@@ -343,6 +346,137 @@ pub const SPECS: &[SpecInfo] = &[
         operations: &[
             op("add", &["put", "insert", "push"], "the element", IGNORED),
             op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
+        ],
+    },
+    SpecInfo {
+        name: "sync-channel",
+        parameter: "",
+        summary: "a send and a receive synchronise",
+        operations: &[
+            op("send", &["put", "write"], SENT, IGNORED),
+            op("receive", &["recv", "take", "read"], NOTHING, "the value"),
+        ],
+    },
+    SpecInfo {
+        name: "filter-channel",
+        parameter: "",
+        summary: "a send and a receive that wants the value synchronise",
+        operations: &[
+            op("send", &["put", "write"], "a number from 0 on", IGNORED),
+            op("receive", &["recv", "take"], "even, odd, [modulus remainder], or null for all", "the value"),
+        ],
+    },
+    SpecInfo {
+        name: "men-women",
+        parameter: "",
+        summary: "a man and a woman synchronise, and learn of each other",
+        operations: &[op("man", &["man-sync"], ME, "who she is"), op("woman", &["woman-sync"], ME, "who he is")],
+    },
+    SpecInfo {
+        name: "exchanger",
+        parameter: "",
+        summary: "two synchronise, and exchange values",
+        operations: &[op("exchange", &["swap"], "the value that is given", "the value that is got")],
+    },
+    SpecInfo {
+        name: "counter-channel",
+        parameter: "",
+        summary: "a send and a receive synchronise, and are numbered from 1",
+        operations: &[
+            op("send", &["put", "write"], SENT, "the number"),
+            op("receive", &["recv", "take"], NOTHING, "[value number]"),
+        ],
+    },
+    SpecInfo {
+        name: "two-families",
+        parameter: "",
+        summary: "one of each family synchronise, each pair once",
+        operations: &[op("sync-a", &["a"], ME, "who the other is"), op("sync-b", &["b"], ME, "who the other is")],
+    },
+    SpecInfo {
+        name: "one-family",
+        parameter: "",
+        summary: "two synchronise, each pair once",
+        operations: &[op("sync", &["meet"], ME, "who the other is")],
+    },
+    SpecInfo {
+        name: "abc",
+        parameter: "",
+        summary: "one of each of three kinds synchronise",
+        operations: &[
+            op("sync-a", &["a"], ME, "[b c]"),
+            op("sync-b", &["b"], ME, "[a c]"),
+            op("sync-c", &["c"], ME, "[a b]"),
+        ],
+    },
+    SpecInfo {
+        name: "barrier",
+        parameter: ":N",
+        summary: "N parties synchronise",
+        operations: &[op("sync", &["wait", "await"], ME, IGNORED)],
+    },
+    SpecInfo {
+        name: "combining-barrier",
+        parameter: ":N",
+        summary: "N parties synchronise, and get the sum of their numbers",
+        operations: &[op("sync", &["wait", "await"], "[who number]", "the sum")],
+    },
+    SpecInfo {
+        name: "enrollable-barrier",
+        parameter: "",
+        summary: "all who are enrolled synchronise",
+        operations: &[
+            op("sync", &["wait", "await"], ME, IGNORED),
+            op("enrol", &["enroll"], ME, IGNORED),
+            op("resign", &[], ME, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "timeout-channel",
+        parameter: "",
+        summary: "a send and a receive synchronise, or one gives up",
+        operations: &[
+            op("send", &["put", "write"], SENT, "true if it was received"),
+            op("receive", &["recv", "take"], NOTHING, "the value, or null if it gave up"),
+        ],
+    },
+    SpecInfo {
+        name: "timeout-exchanger",
+        parameter: "",
+        summary: "two exchange values, or one gives up",
+        operations: &[op(
+            "exchange",
+            &["swap"],
+            "the value that is given",
+            "the value that is got, or null if it gave up",
+        )],
+    },
+    SpecInfo {
+        name: "closeable-channel",
+        parameter: "",
+        summary: "a send and a receive synchronise until the channel is closed, then each fails",
+        operations: &[
+            op("send", &["put", "write"], SENT, "true, or false if it is closed"),
+            op("receive", &["recv", "take"], NOTHING, "the value, or null if it is closed"),
+            op("close", &[], NOTHING, IGNORED),
+        ],
+    },
+    SpecInfo {
+        name: "terminating-queue",
+        parameter: ":N",
+        summary: "a queue whose dequeues wait, unless all N workers wait: then they end together",
+        operations: &[
+            op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
+            op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
+        ],
+    },
+    SpecInfo {
+        name: "broadcast",
+        parameter: ":N",
+        summary: "a send and N receives synchronise",
+        operations: &[
+            op("send", &["put", "write"], SENT, IGNORED),
+            op("receive", &["recv", "take"], NOTHING, "the value"),
         ],
     },
 ];

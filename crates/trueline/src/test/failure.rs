@@ -10,7 +10,7 @@ use crate::drive::Seen;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{Config, check};
-use crate::verdict::{Core, Judgement};
+use crate::verdict::{Core, Judgement, ProgressVerdict};
 use crate::view::{Report, columns, text};
 
 /// What is wrong with a run.
@@ -84,7 +84,12 @@ impl Failure {
     pub(super) fn new(plan: &Plan, seen: &Seen, kind: FailureKind, token: Token, after: Duration) -> Self {
         let history = plan.raw(&seen.history);
         let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
-        let explained = (kind == FailureKind::NotLinearizable).then(|| explain(plan, seen));
+        let is_explained = match kind {
+            FailureKind::NotLinearizable => true,
+            FailureKind::Stuck(_) => plan.has_progress(),
+            FailureKind::Panicked { .. } => false,
+        };
+        let explained = is_explained.then(|| explain(plan, seen));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
         let report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
@@ -128,6 +133,12 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
         report = report.with_core(&history, core);
         members.extend(core.told().map(|member| member.id));
         members.extend(core.begins_behind);
+    }
+    if let Some(verdict) = plan.progress(&seen.history) {
+        report = report.with_progress(&history, &verdict);
+        if let ProgressVerdict::Rejected(evidence) = verdict {
+            members.extend(evidence.anticipated.concat());
+        }
     }
     let evidence = judgement.verdict.evidence();
     members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));

@@ -13,13 +13,13 @@ use super::settings::settings;
 use super::token::{Source, Token};
 use super::{Outcome, regressions};
 use crate::drive::{
-    Behaviour, Call, Clock, End, Instance, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
+    Behaviour, Call, Clock, End, Instance, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
 };
 use crate::history::{History, Record, Value};
 use crate::judge::{Algorithm, Budget, Config, check};
 #[cfg(feature = "named")]
 use crate::named::NamedSpec;
-use crate::verdict::Verdict;
+use crate::verdict::{ProgressVerdict, Verdict};
 
 /// What histories are compared with.
 #[derive(Debug)]
@@ -295,8 +295,7 @@ impl Plan {
 
     /// Whether the history is right; `None` if it was not decided in time.
     fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
-        let budget = Budget::unlimited().time(self.options.timeout).memory(1 << 30);
-        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
+        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
         match &self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
             #[cfg(feature = "named")]
@@ -305,6 +304,28 @@ impl Plan {
                 Err(error) => panic!("`{}` cannot read what the test recorded: {}", spec.name(), error.message()),
             },
         }
+    }
+
+    /// Whether operations wait for each other, so that some that are stuck should have gone on.
+    pub(super) fn has_progress(&self) -> bool {
+        match &self.judge {
+            Judge::Model(_) => false,
+            #[cfg(feature = "named")]
+            Judge::Named(spec) => spec.has_progress(),
+        }
+    }
+
+    /// Whether operations that have not returned should have, if that is asked of the object.
+    pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
+        match &self.judge {
+            Judge::Model(_) => None,
+            #[cfg(feature = "named")]
+            Judge::Named(spec) => spec.progress(&self.raw(history), &self.budget())?.ok(),
+        }
+    }
+
+    fn budget(&self) -> Budget {
+        Budget::unlimited().time(self.options.timeout).memory(1 << 30)
     }
 
     /// The portfolio, with what is set for this test.
@@ -448,15 +469,27 @@ impl Search<'_> {
 
     /// Makes runs and judges them.
     fn batch(&self, runner: &mut Runner, tokens: &[Token]) -> Option<Found> {
-        let settings = Settings {
+        let mut settings = Settings {
             clock: self.clock,
             chaos: tokens.first()?.shape.chaos,
             watchdog: self.plan.options.watchdog,
             ..Settings::default()
         };
+        if self.plan.has_progress() {
+            // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
+            // ten times as long.
+            settings.patience = settings.watchdog / 10;
+        }
         let runs = tokens.iter().map(|token| self.run_of(token)).collect();
         let is_wrong = |seen: &Seen| self.plan.is_right(&seen.history) == Some(false);
-        let (seen, _) = runner.run_until(runs, &self.kinds, &settings, |seen| seen.iter().any(is_wrong));
+        let look = |seen: &[Seen]| match seen.last() {
+            _ if seen.iter().any(is_wrong) => Look::IsWrong,
+            Some(last) if matches!(self.plan.progress(&last.history), Some(ProgressVerdict::Rejected(_))) => {
+                Look::ShouldGoOn
+            }
+            _ => Look::MayWait,
+        };
+        let (seen, _) = runner.run_until(runs, &self.kinds, &settings, look);
         let started = Instant::now();
         let mut found = None;
         for (token, seen) in tokens.iter().zip(seen) {

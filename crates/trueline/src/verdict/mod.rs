@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use core::{Core, Member, Role, Weakening};
-pub use sync::{ProgressEvidence, ProgressVerdict, SyncEvidence, SyncJudgement, SyncVerdict, Synchronisations};
+pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
 
 use crate::history::OpId;
 
@@ -61,6 +61,46 @@ impl<Ret> Verdict<Ret> {
 pub struct Witness {
     /// The operations in the order of the linearization.
     pub order: Vec<OpId>,
+    /// How many of them took effect together, one number for each time; empty if each did alone.
+    pub together: Vec<u32>,
+}
+
+impl Witness {
+    /// Operations that took effect one behind the other.
+    pub fn one_by_one(order: Vec<OpId>) -> Self {
+        Self { order, together: Vec::new() }
+    }
+
+    /// Operations that took effect in groups.
+    pub fn in_groups(groups: &[Vec<OpId>]) -> Self {
+        Self { order: groups.concat(), together: sizes(groups) }
+    }
+
+    /// The operations that took effect together, in the order of the groups.
+    ///
+    /// ```
+    /// use trueline::history::OpId;
+    /// use trueline::verdict::Witness;
+    ///
+    /// let exchanged = Witness::in_groups(&[vec![OpId(0), OpId(2)], vec![OpId(1), OpId(3)]]);
+    /// assert_eq!(exchanged.groups().nth(1), Some(&[OpId(1), OpId(3)][..]));
+    /// assert_eq!(Witness::one_by_one(vec![OpId(1), OpId(0)]).groups().count(), 2);
+    /// ```
+    pub fn groups(&self) -> impl Iterator<Item = &[OpId]> {
+        let mut rest = self.order.as_slice();
+        let mut sizes = self.together.iter();
+        std::iter::from_fn(move || {
+            let size = sizes.next().map_or(1, |size| *size as usize);
+            let (group, behind) = rest.split_at_checked(size)?;
+            rest = behind;
+            Some(group)
+        })
+    }
+}
+
+/// How many operations are in each group.
+pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
+    groups.iter().map(|group| u32::try_from(group.len()).expect("operations have numbers")).collect()
 }
 
 /// Why a history is not linearizable.
@@ -72,6 +112,8 @@ pub struct Witness {
 pub struct Evidence<Ret> {
     /// A linearization of the longest linearizable prefix (of the part that was rejected).
     pub prefix: Vec<OpId>,
+    /// How many operations of it took effect together, one number for each time; empty if each did alone.
+    pub together: Vec<u32>,
     /// The operation whose return no linearization of the prefix allows.
     pub refused: OpId,
     /// The position of that return in the order of events.
@@ -87,6 +129,15 @@ pub struct Evidence<Ret> {
     pub is_first: bool,
     /// Operations that conflict, if a monitor found them: the few that its explanation is about.
     pub conflict: Vec<OpId>,
+}
+
+impl<Ret> Evidence<Ret> {
+    /// The same evidence with results as another type.
+    pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
+        let Self { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict } = self;
+        let allowed = allowed.iter().map(read).collect();
+        Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict }
+    }
 }
 
 /// Which limit ended a search, and how far it had come.
@@ -177,10 +228,7 @@ impl<Ret> Judgement<Ret> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Rejected(Evidence { prefix, refused, event, open, allowed, all_allowed, is_first, conflict }) => {
-                let allowed = allowed.iter().map(read).collect();
-                Verdict::Rejected(Evidence { prefix, refused, event, open, allowed, all_allowed, is_first, conflict })
-            }
+            Verdict::Rejected(evidence) => Verdict::Rejected(evidence.map(read)),
         };
         Judgement { verdict, stats: self.stats }
     }

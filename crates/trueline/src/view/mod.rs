@@ -9,7 +9,9 @@ pub mod text;
 use std::fmt::Display;
 
 use crate::history::{History, OpId, Operation};
-use crate::verdict::{Core, Evidence, Judgement, Limit, LimitKind, Member, Role, Stats, Verdict};
+use crate::verdict::{
+    Core, Evidence, Judgement, Limit, LimitKind, Member, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
+};
 
 /// How many operations of a kind are shown.
 const MOST_SHOWN: usize = 8;
@@ -40,6 +42,8 @@ pub enum Finding {
     Accepted,
     /// It is not.
     Rejected(Rejection),
+    /// What returned is right, but more should have.
+    Stuck(Stall),
     /// A limit came first.
     Unknown(Limit),
 }
@@ -67,6 +71,60 @@ pub struct Rejection {
     pub open_total: usize,
 }
 
+/// Which executions should have returned, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// What may have synchronised: the last of it.
+    pub before: Vec<Line>,
+    /// How many executions that are.
+    pub before_total: usize,
+    /// What should have synchronised, or has; some of it did not return.
+    pub anticipated: Vec<Line>,
+}
+
+impl Stall {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &ProgressEvidence) -> Self {
+        let ProgressEvidence { synchronisations, anticipated } = evidence;
+        let lines = |groups: &[Vec<OpId>]| -> Vec<Line> {
+            let group = |group: &Vec<OpId>| -> Vec<Line> {
+                let last = group.len() - 1;
+                let line =
+                    |(at, id): (usize, &OpId)| Line { together: (at > 0, at < last), ..Line::new(history, *id, true) };
+                group.iter().enumerate().map(line).collect()
+            };
+            groups.iter().flat_map(group).collect()
+        };
+        let before: Vec<Vec<OpId>> =
+            synchronisations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
+        // So many groups at the end as fit.
+        let mut shown = 0;
+        let fits = |group: &&Vec<OpId>| {
+            shown += group.len();
+            shown <= MOST_SHOWN
+        };
+        let last = before.len() - before.iter().rev().take_while(fits).count();
+        Self {
+            before_total: before.iter().map(Vec::len).sum(),
+            before: lines(&before[last..]),
+            anticipated: lines(anticipated),
+        }
+    }
+
+    /// What should have returned, in a sentence.
+    pub fn reason(&self) -> String {
+        let stuck = self.anticipated.iter().filter(|line| line.result.is_none());
+        let names: Vec<String> =
+            stuck.map(|line| format!("{} of process {}", shorten(&line.operation), line.process)).collect();
+        match (names.as_slice(), self.anticipated.iter().all(|line| line.result.is_none())) {
+            ([one], true) => format!("{one} should have returned"),
+            ([others @ .., last], true) => format!("{} and {last} should have synchronised", others.join(", ")),
+            ([one], false) => format!("{one} synchronised, and should have returned"),
+            ([others @ .., last], false) => format!("{} or {last} should have returned", others.join(", ")),
+            ([], _) => "something should have returned".to_owned(),
+        }
+    }
+}
+
 /// An operation, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -83,6 +141,8 @@ pub struct Line {
     pub result: Option<String>,
     /// Whether it is in the linearization of what was before the refused return.
     pub took_effect: bool,
+    /// In that linearization: whether it took effect together with the one before it, and with the one behind it.
+    pub together: (bool, bool),
 }
 
 /// The core of a rejected history, ready to be shown.
@@ -168,7 +228,7 @@ impl Report {
     /// use trueline::view::{Report, text};
     ///
     /// let judgement: Judgement<String> = Judgement {
-    ///     verdict: Verdict::Accepted(Witness { order: Vec::new() }),
+    ///     verdict: Verdict::Accepted(Witness::one_by_one(Vec::new())),
     ///     stats: Stats { algorithm: "auto".into(), partitions: 1, elapsed: Duration::from_micros(1234), ..Stats::default() },
     /// };
     /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, || History::<String, String>::builder().finish());
@@ -191,6 +251,22 @@ impl Report {
         Self { file: file.into(), spec: spec.into(), operations, pending, stats, finding, core: None }
     }
 
+    /// The report with what should have returned, if a `history` that was accepted is stuck.
+    #[must_use]
+    pub fn with_progress<Op: Display, Ret: Display>(
+        mut self,
+        history: &History<Op, Ret>,
+        verdict: &ProgressVerdict<Ret>,
+    ) -> Self {
+        self.finding = match verdict {
+            ProgressVerdict::Accepted(_) => Finding::Accepted,
+            ProgressVerdict::Rejected(evidence) => Finding::Stuck(Stall::new(history, evidence)),
+            ProgressVerdict::Unsafe(evidence) => Finding::Rejected(Rejection::new(history, evidence)),
+            ProgressVerdict::Unknown(limit) => Finding::Unknown(limit.clone()),
+        };
+        self
+    }
+
     /// The report with the core of the `history` that it is about.
     #[must_use]
     pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
@@ -202,7 +278,7 @@ impl Report {
     pub fn verdict(&self) -> &'static str {
         match &self.finding {
             Finding::Accepted => "accepted",
-            Finding::Rejected(_) => "rejected",
+            Finding::Rejected(_) | Finding::Stuck(_) => "rejected",
             Finding::Unknown(_) => "unknown",
         }
     }
@@ -212,6 +288,7 @@ impl Report {
         match &self.finding {
             Finding::Accepted => None,
             Finding::Rejected(rejection) => Some(rejection.reason()),
+            Finding::Stuck(stall) => Some(stall.reason()),
             Finding::Unknown(limit) => Some(match remedy(limit.kind) {
                 Some(remedy) => format!("{limit}; {remedy}"),
                 None => limit.to_string(),
@@ -237,8 +314,20 @@ impl Rejection {
             effective[id.index()] = true;
         }
         let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
-        let last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
+        // Not in the middle of what took effect together.
+        let mut last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
+        let mut with_next = vec![false; evidence.prefix.len()];
+        let mut end = 0;
+        for size in evidence.together.iter().map(|size| *size as usize) {
+            if (end + 1..end + size).contains(&last) {
+                last = end;
+            }
+            with_next[end..(end + size).saturating_sub(1)].fill(true);
+            end += size;
+        }
         let before = &evidence.prefix[last..];
+        let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
+        let line_before = |(at, id): (usize, &OpId)| Line { together: together(at), ..line(id) };
         let open = &evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..];
         let is_shown = |id: &OpId| *id == evidence.refused || before.contains(id) || open.contains(id);
         let mut conflict = evidence.conflict.clone();
@@ -252,7 +341,7 @@ impl Rejection {
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
             all_allowed: evidence.all_allowed,
             conflict: conflict.iter().map(line).collect(),
-            before: before.iter().map(line).collect(),
+            before: (last..).zip(before).map(line_before).collect(),
             before_total: evidence.prefix.len(),
             open: open.iter().map(line).collect(),
             open_total: evidence.open.len(),
@@ -302,6 +391,7 @@ impl Line {
             operation: operation.op.to_string(),
             result: operation.outcome.result().map(ToString::to_string),
             took_effect,
+            together: (false, false),
         }
     }
 }

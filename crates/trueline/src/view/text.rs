@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{Finding, Line, Rejection, Report, Story, Told, shorten};
+use super::{Finding, Line, Rejection, Report, Stall, Story, Told, shorten};
 use crate::verdict::Role;
 
 /// How text is set off.
@@ -33,7 +33,7 @@ const BOLD: &str = "1";
 pub fn render(report: &Report, style: Style) -> String {
     let colour = match &report.finding {
         Finding::Accepted => GREEN,
-        Finding::Rejected(_) => RED,
+        Finding::Rejected(_) | Finding::Stuck(_) => RED,
         Finding::Unknown(_) => YELLOW,
     };
     let mut out = format!(
@@ -49,8 +49,10 @@ pub fn render(report: &Report, style: Style) -> String {
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
-    if let Finding::Rejected(rejection) = &report.finding {
-        render_rejection(&mut out, rejection, style);
+    match &report.finding {
+        Finding::Rejected(rejection) => render_rejection(&mut out, rejection, style),
+        Finding::Stuck(stall) => render_stall(&mut out, stall),
+        Finding::Accepted | Finding::Unknown(_) => {}
     }
     if let Some(story) = &report.core {
         render_story(&mut out, story, style);
@@ -90,6 +92,35 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
     }
 }
 
+fn render_stall(out: &mut String, stall: &Stall) {
+    let Stall { before, before_total, anticipated } = stall;
+    let widths = Widths::of(before.iter().chain(anticipated));
+    match (before.len(), *before_total) {
+        (0, _) => {}
+        (shown, total) if shown == total => out.push_str("  what may have synchronised:\n"),
+        (shown, total) => {
+            let _ = writeln!(out, "  what may have synchronised (the last {shown} of {total} operations):");
+        }
+    }
+    for line in before {
+        render_line(out, line, &widths, bracket(line));
+    }
+    out.push_str("  then these should have:\n");
+    for line in anticipated {
+        render_line(out, line, &widths, bracket(line));
+    }
+}
+
+/// Shows with which others an operation took effect.
+fn bracket(line: &Line) -> &'static str {
+    match line.together {
+        (false, false) => "",
+        (false, true) => "  ┐ together",
+        (true, true) => "  │",
+        (true, false) => "  ┘",
+    }
+}
+
 fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
     let widths = Widths::of(
         rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict).chain([&rejection.refused]),
@@ -103,7 +134,7 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
         }
     }
     for line in &rejection.before {
-        render_line(out, line, &widths, "");
+        render_line(out, line, &widths, bracket(line));
     }
     match (rejection.open.len(), rejection.open_total) {
         (0, _) => {}
@@ -198,6 +229,7 @@ mod tests {
     fn a_rejection_shows_what_was_refused_and_what_was_allowed() {
         let evidence = Evidence {
             prefix: vec![OpId(1), OpId(0)],
+            together: Vec::new(),
             refused: OpId(2),
             event: 4,
             open: vec![OpId(1)],

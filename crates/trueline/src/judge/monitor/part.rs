@@ -78,7 +78,7 @@ pub(in crate::judge) fn judge<S: Spec>(
             meter.free(bytes);
             return Err(why);
         }
-        Some(Answer::Accepted(order)) => Verdict::Accepted(Witness { order: worker.reader.operations(&order) }),
+        Some(Answer::Accepted(order)) => Verdict::Accepted(Witness::one_by_one(worker.reader.operations(&order))),
         Some(Answer::Rejected(conflict)) => {
             let evidence = explain(worker, task, (family, start), conflict, meter);
             Verdict::Rejected(evidence)
@@ -163,6 +163,7 @@ fn evidence<S: Spec>(
         allowed: distinct_results(spec, results),
         all_allowed: false,
         prefix,
+        together: Vec::new(),
         refused,
         event,
         is_first,

@@ -15,6 +15,7 @@
 mod brute;
 mod greedy;
 mod matching;
+mod numbered;
 mod pairs;
 mod search;
 mod task;
@@ -26,12 +27,12 @@ pub use search::Discipline;
 pub use two_step::{Step, TwoStep, TwoStepState};
 
 use super::search::Meter;
-use super::{Budget, part};
+use super::{Algorithm, Budget, Config, part};
 use crate::history::{EventKind, History, OpId, by_object};
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{
-    Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, SyncEvidence, SyncJudgement, SyncVerdict,
-    Synchronisations,
+    Evidence, Judgement, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations, Verdict,
+    Witness, sizes,
 };
 use search::Search;
 use task::Task;
@@ -53,6 +54,10 @@ pub enum SyncAlgorithm {
 }
 
 /// Judges whether a history is synchronisation-linearisable.
+///
+/// An accepted history comes with a synchronisation linearisation that has been replayed. The place of a rejection is exact,
+/// whichever algorithm found it: up to the event before, the history is synchronisation-linearisable; up to that return it
+/// is not, whatever the executions that are open then may still return.
 ///
 /// ```
 /// use trueline::history::History;
@@ -80,7 +85,7 @@ pub fn check<S: SyncSpec>(
     history: &History<S::Op, S::Ret>,
     algorithm: SyncAlgorithm,
     budget: &Budget,
-) -> SyncJudgement<S::Ret> {
+) -> Judgement<S::Ret> {
     let started = Instant::now();
     let mut judge = Judge { algorithm, meter: Meter::start(budget), states: 0 };
     let parts = by_object(history);
@@ -89,16 +94,16 @@ pub fn check<S: SyncSpec>(
     for events in parts.iter() {
         let task = whole(spec, history, events);
         match judge.safety(&task) {
-            SyncVerdict::Accepted(groups) => all.push(groups),
-            SyncVerdict::Rejected(evidence) => {
-                verdict = Some(SyncVerdict::Rejected(evidence));
+            Ok(Ok(groups)) => all.push(groups),
+            Ok(Err(evidence)) => {
+                verdict = Some(Verdict::Rejected(evidence));
                 break;
             }
             // Another object may still be wrong.
-            unknown @ SyncVerdict::Unknown(_) => verdict = verdict.or(Some(unknown)),
+            Err(kind) => verdict = verdict.or(Some(Verdict::Unknown(limit(history, kind)))),
         }
     }
-    let verdict = verdict.unwrap_or_else(|| SyncVerdict::Accepted(merge(history, all)));
+    let verdict = verdict.unwrap_or_else(|| Verdict::Accepted(Witness::in_groups(&merge(history, all))));
     let Judge { meter, states, .. } = judge;
     let stats = Stats {
         partitions: history.object_count(),
@@ -108,7 +113,27 @@ pub fn check<S: SyncSpec>(
         states,
         ..Stats::default()
     };
-    SyncJudgement { verdict, stats }
+    Judgement { verdict, stats }
+}
+
+/// Judges whether a history is synchronisation-linearisable, as a [`Config`] says: `auto` and `brute` are those of
+/// [`SyncAlgorithm`], and any other algorithm judges the history of [two steps](TwoStep).
+pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    let (mut judgement, choice) = match &config.algorithm {
+        Algorithm::Auto => {
+            let choice = match (is_binary(spec), spec.is_stateless()) {
+                (true, _) => "pairs without a state: greedy, or a matching",
+                (false, true) => "search just in time, with the returning execution, as there is no state",
+                (false, false) => "search just in time",
+            };
+            (check(spec, history, SyncAlgorithm::Auto, &config.budget), Some(choice))
+        }
+        Algorithm::Brute => (check(spec, history, SyncAlgorithm::Brute, &config.budget), None),
+        _ => (TwoStep::new(spec).check(history, config), Some("two steps of each execution")),
+    };
+    judgement.stats.algorithm = config.algorithm.to_string();
+    judgement.stats.choice = choice.map(str::to_owned);
+    judgement
 }
 
 /// Judges whether executions that are stuck at the end of a history should have returned.
@@ -247,16 +272,19 @@ impl Judge {
         found
     }
 
-    fn safety<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> SyncVerdict<S::Ret> {
-        let found = self.explain(task).and_then(|groups| match groups {
-            Some(groups) => Ok(SyncVerdict::Accepted(groups)),
-            None => self.evidence(task).map(SyncVerdict::Rejected),
-        });
-        found.unwrap_or_else(|kind| SyncVerdict::Unknown(limit(task.history, kind)))
+    /// A synchronisation linearisation of a part, or why there is none.
+    fn safety<S: SyncSpec>(
+        &mut self,
+        task: &Task<'_, S>,
+    ) -> Result<Result<Synchronisations, Evidence<S::Ret>>, LimitKind> {
+        match self.explain(task)? {
+            Some(groups) => Ok(Ok(groups)),
+            None => self.evidence(task).map(Err),
+        }
     }
 
     /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one.
-    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<SyncEvidence<S::Ret>, LimitKind> {
+    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Evidence<S::Ret>, LimitKind> {
         let returns: Vec<OpId> =
             task.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
         let until = |count: usize| match count.checked_sub(1) {
@@ -277,7 +305,17 @@ impl Judge {
         let event = task.return_position(refused);
         let (allowed, all_allowed) = self.allowed(task, refused, event);
         let open = part::open_at_return(task.history, task.events, refused);
-        Ok(SyncEvidence { synchronisations, refused, event, open, allowed, all_allowed })
+        Ok(Evidence {
+            prefix: synchronisations.concat(),
+            together: sizes(&synchronisations),
+            refused,
+            event,
+            open,
+            allowed,
+            all_allowed,
+            is_first: true,
+            conflict: Vec::new(),
+        })
     }
 
     /// What `refused` could have returned, and whether this is all.
@@ -327,10 +365,9 @@ impl Judge {
         if let Some(groups) = maximal {
             return Ok(Ok(groups));
         }
-        let groups = match self.safety(task) {
-            SyncVerdict::Accepted(groups) => groups,
-            SyncVerdict::Rejected(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
-            SyncVerdict::Unknown(limit) => return Ok(Err(ProgressVerdict::Unknown(limit))),
+        let groups = match self.safety(task)? {
+            Ok(groups) => groups,
+            Err(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
         };
         let evidence = match self.explain(&returned)? {
             // All that returned is explained without the others, but some of these could have gone on.

@@ -12,11 +12,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::{EventKind, History, Outcome};
+use super::numbered::{AnySpec, Numbered};
+use crate::history::{EventKind, History, OpId, Outcome};
+use crate::judge::part::open_at_return;
 use crate::judge::{Config, check as check_linearizable};
 use crate::spec::sync::SyncSpec;
 use crate::spec::{Outcomes, Spec};
-use crate::verdict::Judgement;
+use crate::verdict::{Evidence, Judgement, Synchronisations, Verdict, Witness, sizes};
 
 /// A step of an execution, which is named by its number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -112,7 +114,9 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
         Ok(builder.finish())
     }
 
-    /// Judges a history by its steps.
+    /// Judges a history by its steps, with any algorithm for linearizability.
+    ///
+    /// The place of a rejection is that of the steps: not always the first return that nothing explains.
     ///
     /// ```
     /// use trueline::history::History;
@@ -134,9 +138,11 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
     ///
     /// # Panics
     /// If the specification contradicts itself.
-    pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<Option<S::Ret>> {
-        let steps = self.history(history, false).expect("only delayed steps are refused");
-        check_linearizable(self, &steps, config)
+    pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+        let (numbered, history) = Numbered::new(self.spec, history);
+        let spec = AnySpec::new(&numbered);
+        check_numbered(&TwoStep { spec: &spec, is_binary: self.is_binary }, &history, config)
+            .map(|result| numbered.result(*result))
     }
 
     fn ops(present: &[(u32, S::Op)]) -> Vec<&S::Op> {
@@ -174,6 +180,55 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
             next
         })
     }
+}
+
+/// Judges a history in numbers by its steps.
+fn check_numbered(two_step: &TwoStep<'_, AnySpec<'_>>, history: &History<u32, u32>, config: &Config) -> Judgement<u32> {
+    let steps = two_step.history(history, false).expect("only delayed steps are refused");
+    let Judgement { verdict, stats } = check_linearizable(two_step, &steps, config);
+    let execution = |step: OpId| match &steps[step].op {
+        Step::First(number, _) | Step::Second(number) | Step::Only(number, _) => OpId(*number),
+    };
+    let verdict = match verdict {
+        Verdict::Accepted(Witness { order, .. }) => {
+            Verdict::Accepted(Witness::in_groups(&synchronisations(&steps, &order)))
+        }
+        Verdict::Unknown(limit) => Verdict::Unknown(limit),
+        Verdict::Rejected(Evidence { prefix, refused, allowed, .. }) => {
+            let refused = execution(refused);
+            let groups = synchronisations(&steps, &prefix);
+            Verdict::Rejected(Evidence {
+                prefix: groups.concat(),
+                together: sizes(&groups),
+                refused,
+                event: history[refused].return_position().expect("what is refused has returned"),
+                open: open_at_return(history, history.events(), refused),
+                allowed: allowed.into_iter().flatten().collect(),
+                // Others may be allowed if steps before are taken in another way.
+                all_allowed: false,
+                is_first: false,
+                conflict: Vec::new(),
+            })
+        }
+    };
+    Judgement { verdict, stats }
+}
+
+/// The synchronisations that some steps make, in their order.
+fn synchronisations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> Synchronisations {
+    let (mut groups, mut present) = (Vec::new(), Vec::new());
+    for step in order {
+        match &steps[*step].op {
+            Step::First(number, _) => present.push(OpId(*number)),
+            Step::Only(number, _) => {
+                present.push(OpId(*number));
+                groups.push(std::mem::take(&mut present));
+            }
+            Step::Second(number) if present.contains(&OpId(*number)) => groups.push(std::mem::take(&mut present)),
+            Step::Second(_) => {}
+        }
+    }
+    groups
 }
 
 impl<S: SyncSpec> Spec for TwoStep<'_, S> {

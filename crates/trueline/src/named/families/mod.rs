@@ -6,6 +6,7 @@ mod maps;
 mod queues;
 mod registers;
 mod sets;
+mod sync;
 
 use self::counters::{CounterFamily, FetchAddFamily};
 use self::locks::{MutexFamily, RwLockFamily, SemaphoreFamily};
@@ -16,8 +17,9 @@ use self::queues::{
 use self::registers::{ArrayFamily, CasRegisterFamily, MultiRegisterFamily, OnceCellFamily, RegisterFamily};
 use self::sets::{BagFamily, MultisetFamily, SetFamily};
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options};
+use super::{AnyFamily, Family, Options, Synchronising};
 use crate::history::{Record, Value};
+use crate::spec::sync as synchronising;
 use crate::spec::{
     Array, Bag, BoundedQueue, CasRegister, Counter, Deque, FetchAdd, Kv, Log, Map, MultiRegister, Multiset, Mutex,
     OnceCell, PriorityQueue, Queue, Register, RwLock, Semaphore, Set, Stack, StackHeights,
@@ -53,6 +55,21 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
             Some("owned") => Box::new(MutexFamily { spec: Mutex::new(), owned: true }),
             Some(other) => return Err(format!("`mutex` has no form `{other}`; write mutex or mutex:owned")),
         },
+        "barrier" => {
+            Box::new(Synchronising(sync::BarrierFamily(synchronising::Barrier::new(parties(name, parameter)?))))
+        }
+        "combining-barrier" => {
+            let barrier = synchronising::Barrier::combining(parties(name, parameter)?, synchronising::Combine::Sum);
+            Box::new(Synchronising(sync::CombiningBarrierFamily(barrier)))
+        }
+        "terminating-queue" => {
+            let queue = synchronising::TerminatingQueue::new(parties(name, parameter)?);
+            Box::new(Synchronising(sync::TerminatingQueueFamily(queue)))
+        }
+        "broadcast" => {
+            let broadcast = synchronising::Broadcast::new(parties(name, parameter)?);
+            Box::new(Synchronising(sync::BroadcastFamily(broadcast)))
+        }
         name => {
             if let Some(parameter) = parameter {
                 let remedy = match name {
@@ -75,11 +92,43 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "priority-queue" => Box::new(PriorityQueueFamily(PriorityQueue::new())),
                 "log" => Box::new(LogFamily(Log::new())),
                 "rwlock" => Box::new(RwLockFamily(RwLock::new())),
+                "sync-channel" => Box::new(Synchronising(sync::ChannelFamily(synchronising::Channel::new()))),
+                "filter-channel" => Box::new(Synchronising(sync::FilterChannelFamily(synchronising::FilterChannel))),
+                "men-women" => Box::new(Synchronising(sync::MenWomenFamily(synchronising::MenWomen))),
+                "exchanger" => Box::new(Synchronising(sync::ExchangerFamily(synchronising::Exchanger::new()))),
+                "counter-channel" => {
+                    Box::new(Synchronising(sync::CounterChannelFamily(synchronising::CounterChannel::new())))
+                }
+                "two-families" => Box::new(Synchronising(sync::TwoFamiliesFamily(synchronising::TwoFamilies))),
+                "one-family" => Box::new(Synchronising(sync::OneFamilyFamily(synchronising::OneFamily))),
+                "abc" => Box::new(Synchronising(sync::AbcFamily(synchronising::Abc))),
+                "enrollable-barrier" => {
+                    Box::new(Synchronising(sync::EnrollableBarrierFamily(synchronising::EnrollableBarrier)))
+                }
+                "timeout-channel" => {
+                    Box::new(Synchronising(sync::TimeoutChannelFamily(synchronising::TimeoutChannel::new())))
+                }
+                "timeout-exchanger" => {
+                    Box::new(Synchronising(sync::TimeoutExchangerFamily(synchronising::TimeoutExchanger::new())))
+                }
+                "closeable-channel" => {
+                    Box::new(Synchronising(sync::CloseableChannelFamily(synchronising::CloseableChannel::new())))
+                }
                 name => unreachable!("{name} is in the table, but has no family"),
             }
         }
     };
     Ok(family)
+}
+
+/// How many synchronise.
+fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
+    // Not more than threads can be.
+    let parties = amount(spec, "number of parties", 1, parameter)?;
+    usize::try_from(parties)
+        .ok()
+        .filter(|parties| *parties <= 1 << 20)
+        .ok_or_else(|| format!("`{spec}` of {parties} parties would never synchronise; write {spec}:3 for 3"))
 }
 
 /// The number that a counter begins with; 0 if there is no parameter.

@@ -1,0 +1,158 @@
+//! A specification of synchronisations as numbers: so that what is generic over specifications of another kind is compiled
+//! once for all of them.
+
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::HashMap;
+
+use crate::history::{History, Outcome};
+use crate::judge::search::hash;
+use crate::spec::sync::{SyncSpec, Synchronised};
+
+/// Things with numbers.
+struct Numbers<T> {
+    of: HashMap<T, u32, hash::Builder>,
+    all: Vec<T>,
+}
+
+impl<T: Clone + Eq + Hash> Numbers<T> {
+    fn new() -> Self {
+        Self { of: HashMap::default(), all: Vec::new() }
+    }
+
+    fn number(&mut self, thing: &T) -> u32 {
+        if let Some(number) = self.of.get(thing) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).expect("memory ends before 2^32 of them");
+        self.all.push(thing.clone());
+        self.of.insert(thing.clone(), number);
+        number
+    }
+}
+
+/// What is asked of a specification, in numbers.
+trait ByNumber: Sync {
+    fn initial(&self) -> u32;
+    fn arities(&self, state: u32) -> Vec<usize>;
+    fn place(&self, op: u32) -> u32;
+    fn extends(&self, state: u32, ops: &[&u32]) -> bool;
+    fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32>;
+    fn is_stateless(&self) -> bool;
+}
+
+/// A specification with numbers for its operations, results and states.
+pub(super) struct Numbered<'s, S: SyncSpec> {
+    spec: &'s S,
+    ops: Vec<S::Op>,
+    /// Those that were met, and in the beginning those of the history.
+    results: Mutex<Numbers<S::Ret>>,
+    states: Mutex<Numbers<S::State>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What is behind it is whole at any time.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'s, S: SyncSpec> Numbered<'s, S> {
+    /// The specification, and the history, in numbers.
+    pub(super) fn new(spec: &'s S, history: &History<S::Op, S::Ret>) -> (Self, History<u32, u32>) {
+        let (mut ops, mut results) = (Numbers::new(), Numbers::new());
+        let numbered = history.map(|operation| {
+            let outcome = match &operation.outcome {
+                Outcome::Pending => Outcome::Pending,
+                Outcome::Returned(result) => Outcome::Returned(results.number(result)),
+                Outcome::Optional(result) => Outcome::Optional(results.number(result)),
+            };
+            (ops.number(&operation.op), outcome)
+        });
+        let numbers = Self { spec, ops: ops.all, results: Mutex::new(results), states: Mutex::new(Numbers::new()) };
+        (numbers, numbered)
+    }
+
+    /// The result with this number.
+    pub(super) fn result(&self, number: u32) -> S::Ret {
+        lock(&self.results).all[number as usize].clone()
+    }
+
+    fn state(&self, number: u32) -> S::State {
+        lock(&self.states).all[number as usize].clone()
+    }
+
+    fn ops(&self, ops: &[&u32]) -> Vec<&S::Op> {
+        ops.iter().map(|op| &self.ops[**op as usize]).collect()
+    }
+}
+
+impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
+    fn initial(&self) -> u32 {
+        lock(&self.states).number(&self.spec.initial())
+    }
+
+    fn arities(&self, state: u32) -> Vec<usize> {
+        self.spec.arities(&self.state(state))
+    }
+
+    fn place(&self, op: u32) -> u32 {
+        self.spec.place(&self.ops[op as usize])
+    }
+
+    fn extends(&self, state: u32, ops: &[&u32]) -> bool {
+        self.spec.extends(&self.state(state), &self.ops(ops))
+    }
+
+    fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32> {
+        let outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
+        let (mut states, mut results) = (lock(&self.states), lock(&self.results));
+        let mut number = |(state, of_group): (S::State, Vec<S::Ret>)| {
+            (states.number(&state), of_group.iter().map(|result| results.number(result)).collect())
+        };
+        outcomes.into_iter().map(&mut number).collect()
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.spec.is_stateless()
+    }
+}
+
+/// A specification in numbers, whichever it is.
+#[derive(Clone, Copy)]
+pub(super) struct AnySpec<'n>(&'n dyn ByNumber);
+
+impl<'n> AnySpec<'n> {
+    pub(super) fn new<S: SyncSpec>(numbered: &'n Numbered<'_, S>) -> Self {
+        Self(numbered)
+    }
+}
+
+impl SyncSpec for AnySpec<'_> {
+    type Op = u32;
+    type Ret = u32;
+    type State = u32;
+
+    fn initial(&self) -> u32 {
+        self.0.initial()
+    }
+
+    fn arities(&self, state: &u32) -> Vec<usize> {
+        self.0.arities(*state)
+    }
+
+    fn place(&self, op: &u32) -> u32 {
+        self.0.place(*op)
+    }
+
+    fn extends(&self, state: &u32, ops: &[&u32]) -> bool {
+        self.0.extends(*state, ops)
+    }
+
+    fn synchronise(&self, state: &u32, ops: &[&u32]) -> Synchronised<u32, u32> {
+        self.0.synchronise(*state, ops)
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.0.is_stateless()
+    }
+}

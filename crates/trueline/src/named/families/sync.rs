@@ -1,0 +1,326 @@
+//! Objects whose operations synchronise.
+
+use super::{DONE, done, element, element_or_empty, not_in_table, record, show_option, whether, without_key};
+use crate::history::{ProcessId, Record, Value};
+use crate::named::SyncFamily;
+use crate::spec::sync::{
+    Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
+    CloseableChannelRet, CounterChannel, CounterChannelRet, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter,
+    FilterChannel, FilterChannelOp, MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp,
+    TerminatingQueueRet, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
+};
+
+/// A number from 0 on.
+fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
+    value
+        .as_int()
+        .and_then(|number| N::try_from(number).ok())
+        .ok_or_else(|| format!("{record} has {}, but needs a number from 0 on; give that instead", super::brief(value)))
+}
+
+/// Who comes.
+fn me<N: TryFrom<i64>>(process: ProcessId, record: &Record) -> Result<N, String> {
+    match without_key(record)? {
+        Value::Null => number(record, &Value::Int(i64::from(process.0))),
+        value => number(record, value),
+    }
+}
+
+/// A list of two.
+fn two<'v>(record: &Record, value: &'v Value) -> Result<[&'v Value; 2], String> {
+    match value {
+        Value::List(values) => match values.as_ref() {
+            [one, other] => Ok([one, other]),
+            _ => Err(format!("{record} has {}, but needs a list of two; write [1,2]", super::brief(value))),
+        },
+        _ => Err(format!("{record} has {}, but needs a list of two; write [1,2]", super::brief(value))),
+    }
+}
+
+fn int(number: impl TryInto<i64>) -> Value {
+    Value::Int(number.try_into().unwrap_or(i64::MAX))
+}
+
+fn list(numbers: (u64, u64)) -> String {
+    [int(numbers.0), int(numbers.1)].into_iter().collect::<Value>().to_string()
+}
+
+/// An operation of a channel.
+fn channel_op(name: &str, record: &Record) -> Result<ChannelOp<Value>, String> {
+    Ok(match name {
+        "send" => ChannelOp::Send(element(record)?),
+        "receive" => {
+            without_key(record)?;
+            ChannelOp::Receive
+        }
+        name => not_in_table(name),
+    })
+}
+
+fn show_channel_op(op: &ChannelOp<Value>) -> Record {
+    match op {
+        ChannelOp::Send(value) => record("send", value.clone()),
+        ChannelOp::Receive => record("receive", Value::Null),
+    }
+}
+
+fn channel_ret(record: &Record, op: &ChannelOp<Value>, result: &Value) -> Result<ChannelRet<Value>, String> {
+    match op {
+        ChannelOp::Send(_) => done(record, result).map(|()| ChannelRet::Done),
+        ChannelOp::Receive => Ok(ChannelRet::Value(result.clone())),
+    }
+}
+
+fn show_channel_ret(ret: &ChannelRet<Value>) -> String {
+    match ret {
+        ChannelRet::Done => DONE.to_owned(),
+        ChannelRet::Value(value) => value.to_string(),
+    }
+}
+
+/// The families: for each its specification, and how operations and results are read and shown.
+macro_rules! families {
+    ($($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+        $(
+            #[derive(Debug)]
+            pub(super) struct $family(pub(super) $spec);
+
+            impl SyncFamily for $family {
+                type Spec = $spec;
+
+                fn spec(&self) -> &$spec {
+                    &self.0
+                }
+
+                fn read_op(
+                    &self,
+                    name: &str,
+                    process: ProcessId,
+                    record: &Record,
+                ) -> Result<<$spec as SyncSpec>::Op, String> {
+                    let read: fn(&str, ProcessId, &Record) -> Result<<$spec as SyncSpec>::Op, String> = $read_op;
+                    read(name, process, record)
+                }
+
+                fn read_ret(
+                    &self,
+                    record: &Record,
+                    op: &<$spec as SyncSpec>::Op,
+                    result: &Value,
+                ) -> Result<<$spec as SyncSpec>::Ret, String> {
+                    let read: fn(
+                        &Record,
+                        &<$spec as SyncSpec>::Op,
+                        &Value,
+                    ) -> Result<<$spec as SyncSpec>::Ret, String> = $read_ret;
+                    read(record, op, result)
+                }
+
+                fn show_op(op: &<$spec as SyncSpec>::Op) -> Record {
+                    let show: fn(&<$spec as SyncSpec>::Op) -> Record = $show_op;
+                    show(op)
+                }
+
+                fn show_ret(ret: &<$spec as SyncSpec>::Ret) -> String {
+                    let show: fn(&<$spec as SyncSpec>::Ret) -> String = $show_ret;
+                    show(ret)
+                }
+            }
+        )+
+    };
+}
+
+families! {
+    ChannelFamily: Channel<Value>,
+        |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
+    BroadcastFamily: Broadcast<Value>,
+        |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
+    FilterChannelFamily: FilterChannel,
+        |name, _, record| Ok(match name {
+            "send" => FilterChannelOp::Send(number(record, without_key(record)?)?),
+            "receive" => FilterChannelOp::Receive(filter(record)?),
+            name => not_in_table(name),
+        }),
+        |record, op, result| match op {
+            FilterChannelOp::Send(_) => done(record, result).map(|()| ChannelRet::Done),
+            FilterChannelOp::Receive(_) => number(record, result).map(ChannelRet::Value),
+        },
+        |op| match op {
+            FilterChannelOp::Send(value) => record("send", int(*value)),
+            &FilterChannelOp::Receive(Filter { modulus, remainder }) => {
+                record("receive", [int(modulus), int(remainder)].into_iter().collect())
+            }
+        },
+        |ret| match ret {
+            ChannelRet::Done => DONE.to_owned(),
+            ChannelRet::Value(value) => value.to_string(),
+        };
+    MenWomenFamily: MenWomen,
+        |name, process, record| Ok(match name {
+            "man" => MenWomenOp::Man(me(process, record)?),
+            "woman" => MenWomenOp::Woman(me(process, record)?),
+            name => not_in_table(name),
+        }),
+        |record, _, result| number(record, result),
+        |op| match op {
+            MenWomenOp::Man(me) => record("man", int(*me)),
+            MenWomenOp::Woman(me) => record("woman", int(*me)),
+        },
+        ToString::to_string;
+    ExchangerFamily: Exchanger<Value>,
+        |_, _, record| element(record),
+        |_, _, result| Ok(result.clone()),
+        |op| record("exchange", op.clone()),
+        ToString::to_string;
+    CounterChannelFamily: CounterChannel<Value>,
+        |name, _, record| channel_op(name, record),
+        |record, op, result| match op {
+            ChannelOp::Send(_) => number(record, result).map(CounterChannelRet::Sent),
+            ChannelOp::Receive => {
+                let [value, count] = two(record, result)?;
+                Ok(CounterChannelRet::Received(value.clone(), number(record, count)?))
+            }
+        },
+        show_channel_op,
+        |ret| match ret {
+            CounterChannelRet::Sent(count) => count.to_string(),
+            CounterChannelRet::Received(value, count) => super::pair(value, &int(*count)).to_string(),
+        };
+    TwoFamiliesFamily: TwoFamilies,
+        |name, process, record| Ok(match name {
+            "sync-a" => TwoFamiliesOp::A(me(process, record)?),
+            "sync-b" => TwoFamiliesOp::B(me(process, record)?),
+            name => not_in_table(name),
+        }),
+        |record, _, result| number(record, result),
+        |op| match op {
+            TwoFamiliesOp::A(me) => record("sync-a", int(*me)),
+            TwoFamiliesOp::B(me) => record("sync-b", int(*me)),
+        },
+        ToString::to_string;
+    OneFamilyFamily: OneFamily,
+        |_, process, record| me(process, record),
+        |record, _, result| number(record, result),
+        |op| record("sync", int(*op)),
+        ToString::to_string;
+    AbcFamily: Abc,
+        |name, process, record| Ok(match name {
+            "sync-a" => AbcOp::A(me(process, record)?),
+            "sync-b" => AbcOp::B(me(process, record)?),
+            "sync-c" => AbcOp::C(me(process, record)?),
+            name => not_in_table(name),
+        }),
+        |record, _, result| {
+            let [one, other] = two(record, result)?;
+            Ok((number(record, one)?, number(record, other)?))
+        },
+        |op| match op {
+            AbcOp::A(me) => record("sync-a", int(*me)),
+            AbcOp::B(me) => record("sync-b", int(*me)),
+            AbcOp::C(me) => record("sync-c", int(*me)),
+        },
+        |ret| list(*ret);
+    BarrierFamily: Barrier,
+        |_, process, record| Ok(BarrierOp { me: me(process, record)?, value: 0 }),
+        |record, _, result| done(record, result).map(|()| None),
+        |op| record("sync", int(op.me)),
+        |_| DONE.to_owned();
+    CombiningBarrierFamily: Barrier,
+        |_, _, record| {
+            let [me, value] = two(record, without_key(record)?)?;
+            Ok(BarrierOp { me: number(record, me)?, value: number(record, value)? })
+        },
+        |record, _, result| number(record, result).map(Some),
+        |op| record("sync", [int(op.me), int(op.value)].into_iter().collect()),
+        |ret| ret.map_or_else(|| DONE.to_owned(), |sum| sum.to_string());
+    EnrollableBarrierFamily: EnrollableBarrier,
+        |name, process, record| Ok(match name {
+            "sync" => EnrollableBarrierOp::Sync(me(process, record)?),
+            "enrol" => EnrollableBarrierOp::Enrol(me(process, record)?),
+            "resign" => EnrollableBarrierOp::Resign(me(process, record)?),
+            name => not_in_table(name),
+        }),
+        |record, _, result| done(record, result),
+        |op| match op {
+            EnrollableBarrierOp::Sync(me) => record("sync", int(*me)),
+            EnrollableBarrierOp::Enrol(me) => record("enrol", int(*me)),
+            EnrollableBarrierOp::Resign(me) => record("resign", int(*me)),
+        },
+        |()| DONE.to_owned();
+    TimeoutChannelFamily: TimeoutChannel<Value>,
+        |name, _, record| channel_op(name, record),
+        |record, op, result| Ok(match op {
+            ChannelOp::Send(_) => TimeoutChannelRet::Sent(whether(record, result)?),
+            ChannelOp::Receive => TimeoutChannelRet::Received(element_or_empty(result)),
+        }),
+        show_channel_op,
+        |ret| match ret {
+            TimeoutChannelRet::Sent(sent) => sent.to_string(),
+            TimeoutChannelRet::Received(value) => show_option(value.as_ref()),
+        };
+    TimeoutExchangerFamily: TimeoutExchanger<Value>,
+        |_, _, record| element(record),
+        |_, _, result| Ok(element_or_empty(result)),
+        |op| record("exchange", op.clone()),
+        |ret| show_option(ret.as_ref());
+    CloseableChannelFamily: CloseableChannel<Value>,
+        |name, _, record| Ok(match name {
+            "send" => CloseableChannelOp::Send(element(record)?),
+            "receive" => CloseableChannelOp::Receive,
+            "close" => CloseableChannelOp::Close,
+            name => not_in_table(name),
+        }),
+        |record, op, result| Ok(match op {
+            CloseableChannelOp::Send(_) => CloseableChannelRet::Sent(whether(record, result)?),
+            CloseableChannelOp::Receive => CloseableChannelRet::Received(element_or_empty(result)),
+            CloseableChannelOp::Close => CloseableChannelRet::Closed,
+        }),
+        |op| match op {
+            CloseableChannelOp::Send(value) => record("send", value.clone()),
+            CloseableChannelOp::Receive => record("receive", Value::Null),
+            CloseableChannelOp::Close => record("close", Value::Null),
+        },
+        |ret| match ret {
+            CloseableChannelRet::Sent(sent) => sent.to_string(),
+            CloseableChannelRet::Received(value) => show_option(value.as_ref()),
+            CloseableChannelRet::Closed => DONE.to_owned(),
+        };
+    TerminatingQueueFamily: TerminatingQueue<Value>,
+        |name, _, record| Ok(match name {
+            "enqueue" => TerminatingQueueOp::Enqueue(element(record)?),
+            "dequeue" => TerminatingQueueOp::Dequeue,
+            name => not_in_table(name),
+        }),
+        |record, op, result| match op {
+            TerminatingQueueOp::Enqueue(_) => done(record, result).map(|()| TerminatingQueueRet::Done),
+            TerminatingQueueOp::Dequeue => Ok(TerminatingQueueRet::Value(element_or_empty(result))),
+        },
+        |op| match op {
+            TerminatingQueueOp::Enqueue(value) => record("enqueue", value.clone()),
+            TerminatingQueueOp::Dequeue => record("dequeue", Value::Null),
+        },
+        |ret| match ret {
+            TerminatingQueueRet::Done => DONE.to_owned(),
+            TerminatingQueueRet::Value(value) => show_option(value.as_ref()),
+        };
+}
+
+/// Which values a receive wants.
+fn filter(record: &Record) -> Result<Filter, String> {
+    let value = without_key(record)?;
+    if value.is_null() {
+        return Ok(Filter { modulus: 1, remainder: 0 });
+    }
+    if *value == Value::from("even") {
+        return Ok(Filter::EVEN);
+    }
+    if *value == Value::from("odd") {
+        return Ok(Filter::ODD);
+    }
+    let [modulus, remainder] = two(record, value)?;
+    let filter = Filter { modulus: number(record, modulus)?, remainder: number(record, remainder)? };
+    if filter.modulus == 0 {
+        return Err(format!("{record} divides by 0; write [1,0] for all values"));
+    }
+    Ok(filter)
+}
