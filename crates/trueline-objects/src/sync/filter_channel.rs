@@ -133,8 +133,8 @@ impl FilterChannel {
             Means::Queues { queues, filters } => {
                 let mut queues = queues.lock();
                 let accepts = |receiver: &Arc<Receiver>| !*filters || receiver.filter.accepts(value);
-                if let Some(at) = queues.receivers.iter().position(accepts) {
-                    let receiver = queues.receivers.remove(at).expect("it was found there");
+                let at = queues.receivers.iter().position(accepts);
+                if let Some(receiver) = at.and_then(|at| queues.receivers.remove(at)) {
                     drop(queues);
                     receiver.value.store(value, SeqCst);
                     receiver.sent.up();
@@ -164,8 +164,8 @@ impl FilterChannel {
             Means::Queues { queues, filters } => {
                 let mut queues = queues.lock();
                 let accepted = |sender: &Sender| !*filters || filter.accepts(sender.value);
-                if let Some(at) = queues.senders.iter().position(accepted) {
-                    let sender = queues.senders.remove(at).expect("it was found there");
+                let at = queues.senders.iter().position(accepted);
+                if let Some(sender) = at.and_then(|at| queues.senders.remove(at)) {
                     drop(queues);
                     sender.received.up();
                     sender.value

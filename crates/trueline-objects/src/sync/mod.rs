@@ -47,7 +47,7 @@
 //! | `tree-barrier-faulty-early-down` | [`signal::Fault::EarlyDown`] | | children leave as soon as they are seen | all | rejected or stuck |
 //! | `combining-barrier` | [`CombiningBarrier::new`](barrier::CombiningBarrier::new) | §1 | | all | accepted |
 //! | `enrollable-barrier` | [`EnrollableBarrier::new`](enrollable_barrier::EnrollableBarrier::new) | §1, §9 | | all that are enrolled; or one that enrols or resigns | accepted |
-//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | some come while others leave | all that are enrolled; or one that enrols or resigns | rejected or stuck |
+//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | some come while others leave | all that are enrolled; or one that enrols or resigns | rejected |
 //! | `timeout-channel` | [`TimeoutChannel::new`](timeout_channel::TimeoutChannel::new) | §1, §2.4, §9 | | a send and a receive; or one that gives up | accepted |
 //! | `timeout-channel-faulty-one-flag` | [`timeout_channel::Fault::OneFlag`] | | the slot is free before its sender has gone | a send and a receive; or one that gives up | rejected |
 //! | `timeout-exchanger` | [`TimeoutExchanger::new`](timeout_exchanger::TimeoutExchanger::new) | §1, §9 | | two exchanges; or one that gives up | accepted |
@@ -58,10 +58,11 @@
 //! | `closeable-channel-faulty-old-library` | [`closeable_channel::Fault::OldLibrary`] | | the same, with three conditions | a send and a receive, while it is open; or one that fails or closes | rejected |
 //! | `terminating-queue` | [`TerminatingQueue::new`](terminating_queue::TerminatingQueue::new) | §1, §9 | | one; or all workers, on an empty queue | accepted |
 //! | `terminating-queue-faulty-returns-at-once` | [`terminating_queue::Fault::ReturnsAtOnce`] | | waits for nobody | one; or all workers, on an empty queue | rejected |
+//! | `terminating-queues` | [`TerminatingQueues::new`](terminating_queue::TerminatingQueues::new) | | | one; or all workers, on empty queues | accepted |
 //! | `atomic-broadcast` | [`AtomicBroadcast::new`](atomic_broadcast::AtomicBroadcast::new) | §9 | | a send and all receives | accepted |
 //! | `atomic-broadcast-faulty-no-rounds` | [`atomic_broadcast::Fault::NoRounds`] | | a send overwrites another | a send and all receives | rejected or stuck |
 //! | `signal` | [`Signal::new`](signal::Signal::new) | §10 | | a child with its parent, twice: an interval | accepted |
-//! | `signal-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | the child does not wait | a child with its parent, twice: an interval | rejected |
+//! | `signal-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | the child does not wait | a child with its parent, twice: an interval | rejected or stuck |
 //! | `signal-faulty-early-down` | [`signal::Fault::EarlyDown`] | | the child is let go when it is seen | a child with its parent, twice: an interval | rejected or stuck |
 
 mod monitor;

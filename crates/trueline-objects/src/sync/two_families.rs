@@ -62,7 +62,7 @@ impl TwoFamilies {
     /// If there is no such thread in the first family.
     pub fn sync_a(&self, me: usize) -> usize {
         assert!(me < self.first, "the first family has {} members", self.first);
-        self.pairs.sync(me, self.first..self.both) - self.first
+        self.number(self.pairs.sync(me, self.first..self.both))
     }
 
     /// Waits for a thread of the first family that this one of the second has not met, and returns its number.
@@ -71,6 +71,11 @@ impl TwoFamilies {
     /// If there is no such thread in the second family.
     pub fn sync_b(&self, me: usize) -> usize {
         assert!(me < self.both - self.first, "the second family has {} members", self.both - self.first);
-        self.pairs.sync(self.first + me, 0..self.first)
+        self.number(self.pairs.sync(self.first + me, 0..self.first))
+    }
+
+    /// The number of a thread in its family, which is the wrong one if there is a fault.
+    fn number(&self, thread: usize) -> usize {
+        thread.checked_sub(self.first).unwrap_or(thread)
     }
 }

@@ -26,7 +26,7 @@ use trueline_objects::sync::men_women::{self, MenWomen};
 use trueline_objects::sync::one_family::{self, OneFamily};
 use trueline_objects::sync::semaphore::Semaphore;
 use trueline_objects::sync::signal::{self, Signal};
-use trueline_objects::sync::terminating_queue::{self, TerminatingQueue};
+use trueline_objects::sync::terminating_queue::{self, TerminatingQueue, TerminatingQueues};
 use trueline_objects::sync::timeout_channel::{self, TimeoutChannel};
 use trueline_objects::sync::timeout_exchanger::{self, TimeoutExchanger};
 use trueline_objects::sync::two_families::{self, TwoFamilies};
@@ -875,6 +875,61 @@ mod queues {
         let queue = TerminatingQueue::faulty(1, terminating_queue::Fault::ReturnsAtOnce);
         queue.enqueue(5);
         assert_eq!((queue.dequeue(), queue.dequeue()), (Some(5), None), "right for one worker");
+    }
+
+    #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    enum OpOfWorker {
+        Enqueue(usize, u64),
+        Dequeue(Option<u64>),
+    }
+
+    #[test]
+    fn of_each_worker_that_terminate() {
+        use OpOfWorker::{Dequeue, Enqueue};
+        let body = |queues: &TerminatingQueues, me: usize, recorder: &Recorder<OpOfWorker>| {
+            // Who waits for a value may have more to enqueue: that is no matter, if all wait.
+            let mut to_enqueue = me;
+            let mut is_done = false;
+            while !is_done {
+                if to_enqueue > 0 {
+                    to_enqueue -= 1;
+                    let value = unique(me, to_enqueue);
+                    recorder.record(|| {
+                        queues.enqueue(me, value);
+                        Enqueue(me, value)
+                    });
+                }
+                recorder.record(|| {
+                    let value = queues.dequeue(me);
+                    is_done = value.is_none();
+                    Dequeue(value)
+                });
+            }
+        };
+        let is_right = |history: &[Done<OpOfWorker>]| {
+            let start = (vec![VecDeque::new(); WORKERS], false);
+            synchronises(history, start, WORKERS, |(queues, done), operations| match operations {
+                _ if *done => None,
+                [Enqueue(worker, value)] => {
+                    let mut queues = queues.clone();
+                    queues[*worker].push_back(*value);
+                    Some((queues, false))
+                }
+                [Dequeue(Some(value))] => {
+                    // Values are unique: which queue it was is clear.
+                    let mut queues = queues.clone();
+                    let at = queues.iter().position(|queue| queue.front() == Some(value))?;
+                    queues[at].pop_front();
+                    Some((queues, false))
+                }
+                _ => {
+                    let all_wait = operations.len() == WORKERS && operations.iter().all(|op| *op == Dequeue(None));
+                    (all_wait && queues.iter().all(VecDeque::is_empty)).then(|| (queues.clone(), true))
+                }
+            })
+        };
+        let trial = Trial { threads: WORKERS, returns: None, body: &body, is_right: &is_right };
+        trial.correct(|| TerminatingQueues::new(WORKERS));
     }
 }
 
