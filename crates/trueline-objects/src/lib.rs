@@ -10,7 +10,9 @@
 //! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
 //! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
 //!
-//! [`catalog`] has all of them by name, each with the test that tells whether it is right; `trueline test NAME` runs it.
+//! [`sync`] has those that synchronise threads, with a list of their own.
+//!
+//! [`catalog`] has all others by name, each with the test that tells whether it is right; `trueline test NAME` runs it.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
@@ -84,4 +86,5 @@ pub mod resizing_map;
 pub mod shann_queue;
 pub mod sharded_map;
 pub mod split_ordered_set;
+pub mod sync;
 pub mod treiber_stack;

@@ -2,3 +2,4 @@
 
 mod catalog;
 mod sequential;
+mod sync;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Ends threads that are stuck in an object: Rust has no interrupt, so the primitives look for this.
 ///
@@ -194,16 +195,25 @@ impl Sleeper {
         self.changed.notify_one();
     }
 
-    /// Sleeps until notified, or returns an error if cancelled.
-    pub(super) fn sleep(&self) -> Result<(), Cancelled> {
+    /// Sleeps until notified, which is true, or until the deadline, which is false; or returns an error if cancelled.
+    pub(super) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         let mut notified = lock(&self.notified);
         while !*notified {
             if is_cancelled() && !std::thread::panicking() {
                 return Err(Cancelled(()));
             }
-            notified = self.changed.wait(notified).unwrap_or_else(PoisonError::into_inner);
+            notified = match deadline {
+                None => self.changed.wait(notified).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let remaining = deadline.saturating_duration_since(Instant::now());
+                    if remaining.is_zero() {
+                        return Ok(false);
+                    }
+                    self.changed.wait_timeout(notified, remaining).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -220,6 +230,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
     use crate::primitives;
@@ -264,6 +275,8 @@ mod tests {
     fn waiting_on_a_condition_variable_is_ended_and_forgotten() {
         let (mutex, condvar) = (primitives::Mutex::new(()), primitives::Condvar::new());
         assert!(is_ended(|| drop(condvar.wait_while(mutex.lock(), |()| true))));
+        assert_eq!(condvar.waiting(), 0);
+        assert!(is_ended(|| drop(condvar.wait_timeout_while(mutex.lock(), Duration::MAX, |()| true))));
         assert_eq!(condvar.waiting(), 0);
         drop(mutex.lock());
     }

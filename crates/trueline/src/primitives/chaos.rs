@@ -1,9 +1,12 @@
 //! A world in which threads give way at random.
 
+use std::cell::Cell;
+
 use super::random::{Choices, mix};
 use super::world::{World, relax};
 
-/// A world in which a thread gives way to others at one of so many schedule points, at random.
+/// A world in which a thread gives way to others at one of so many schedule points, at random; and in which one of so
+/// many waits on a [`Condvar`](super::Condvar) ends at once, though nobody has notified it.
 ///
 /// Races that need a thread to stop in a window of a few instructions happen in minutes on a quiet machine, and in
 /// milliseconds here. What runs is still what the operating system makes of it: the seed determines where a thread gives
@@ -29,19 +32,28 @@ use super::world::{World, relax};
 pub struct Chaos {
     one_in: usize,
     choices: Choices,
+    /// Whether the last wait ended early. Then the next does not: a thread that looks again and waits again sleeps, so
+    /// that one that nobody wakes is stuck here as elsewhere, and not healed.
+    woke_early: Cell<bool>,
 }
 
 impl Chaos {
-    /// The chaos of one thread: it gives way at one in `one_in` points (never, if that is 0), and all that is random
-    /// comes from `seed` and `thread`.
+    /// The chaos of one thread: it gives way at one in `one_in` points, and wakes early from one in `one_in` waits but
+    /// never from two in a row (never at all, if that is 0). All that is random comes from `seed` and `thread`.
     pub fn new(one_in: u32, seed: u64, thread: u32) -> Self {
-        Self { one_in: one_in as usize, choices: Choices::new(mix(mix(seed) ^ u64::from(thread))) }
+        let choices = Choices::new(mix(mix(seed) ^ u64::from(thread)));
+        Self { one_in: one_in as usize, choices, woke_early: Cell::new(false) }
+    }
+
+    /// Whether it is one in `one_in`.
+    fn now(&self) -> bool {
+        self.one_in != 0 && self.choices.below(self.one_in) == 0
     }
 }
 
 impl World for Chaos {
     fn point(&self) {
-        if self.one_in != 0 && self.choices.below(self.one_in) == 0 {
+        if self.now() {
             std::thread::yield_now();
         }
     }
@@ -52,6 +64,12 @@ impl World for Chaos {
 
     fn spin(&self) {
         relax();
+    }
+
+    fn wakes_early(&self) -> bool {
+        let early = !self.woke_early.get() && self.now();
+        self.woke_early.set(early);
+        early
     }
 }
 

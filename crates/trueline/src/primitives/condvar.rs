@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::cancel::{self, Sleeper, lock};
 use super::world::{self, Place, Wake};
@@ -12,9 +13,10 @@ use super::{MutexGuard, choose, point};
 /// Lets threads wait for what others do under a [`Mutex`](super::Mutex).
 ///
 /// Unlike `std`'s it wakes nobody without need, so that an object that should look again and does not is not healed by
-/// accident, and one that must not depend on it is not broken by it: a thread returns from [`wait`](Self::wait) if and
-/// only if it was notified. [`notify_one`](Self::notify_one) wakes the thread that has waited longest; in a
-/// [`World`](super::World) the world chooses. A thread that waits can be [cancelled](super::Cancellation).
+/// accident, and one that must not depend on it is not broken by it: without a [`World`](super::World) a thread returns
+/// from [`wait`](Self::wait) if and only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that
+/// has waited longest. A world chooses whom it wakes, and may wake threads for nothing: [`Chaos`](super::Chaos) does so
+/// now and then, to find objects that do not look again. A thread that waits can be [cancelled](super::Cancellation).
 ///
 /// ```
 /// use trueline::primitives::{Condvar, Mutex};
@@ -47,24 +49,71 @@ impl Condvar {
     /// Whoever notifies from then on is heard. What the thread waits for need not hold when it has the lock again:
     /// look, and wait again, or use [`wait_while`](Self::wait_while).
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
+        self.wait_until(guard, None).0
+    }
+
+    /// As [`wait`](Self::wait), but no longer than `duration`, and tells whether the time was up.
+    ///
+    /// A world that [blocks](super::World::blocking) threads knows no time: it decides if the time is up before the
+    /// thread is notified ([`Blocking::block_for_a_while`](super::Blocking::block_for_a_while)), and `duration` says
+    /// nothing.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trueline::primitives::{Condvar, Mutex};
+    ///
+    /// let (mutex, changed) = (Mutex::new(0), Condvar::new());
+    /// let (guard, timed_out) = changed.wait_timeout(mutex.lock(), Duration::from_millis(1));
+    /// assert!(timed_out);
+    /// assert_eq!(*guard, 0);
+    /// ```
+    pub fn wait_timeout<'m, T>(&self, guard: MutexGuard<'m, T>, duration: Duration) -> (MutexGuard<'m, T>, bool) {
+        self.wait_until(guard, Deadline::after(duration))
+    }
+
+    fn wait_until<'m, T>(&self, guard: MutexGuard<'m, T>, deadline: Option<Deadline>) -> (MutexGuard<'m, T>, bool) {
         let mutex = guard.mutex();
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
                 // The only schedule point is before the release: whoever takes the lock next finds this one blocked.
                 drop(guard);
-                blocking.block(Place::of(self));
-                return mutex.lock();
+                let timed_out = match deadline {
+                    None => {
+                        blocking.block(Place::of(self));
+                        false
+                    }
+                    Some(_) => blocking.block_for_a_while(Place::of(self)),
+                };
+                return (mutex.lock(), timed_out);
+            }
+            if world.wakes_early() {
+                // As if it had slept and been woken before anybody could notify it.
+                drop(guard);
+                std::thread::yield_now();
+                return (mutex.lock(), false);
             }
         }
         let sleeper = cancel::sleeper();
         sleeper.prepare();
         lock(&self.sleepers).push_back(Arc::clone(&sleeper));
         drop(guard);
-        if let Err(cancelled) = sleeper.sleep() {
-            lock(&self.sleepers).retain(|other| !Arc::ptr_eq(other, &sleeper));
-            cancel::end(cancelled);
-        }
-        mutex.lock()
+        let timed_out = match sleeper.sleep_until(deadline.and_then(|deadline| deadline.0)) {
+            Ok(true) => false,
+            // Whoever has taken it out in the meantime has notified it: such a notification is not lost.
+            Ok(false) => self.forget(&sleeper),
+            Err(cancelled) => {
+                self.forget(&sleeper);
+                cancel::end(cancelled)
+            }
+        };
+        (mutex.lock(), timed_out)
+    }
+
+    /// Whether this one was waiting. Now it is not.
+    fn forget(&self, sleeper: &Arc<Sleeper>) -> bool {
+        let mut sleepers = lock(&self.sleepers);
+        let at = sleepers.iter().position(|other| Arc::ptr_eq(other, sleeper));
+        at.is_some_and(|at| sleepers.remove(at).is_some())
     }
 
     /// Waits as long as `condition` holds, which is looked at under the lock.
@@ -77,6 +126,36 @@ impl Condvar {
             guard = self.wait(guard);
         }
         guard
+    }
+
+    /// Waits as long as `condition` holds, but no longer than `duration`, and tells whether the time was up: then
+    /// `condition` still holds.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trueline::primitives::{Condvar, Mutex};
+    ///
+    /// let (slot, changed) = (Mutex::new(None), Condvar::new());
+    /// let (guard, timed_out) =
+    ///     changed.wait_timeout_while(slot.lock(), Duration::from_millis(1), |slot: &mut Option<u64>| slot.is_none());
+    /// assert!(timed_out && guard.is_none());
+    /// ```
+    pub fn wait_timeout_while<'m, T>(
+        &self,
+        mut guard: MutexGuard<'m, T>,
+        duration: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'m, T>, bool) {
+        let deadline = Deadline::after(duration);
+        while condition(&mut guard) {
+            let timed_out;
+            (guard, timed_out) = self.wait_until(guard, deadline);
+            if timed_out {
+                let still = condition(&mut guard);
+                return (guard, still);
+            }
+        }
+        (guard, false)
     }
 
     /// Wakes one of the threads that wait, if any does.
@@ -112,6 +191,16 @@ impl Condvar {
     }
 }
 
+/// When the time of a timed wait is up; never, if there is no such time.
+#[derive(Clone, Copy)]
+struct Deadline(Option<Instant>);
+
+impl Deadline {
+    fn after(duration: Duration) -> Option<Self> {
+        Some(Self(Instant::now().checked_add(duration)))
+    }
+}
+
 impl fmt::Debug for Condvar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Condvar").finish_non_exhaustive()
@@ -123,7 +212,8 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::primitives::Mutex;
+    use crate::primitives::{Chaos, Mutex, enter};
+    use std::rc::Rc;
 
     /// Runs `notify` when so many threads wait, and gives how many that takes from their sleep. Then wakes the others.
     fn woken(threads: usize, notify: impl FnOnce(&Condvar)) -> usize {
@@ -149,6 +239,66 @@ mod tests {
         assert_eq!(woken(3, Condvar::notify_one), 1);
         assert_eq!(woken(3, Condvar::notify_all), 3);
         assert_eq!(woken(2, |_| ()), 0);
+    }
+
+    #[test]
+    fn a_timed_wait_ends_and_is_forgotten() {
+        let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+        let short = Duration::from_millis(2);
+        let started = Instant::now();
+        let (guard, timed_out) = condvar.wait_timeout(mutex.lock(), short);
+        assert!(timed_out && mutex.try_lock().is_none(), "the lock is taken again");
+        assert!(started.elapsed() >= short);
+        drop(guard);
+        let (guard, timed_out) = condvar.wait_timeout_while(mutex.lock(), short, |number| *number == 0);
+        assert!(timed_out && *guard == 0);
+        assert!(started.elapsed() >= 2 * short);
+        drop(guard);
+        assert!(!condvar.wait_timeout_while(mutex.lock(), short, |number| *number != 0).1, "nothing to wait for");
+        assert!(condvar.wait_timeout(mutex.lock(), Duration::ZERO).1);
+        assert_eq!(condvar.waiting(), 0);
+    }
+
+    #[test]
+    fn a_timed_wait_hears_notifications() {
+        let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+        // Forever, in effect, and longer than the clock can tell.
+        for duration in [Duration::from_secs(1 << 20), Duration::MAX] {
+            thread::scope(|scope| {
+                let bare = scope.spawn(|| condvar.wait_timeout(mutex.lock(), duration).1);
+                while condvar.waiting() < 1 {
+                    thread::yield_now();
+                }
+                condvar.notify_one();
+                assert!(!bare.join().expect("it does not panic"));
+                let looping =
+                    scope.spawn(|| condvar.wait_timeout_while(mutex.lock(), duration, |number| *number == 0).1);
+                *mutex.lock() = 1;
+                condvar.notify_all();
+                assert!(!looping.join().expect("it does not panic"));
+                *mutex.lock() = 0;
+            });
+        }
+    }
+
+    /// Waits alone, many times, in chaos, and gives which of them ended without need.
+    fn early(one_in: u32, waits: usize) -> Vec<bool> {
+        let _inside = enter(Rc::new(Chaos::new(one_in, 5, 0)));
+        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+        (0..waits).map(|_| !condvar.wait_timeout(mutex.lock(), Duration::ZERO).1).collect()
+    }
+
+    #[test]
+    fn chaos_wakes_without_need_now_and_then() {
+        let early_of_many = early(8, 800).into_iter().filter(|early| *early).count();
+        assert!((40..160).contains(&early_of_many), "{early_of_many} of 800");
+        assert!(early(1, 10).windows(2).all(|waits| waits[0] != waits[1]), "never twice in a row");
+        assert_eq!(early(0, 100), [false; 100]);
+
+        // Nobody notifies: only such a wake-up can end this.
+        let _inside = enter(Rc::new(Chaos::new(1, 5, 0)));
+        let mutex = Mutex::new(());
+        drop(Condvar::new().wait(mutex.lock()));
     }
 
     #[test]

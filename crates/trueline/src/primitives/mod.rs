@@ -5,7 +5,8 @@
 //! runs in. So one compiled object serves all:
 //!
 //! - Without a world a point is two loads and branches that are never taken. This is how objects are used.
-//! - In [`Chaos`] a thread gives way at a point now and then: the machine-independent form of a noisy machine.
+//! - In [`Chaos`] a thread gives way at a point now and then, and wakes for nothing from a wait: the
+//!   machine-independent form of a noisy machine.
 //! - Another [`World`] may hold each thread at its points, and run them one at a time, in an order of its own.
 //!
 //! An object that waits says so, by [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`]; an object that makes a random

@@ -4,6 +4,7 @@ use std::panic;
 use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use super::cancel::lock;
 use super::random::Choices;
@@ -13,6 +14,8 @@ use super::{AtomicU64, Blocking, Cancellation, Ordering, Place, Wake, World, cat
 enum Status {
     Ready,
     Blocked(Place),
+    /// As blocked, and may go on: then its time is up.
+    BlockedForAWhile(Place),
     Done,
 }
 
@@ -41,7 +44,8 @@ impl Scheduler {
     fn switch(&self, thread: usize, status: Status) {
         let mut state = lock(&self.state);
         state.statuses[thread] = status;
-        let mut ready: Vec<_> = (0..state.statuses.len()).filter(|i| state.statuses[*i] == Status::Ready).collect();
+        let can_run = |status| matches!(status, Status::Ready | Status::BlockedForAWhile(_));
+        let mut ready: Vec<_> = (0..state.statuses.len()).filter(|i| can_run(state.statuses[*i])).collect();
         if ready.is_empty() && state.statuses.iter().any(|status| matches!(status, Status::Blocked(_))) {
             state.deadlock = true;
             self.cancellation.cancel();
@@ -92,10 +96,16 @@ impl Blocking for Thread {
         self.scheduler.switch(self.number, Status::Blocked(place));
     }
 
+    fn block_for_a_while(&self, place: Place) -> bool {
+        let waits = Status::BlockedForAWhile(place);
+        self.scheduler.switch(self.number, waits);
+        lock(&self.scheduler.state).statuses[self.number] == waits
+    }
+
     fn wake(&self, place: Place, wake: Wake) {
         let mut state = lock(&self.scheduler.state);
-        let mut blocked: Vec<_> =
-            state.statuses.iter_mut().filter(|status| **status == Status::Blocked(place)).collect();
+        let is_here = |status: Status| [Status::Blocked(place), Status::BlockedForAWhile(place)].contains(&status);
+        let mut blocked: Vec<_> = state.statuses.iter_mut().filter(|status| is_here(**status)).collect();
         if wake == Wake::One && !blocked.is_empty() {
             blocked = vec![blocked.swap_remove(self.scheduler.below(blocked.len()))];
         }
@@ -205,6 +215,36 @@ fn a_condition_variable_loses_no_wake_up() {
         assert!(!run(seed, &[&send, &receive]).1, "stuck with seed {seed}");
         assert_eq!(taken.into_inner(), 6);
     }
+}
+
+#[test]
+fn a_timed_wait_ends_in_either_way_and_never_deadlocks() {
+    let outcomes: Vec<_> = (0..100)
+        .map(|seed| {
+            let (slot, changed) = (super::Mutex::new(false), super::Condvar::new());
+            let outcome = AtomicU64::new(0);
+            let wait = || {
+                let (slot, timed_out) = changed.wait_timeout(slot.lock(), Duration::MAX);
+                outcome.store(u64::from(timed_out) * 2 + u64::from(*slot), Ordering::SeqCst);
+            };
+            let fill = || {
+                *slot.lock() = true;
+                changed.notify_one();
+            };
+            assert!(!run(seed, &[&wait, &fill]).1, "stuck with seed {seed}");
+            outcome.into_inner()
+        })
+        .collect();
+    for outcome in [1, 2, 3] {
+        assert!(outcomes.contains(&outcome), "notified, timed out before, or between: {outcomes:?}");
+    }
+    assert!(!outcomes.contains(&0), "nobody is notified before the slot is filled");
+
+    let (mutex, condvar) = (super::Mutex::new(()), super::Condvar::new());
+    assert!(
+        !run(0, &[&|| assert!(condvar.wait_timeout(mutex.lock(), Duration::MAX).1)]).1,
+        "nobody is there to notify"
+    );
 }
 
 #[test]

@@ -53,6 +53,14 @@ pub trait World {
         relax();
     }
 
+    /// Whether the wait on a condition variable that this thread is about to begin ends at once, without a
+    /// notification: a spurious wake-up, which those who wait must expect.
+    ///
+    /// A world that [blocks](Self::blocking) threads is not asked: it can return from [`Blocking::block`] early.
+    fn wakes_early(&self) -> bool {
+        false
+    }
+
     /// Who lets threads sleep and wakes them, if this world does it.
     ///
     /// If it does not, mutexes and condition variables block threads of the operating system.
@@ -70,6 +78,19 @@ pub trait Blocking {
     ///
     /// On a condition variable, an early return is a spurious wake-up, which it may have.
     fn block(&self, place: Place);
+
+    /// As [`block`](Self::block), in a wait that has a time limit; returns whether the time is up.
+    ///
+    /// A world knows no time: a time limit may be over before all else, or after it. If nothing else is said it is over
+    /// as soon as this thread runs again; and since that is a matter of the schedule, others may have done anything
+    /// in between. No thread is stuck for want of a notification, and no outcome is lost where threads look at what they
+    /// waited for before they ask about the time, as [`Condvar::wait_timeout_while`](super::Condvar::wait_timeout_while)
+    /// does, and where all are notified: one notification does not find this thread waiting, so it always goes to
+    /// another. A world that overrides this must not let the thread sleep for good.
+    fn block_for_a_while(&self, place: Place) -> bool {
+        let _ = place;
+        true
+    }
 
     /// Wakes threads that are blocked at `place`, if there are any. The present thread goes on.
     fn wake(&self, place: Place, wake: Wake);
@@ -237,6 +258,8 @@ pub(super) fn relax() {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::primitives::{AtomicU64, Condvar, Mutex};
 
@@ -352,5 +375,17 @@ pub(super) mod tests {
         let asked = world.asked.take();
         let of_interest: Vec<_> = asked.into_iter().filter(|asked| *asked != "point").collect();
         assert_eq!(of_interest, ["wake all", "block", "wake all", "wake one", "wake all"]);
+    }
+
+    #[test]
+    fn a_timed_wait_is_up_when_the_world_says_so() {
+        let world = Rc::new(Scribe { blocks: true, ..Scribe::default() });
+        let _inside = enter(world.clone());
+        let (mutex, condvar) = (Mutex::new(()), Condvar::new());
+        let started = Instant::now();
+        let (guard, timed_out) = condvar.wait_timeout(mutex.lock(), Duration::from_secs(1 << 20));
+        assert!(timed_out && started.elapsed() < Duration::from_secs(1 << 19));
+        drop(guard);
+        assert_eq!(world.asked.take(), ["point", "point", "wake all", "point", "point", "wake all"]);
     }
 }

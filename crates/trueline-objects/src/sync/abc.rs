@@ -1,0 +1,137 @@
+//! Threads of three kinds.
+//!
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. A thread of kind A, one of kind B
+//! and one of kind C synchronise; each tells its name, and is told those of the others.
+//!
+//! They come in turn, A, B and C, and tell their names; then they read those of the others, again in turn, and the last
+//! makes room for the next three.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::LateRead`] | A lets the others go on before it has read: the next three may come in between | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` come; `sync_a(0)` → (4, 5) |
+//! | [`Fault::LostSignal`] | each signal is forgotten once in a while | no call returns any more |
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicU64, choose};
+
+use super::semaphore::Semaphore;
+
+/// What is wrong with an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// A reads when the next may have come.
+    LateRead,
+    /// One signal in fifty is forgotten.
+    LostSignal,
+}
+
+/// How many signals there are to one that is forgotten.
+const SIGNALS: usize = 50;
+
+#[derive(Debug)]
+struct Kind {
+    name: AtomicU64,
+    /// Up when one of this kind may tell its name.
+    clear: Semaphore,
+    /// Up when it may read the others.
+    signal: Semaphore,
+}
+
+impl Kind {
+    fn new(clear: Semaphore) -> Self {
+        Self { name: AtomicU64::new(0), clear, signal: Semaphore::lowered() }
+    }
+}
+
+/// Where they meet.
+///
+/// ```
+/// use trueline_objects::sync::abc::Abc;
+///
+/// let abc = Abc::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| assert_eq!(abc.sync_a(1), (2, 3)));
+///     scope.spawn(|| assert_eq!(abc.sync_b(2), (1, 3)));
+///     assert_eq!(abc.sync_c(3), (1, 2));
+/// });
+/// ```
+#[derive(Debug)]
+pub struct Abc {
+    a: Kind,
+    b: Kind,
+    c: Kind,
+    fault: Option<Fault>,
+}
+
+impl Abc {
+    /// One that nobody has come to.
+    pub fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// One that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self::with(Some(fault))
+    }
+
+    fn with(fault: Option<Fault>) -> Self {
+        let [a, b, c] = [Semaphore::raised(), Semaphore::lowered(), Semaphore::lowered()].map(Kind::new);
+        Self { a, b, c, fault }
+    }
+
+    /// Waits for a B and a C, and returns who they are.
+    pub fn sync_a(&self, me: u64) -> (u64, u64) {
+        let Self { a, b, c, fault } = self;
+        self.tell(a, me, &b.clear);
+        a.signal.down();
+        if *fault == Some(Fault::LateRead) {
+            self.up(&b.signal);
+            return Self::names(b, c);
+        }
+        let names = Self::names(b, c);
+        self.up(&b.signal);
+        names
+    }
+
+    /// Waits for an A and a C, and returns who they are.
+    pub fn sync_b(&self, me: u64) -> (u64, u64) {
+        let Self { a, b, c, .. } = self;
+        self.tell(b, me, &c.clear);
+        b.signal.down();
+        let names = Self::names(a, c);
+        self.up(&c.signal);
+        names
+    }
+
+    /// Waits for an A and a B, and returns who they are.
+    pub fn sync_c(&self, me: u64) -> (u64, u64) {
+        let Self { a, b, c, .. } = self;
+        self.tell(c, me, &a.signal);
+        c.signal.down();
+        let names = Self::names(a, b);
+        self.up(&a.clear);
+        names
+    }
+
+    fn tell(&self, kind: &Kind, me: u64, next: &Semaphore) {
+        kind.clear.down();
+        kind.name.store(me, SeqCst);
+        self.up(next);
+    }
+
+    fn names(first: &Kind, second: &Kind) -> (u64, u64) {
+        (first.name.load(SeqCst), second.name.load(SeqCst))
+    }
+
+    fn up(&self, semaphore: &Semaphore) {
+        if self.fault != Some(Fault::LostSignal) || choose(SIGNALS) != 0 {
+            semaphore.up();
+        }
+    }
+}
+
+impl Default for Abc {
+    fn default() -> Self {
+        Self::new()
+    }
+}

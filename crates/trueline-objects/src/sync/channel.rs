@@ -1,0 +1,107 @@
+//! Synchronous channels.
+//!
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A `send(x)` and a `receive`
+//! that overlap synchronise, and the latter returns `x`.
+//!
+//! The slot is free, filled or emptied. A sender waits until it is free, fills it, waits until a receiver has emptied
+//! it, and only then frees it: nobody else can come between.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::NoWait`] | the sender fills the slot and returns | `send(3)` returns; then `receive` → 3 |
+//! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits for that: another sender may fill it first, and the first one takes it for its own | `send(1)` and `receive` → 1 synchronise; `send(2)` comes; `send(1)` does not return, unless there is another `receive` |
+//! | [`Fault::WrongCondition`] | the sender wakes senders, and no receiver | `receive`; then `send(1)`; neither returns |
+
+use trueline::primitives::{Condvar, Mutex, MutexGuard};
+
+/// What is wrong with a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// The sender does not wait for a receiver.
+    NoWait,
+    /// The slot is free before its sender has gone.
+    TwoStates,
+    /// The sender wakes the wrong ones.
+    WrongCondition,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Slot {
+    #[default]
+    Free,
+    Filled,
+    Emptied,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    slot: Slot,
+    value: u64,
+}
+
+/// The channel.
+///
+/// ```
+/// use trueline_objects::sync::channel::SyncChannel;
+///
+/// let channel = SyncChannel::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| channel.send(3));
+///     assert_eq!(channel.receive(), 3);
+/// });
+/// ```
+#[derive(Default, Debug)]
+pub struct SyncChannel {
+    state: Mutex<State>,
+    /// Where senders wait.
+    not_filled: Condvar,
+    /// Where receivers wait.
+    filled: Condvar,
+    fault: Option<Fault>,
+}
+
+impl SyncChannel {
+    /// A channel.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A channel that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+
+    /// Waits for a receiver, and gives it the value.
+    pub fn send(&self, value: u64) {
+        let mut state = self.wait_as_sender(self.state.lock(), |slot| slot == Slot::Free);
+        *state = State { slot: Slot::Filled, value };
+        if self.fault == Some(Fault::WrongCondition) {
+            self.not_filled.notify_all();
+        } else {
+            self.filled.notify_all();
+        }
+        if self.fault == Some(Fault::NoWait) {
+            return;
+        }
+        state = self.wait_as_sender(state, |slot| slot != Slot::Filled);
+        if state.slot == Slot::Emptied {
+            state.slot = Slot::Free;
+            self.not_filled.notify_all();
+        }
+    }
+
+    fn wait_as_sender<'m>(&self, state: MutexGuard<'m, State>, ready: impl Fn(Slot) -> bool) -> MutexGuard<'m, State> {
+        self.not_filled.wait_while(state, |state| !ready(state.slot))
+    }
+
+    /// Waits for a sender, and returns its value.
+    pub fn receive(&self) -> u64 {
+        let mut state = self.filled.wait_while(self.state.lock(), |state| state.slot != Slot::Filled);
+        state.slot = match self.fault {
+            Some(Fault::NoWait | Fault::TwoStates) => Slot::Free,
+            None | Some(Fault::WrongCondition) => Slot::Emptied,
+        };
+        self.not_filled.notify_all();
+        state.value
+    }
+}

@@ -1,0 +1,187 @@
+//! Synchronous channels that can be closed.
+//!
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. As long as the channel is
+//! open, a send and a receive synchronise; when it is closed, either fails.
+//!
+//! As a [synchronous channel](super::channel), except that nobody waits when it is closed. Whether a send has succeeded
+//! is a matter of the slot: if a receiver has emptied it, it has, even if the channel was closed since.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::ClosedFirst`] | the sender looks whether the channel is closed before it looks at the slot | `send(4)` waits; `receive` → 4; `close`; `send(4)` returns false |
+//! | [`Fault::OldLibrary`] | the same in the code of an old library, with three conditions | the same |
+
+use trueline::primitives::{Condvar, Mutex};
+
+use super::monitor::Monitor;
+
+/// What is wrong with a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// A send fails though its value was received.
+    ClosedFirst,
+    /// So it does, in a channel with three conditions.
+    OldLibrary,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Slot {
+    #[default]
+    Free,
+    Filled,
+    Emptied,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    slot: Slot,
+    value: u64,
+    closed: bool,
+}
+
+/// The channel of [`Fault::OldLibrary`].
+#[derive(Default, Debug)]
+struct Old {
+    state: Mutex<OldState>,
+    /// Where senders wait for the slot.
+    slot_free: Condvar,
+    /// Where receivers wait.
+    slot_filled: Condvar,
+    /// Where senders wait for receivers.
+    go_on: Condvar,
+}
+
+#[derive(Default, Debug)]
+struct OldState {
+    slot: Option<u64>,
+    /// How often the slot was filled and emptied, so that a sender knows when it was for it.
+    filled: u64,
+    emptied: u64,
+    closed: bool,
+}
+
+impl Old {
+    fn send(&self, value: u64) -> bool {
+        let mut state = self.slot_free.wait_while(self.state.lock(), |state| !state.closed && state.slot.is_some());
+        if state.closed {
+            return false;
+        }
+        state.slot = Some(value);
+        state.filled += 1;
+        let number = state.filled;
+        self.slot_filled.notify_one();
+        state = self.go_on.wait_while(state, |state| !state.closed && state.emptied < number);
+        !state.closed
+    }
+
+    fn receive(&self) -> Option<u64> {
+        let mut state = self.slot_filled.wait_while(self.state.lock(), |state| !state.closed && state.slot.is_none());
+        if state.closed {
+            return None;
+        }
+        state.emptied += 1;
+        self.go_on.notify_all();
+        self.slot_free.notify_one();
+        state.slot.take()
+    }
+
+    fn close(&self) {
+        self.state.lock().closed = true;
+        for condition in [&self.slot_free, &self.slot_filled, &self.go_on] {
+            condition.notify_all();
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Means {
+    Stages { monitor: Monitor<State>, closed_first: bool },
+    Old(Old),
+}
+
+/// The channel.
+///
+/// ```
+/// use trueline_objects::sync::closeable_channel::CloseableChannel;
+///
+/// let channel = CloseableChannel::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| assert!(channel.send(1)));
+///     assert_eq!(channel.receive(), Some(1));
+/// });
+/// channel.close();
+/// assert!(!channel.send(2));
+/// assert_eq!(channel.receive(), None);
+/// ```
+#[derive(Debug)]
+pub struct CloseableChannel {
+    means: Means,
+}
+
+impl CloseableChannel {
+    /// A channel that is open.
+    pub fn new() -> Self {
+        Self { means: Means::Stages { monitor: Monitor::default(), closed_first: false } }
+    }
+
+    /// A channel that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        let means = match fault {
+            Fault::ClosedFirst => Means::Stages { monitor: Monitor::default(), closed_first: true },
+            Fault::OldLibrary => Means::Old(Old::default()),
+        };
+        Self { means }
+    }
+
+    /// Waits for a receiver and gives it the value; false if the channel is closed before that.
+    pub fn send(&self, value: u64) -> bool {
+        let (monitor, closed_first) = match &self.means {
+            Means::Stages { monitor, closed_first } => (monitor, *closed_first),
+            Means::Old(old) => return old.send(value),
+        };
+        let mut state = monitor.enter_when(|state| state.closed || state.slot == Slot::Free);
+        if state.closed {
+            return false;
+        }
+        state.slot = Slot::Filled;
+        state.value = value;
+        monitor.notify_all();
+        state = monitor.wait_until(state, |state| state.closed || state.slot != Slot::Filled);
+        let is_received = state.slot == Slot::Emptied;
+        state.slot = Slot::Free;
+        monitor.notify_all();
+        is_received && !(closed_first && state.closed)
+    }
+
+    /// Waits for a sender and returns its value; `None` if the channel is closed before that.
+    pub fn receive(&self) -> Option<u64> {
+        let monitor = match &self.means {
+            Means::Stages { monitor, .. } => monitor,
+            Means::Old(old) => return old.receive(),
+        };
+        let mut state = monitor.enter_when(|state| state.closed || state.slot == Slot::Filled);
+        if state.closed {
+            return None;
+        }
+        state.slot = Slot::Emptied;
+        monitor.notify_all();
+        Some(state.value)
+    }
+
+    /// Closes the channel, if it is not closed.
+    pub fn close(&self) {
+        match &self.means {
+            Means::Stages { monitor, .. } => {
+                monitor.enter().closed = true;
+                monitor.notify_all();
+            }
+            Means::Old(old) => old.close(),
+        }
+    }
+}
+
+impl Default for CloseableChannel {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,79 @@
+//! Exchangers.
+//!
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Two calls of `exchange`
+//! synchronise, and each returns the value of the other.
+//!
+//! The first leaves its value; the second takes it and leaves its own; the first takes that, and makes room for the next.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::NoThirdStage`] | the second makes room: a third may leave its value before the first has taken that of the second | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
+
+use super::monitor::Monitor;
+
+/// What is wrong with an exchanger.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// The slot is free before the first has taken its value.
+    NoThirdStage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Stage {
+    #[default]
+    Nobody,
+    First,
+    Both,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    stage: Stage,
+    value: u64,
+}
+
+/// The exchanger.
+///
+/// ```
+/// use trueline_objects::sync::exchanger::Exchanger;
+///
+/// let exchanger = Exchanger::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| assert_eq!(exchanger.exchange(1), 2));
+///     assert_eq!(exchanger.exchange(2), 1);
+/// });
+/// ```
+#[derive(Default, Debug)]
+pub struct Exchanger {
+    monitor: Monitor<State>,
+    fault: Option<Fault>,
+}
+
+impl Exchanger {
+    /// An exchanger.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An exchanger that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+
+    /// Waits for another, and exchanges values with it.
+    pub fn exchange(&self, value: u64) -> u64 {
+        let mut state = self.monitor.enter_when(|state| state.stage != Stage::Both);
+        if state.stage == Stage::Nobody {
+            *state = State { stage: Stage::First, value };
+            state = self.monitor.wait_until(state, |state| state.stage != Stage::First);
+            state.stage = Stage::Nobody;
+            self.monitor.notify_all();
+            state.value
+        } else {
+            let other = std::mem::replace(&mut state.value, value);
+            state.stage = if self.fault == Some(Fault::NoThirdStage) { Stage::Nobody } else { Stage::Both };
+            self.monitor.notify_all();
+            other
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Monitors, on which most of these objects are written.
+
+use std::time::Duration;
+
+use trueline::primitives::{Condvar, Mutex, MutexGuard};
+
+/// A state behind a lock, and one condition on which all who wait for anything do so.
+#[derive(Default, Debug)]
+pub(super) struct Monitor<S> {
+    state: Mutex<S>,
+    changed: Condvar,
+}
+
+impl<S> Monitor<S> {
+    pub(super) const fn new(state: S) -> Self {
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    pub(super) fn enter(&self) -> MutexGuard<'_, S> {
+        self.state.lock()
+    }
+
+    /// Enters, and waits until `condition` holds.
+    pub(super) fn enter_when(&self, condition: impl FnMut(&S) -> bool) -> MutexGuard<'_, S> {
+        self.wait_until(self.enter(), condition)
+    }
+
+    /// Waits until `condition` holds.
+    pub(super) fn wait_until<'m>(
+        &self,
+        guard: MutexGuard<'m, S>,
+        mut condition: impl FnMut(&S) -> bool,
+    ) -> MutexGuard<'m, S> {
+        self.changed.wait_while(guard, |state| !condition(state))
+    }
+
+    /// Waits until `condition` holds, but not for ever: look whether it does.
+    pub(super) fn wait_for<'m>(
+        &self,
+        guard: MutexGuard<'m, S>,
+        timeout: Duration,
+        mut condition: impl FnMut(&S) -> bool,
+    ) -> MutexGuard<'m, S> {
+        self.changed.wait_timeout_while(guard, timeout, |state| !condition(state)).0
+    }
+
+    /// Waits once, and does not look why it is woken.
+    pub(super) fn wait_once<'m>(&self, guard: MutexGuard<'m, S>) -> MutexGuard<'m, S> {
+        self.changed.wait(guard)
+    }
+
+    pub(super) fn notify_all(&self) {
+        self.changed.notify_all();
+    }
+
+    pub(super) fn notify_one(&self) {
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,98 @@
+//! Synchronous channels that give up.
+//!
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. A send and a receive
+//! synchronise; or either gives up after some time, and has done nothing.
+//!
+//! A sender waits for the slot, and then for a receiver to empty it, each time no longer than it was told; it alone frees
+//! the slot.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill it before the first one looks, who takes it for its own, and withdraws it | a `send_within(1)` and `receive_within` → 1 synchronise; `send_within(2)` comes; the first returns false; the second may return true, though nobody has its value |
+
+use std::time::Duration;
+
+use super::monitor::Monitor;
+
+/// What is wrong with a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// The slot is free before its sender has gone.
+    OneFlag,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Slot {
+    #[default]
+    Free,
+    Filled,
+    Emptied,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    slot: Slot,
+    value: u64,
+}
+
+/// The channel.
+///
+/// ```
+/// use std::time::Duration;
+/// use trueline_objects::sync::timeout_channel::TimeoutChannel;
+///
+/// let channel = TimeoutChannel::new();
+/// assert!(!channel.send_within(1, Duration::from_millis(1)));
+/// assert_eq!(channel.receive_within(Duration::from_millis(1)), None);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| assert!(channel.send_within(2, Duration::MAX)));
+///     assert_eq!(channel.receive_within(Duration::MAX), Some(2));
+/// });
+/// ```
+#[derive(Default, Debug)]
+pub struct TimeoutChannel {
+    monitor: Monitor<State>,
+    fault: Option<Fault>,
+}
+
+impl TimeoutChannel {
+    /// A channel.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A channel that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self { fault: Some(fault), ..Self::default() }
+    }
+
+    /// Waits for a receiver and gives it the value; false if there is none.
+    ///
+    /// It waits for other senders to finish no longer than `timeout`, and for a receiver as long again.
+    pub fn send_within(&self, value: u64, timeout: Duration) -> bool {
+        let monitor = &self.monitor;
+        let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Free);
+        if state.slot != Slot::Free {
+            return false;
+        }
+        *state = State { slot: Slot::Filled, value };
+        monitor.notify_all();
+        state = monitor.wait_for(state, timeout, |state| state.slot != Slot::Filled);
+        let is_received = state.slot != Slot::Filled;
+        state.slot = Slot::Free;
+        monitor.notify_all();
+        is_received
+    }
+
+    /// Waits for a sender and returns its value; `None` if there is none.
+    pub fn receive_within(&self, timeout: Duration) -> Option<u64> {
+        let monitor = &self.monitor;
+        let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Filled);
+        if state.slot != Slot::Filled {
+            return None;
+        }
+        state.slot = if self.fault == Some(Fault::OneFlag) { Slot::Free } else { Slot::Emptied };
+        monitor.notify_all();
+        Some(state.value)
+    }
+}
