@@ -233,6 +233,10 @@ pub(crate) struct TestArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
+    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`).
+    #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
+    pub(crate) criterion: Criterion,
+
     /// How many testers make runs at once.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) testers: u32,

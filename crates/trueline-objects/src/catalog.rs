@@ -35,6 +35,7 @@ use crate::resizing_map::{self, ResizingMap};
 use crate::shann_queue::{self, Mode, ShannQueue};
 use crate::sharded_map::{self, ShardedMap};
 use crate::split_ordered_set::SplitOrderedSet;
+use crate::sync::catalog::ENTRIES as SYNCHRONISING;
 use crate::treiber_stack::{self, TreiberStack};
 
 /// What a test says of an object.
@@ -110,6 +111,9 @@ pub struct Settings {
     pub values: Option<u64>,
     /// The most threads of a run, if there may be more than 4.
     pub threads: Option<u32>,
+    /// Of objects that synchronise threads: whether these call what they like, so that some calls wait for ever. Else
+    /// all can return. Objects whose fault is that they get stuck are always tested so.
+    pub progress: bool,
 }
 
 impl Entry {
@@ -135,19 +139,23 @@ impl Entry {
         Self { name, family, spec, criterion, expected: ACCEPTED, fault: None, paper: None, plan }
     }
 
-    const fn paper(self, paper: &'static str) -> Self {
+    pub(crate) const fn synchronising(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
+        Self { criterion: "synchronisation", ..Self::new("sync", name, spec, plan) }
+    }
+
+    pub(crate) const fn paper(self, paper: &'static str) -> Self {
         Self { paper: Some(paper), ..self }
     }
 
-    const fn fault(self, fault: &'static str, expected: &'static [Verdict]) -> Self {
+    pub(crate) const fn fault(self, fault: &'static str, expected: &'static [Verdict]) -> Self {
         Self { fault: Some(fault), expected, ..self }
     }
 }
 
 const ACCEPTED: &[Verdict] = &[Verdict::Accepted];
-const REJECTED: &[Verdict] = &[Verdict::Rejected];
-const STUCK: &[Verdict] = &[Verdict::Stuck];
-const EITHER: &[Verdict] = &[Verdict::Rejected, Verdict::Stuck];
+pub(crate) const REJECTED: &[Verdict] = &[Verdict::Rejected];
+pub(crate) const STUCK: &[Verdict] = &[Verdict::Stuck];
+pub(crate) const EITHER: &[Verdict] = &[Verdict::Rejected, Verdict::Stuck];
 
 /// The object with this name.
 ///
@@ -176,7 +184,18 @@ const ITEMS: u64 = 24;
 const SMALL: usize = 4;
 
 /// All objects.
-pub const ENTRIES: &[Entry] = &[
+pub const ENTRIES: &[Entry] = &{
+    let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONISING.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < LINEARIZABLE.len() { LINEARIZABLE[at] } else { SYNCHRONISING[at - LINEARIZABLE.len()] };
+        at += 1;
+    }
+    all
+};
+
+/// The objects whose operations take effect one at a time.
+const LINEARIZABLE: &[Entry] = &[
     Entry::new("ms-queue", "ms-queue", "queue", |settings| queue(settings, MsQueue::new)).paper("Lowe §6, H&S §10.5"),
     Entry::new("ms-queue", "ms-queue-recycling", "queue", |settings| queue(settings, MsQueue::recycling))
         .paper("Michael & Scott 1996"),

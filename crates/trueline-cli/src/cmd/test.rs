@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use trueline::test::{Failure, FailureKind, Outcome, Plan};
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 
-use crate::args::{TestArgs, Weights};
+use crate::args::{Criterion, TestArgs, Weights};
 use crate::output::{self, Written};
 
 /// For how long runs are made if nothing is said: a faulty object is found out long before.
@@ -49,7 +49,18 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
 
 fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     let replayed = args.replay.map(|token| token.shape.threads);
-    let settings = Settings { keys: args.keys, values: args.values, threads: args.threads.max(replayed) };
+    let settings = Settings {
+        keys: args.keys,
+        values: args.values,
+        threads: args.threads.max(replayed),
+        progress: args.criterion == Criterion::Progress,
+    };
+    if settings.progress && entry.criterion != "synchronisation" {
+        return Err(format!(
+            "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
+            entry.name
+        ));
+    }
     let mut plan = entry
         .plan(&settings)
         .noise(args.noise)
@@ -207,6 +218,7 @@ fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
         }),
     );
     option("clock", args.clock.map(|clock| clock.to_string()));
+    option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
     command
 }
 

@@ -1,0 +1,628 @@
+//! The objects of this module by name, each with the test that tells whether it is right.
+//!
+//! What is called is as in the paper: 4 threads with 4 calls, 6 threads where three synchronise, 8 with one call where two of
+//! a kind do. To find out whether results are right, threads call what lets all of them return; to find out whether calls
+//! get stuck that should not, they call what they like ([`Settings::progress`]).
+
+use std::time::Duration;
+
+use trueline::drive::Worker;
+use trueline::test::Plan;
+
+use super::abc::{self, Abc};
+use super::atomic_broadcast::{self, AtomicBroadcast};
+use super::barrier::{self, Barrier, CombiningBarrier, TreeBarrier};
+use super::channel::{self, SyncChannel};
+use super::closeable_channel::{self, CloseableChannel};
+use super::counter_channel::{self, CounterChannel};
+use super::enrollable_barrier::{self, EnrollableBarrier};
+use super::exchanger::{self, Exchanger};
+use super::filter_channel::{self, Filter, FilterChannel};
+use super::men_women::{self, MenWomen};
+use super::one_family::{self, OneFamily};
+use super::signal;
+use super::terminating_queue::{self, TerminatingQueue};
+use super::timeout_channel::{self, TimeoutChannel};
+use super::timeout_exchanger::{self, TimeoutExchanger};
+use super::two_families::{self, TwoFamilies};
+use crate::catalog::{EITHER, Entry, REJECTED, STUCK, Settings};
+
+/// How many threads there are where nothing is said.
+const THREADS: u32 = 4;
+/// How often each calls.
+const CALLS: u32 = 4;
+/// From how many values are drawn.
+const VALUES: u64 = 100;
+/// How long calls wait that give up.
+const TIMEOUT: Duration = Duration::from_millis(1);
+
+/// All objects that synchronise threads.
+pub(crate) const ENTRIES: &[Entry] = &[
+    Entry::synchronising("sync-channel", "sync-channel", |settings| channel(settings, SyncChannel::new))
+        .paper("§1, §9"),
+    Entry::synchronising("sync-channel-faulty-no-wait", "sync-channel", |settings| {
+        channel(settings, || SyncChannel::faulty(channel::Fault::NoWait))
+    })
+    .fault("the sender does not wait", REJECTED),
+    Entry::synchronising("sync-channel-faulty-two-states", "sync-channel", |settings| {
+        channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::TwoStates))
+    })
+    .fault("the slot is free before its sender has gone", STUCK),
+    Entry::synchronising("sync-channel-faulty-wrong-condition", "sync-channel", |settings| {
+        channel(&settings.stuck(), || SyncChannel::faulty(channel::Fault::WrongCondition))
+    })
+    .fault("the sender wakes senders", STUCK),
+    Entry::synchronising("filter-channel", "filter-channel", |settings| filter_channel(settings, FilterChannel::new))
+        .paper("§2.1, §9"),
+    Entry::synchronising("filter-channel-faulty-no-filter", "filter-channel", |settings| {
+        filter_channel(settings, || FilterChannel::faulty(filter_channel::Fault::NoFilter))
+    })
+    .fault("nobody asks what is accepted", REJECTED),
+    Entry::synchronising("filter-channel-faulty-one-slot", "filter-channel", |settings| {
+        filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::OneSlot))
+    })
+    .fault("a value that nobody wants is in the way", STUCK),
+    Entry::synchronising("filter-channel-faulty-two-states", "filter-channel", |settings| {
+        filter_channel(&settings.stuck(), || FilterChannel::faulty(filter_channel::Fault::TwoStates))
+    })
+    .fault("so it is, and the slot is free before its sender has gone", STUCK),
+    Entry::synchronising("men-women", "men-women", |settings| men_women(settings, MenWomen::new)).paper("§9"),
+    Entry::synchronising("men-women-faulty-two-slots", "men-women", |settings| {
+        men_women(settings, || MenWomen::faulty(men_women::Fault::TwoSlots))
+    })
+    .fault("names taken from slots without rounds", REJECTED),
+    Entry::synchronising("men-women-faulty-crosswise", "men-women", |settings| {
+        men_women(settings, || MenWomen::faulty(men_women::Fault::Crosswise))
+    })
+    .fault("each side lets in the other", REJECTED),
+    Entry::synchronising("men-women-faulty-notify-one", "men-women", |settings| {
+        men_women(&settings.stuck(), || MenWomen::faulty(men_women::Fault::NotifyOne))
+    })
+    .fault("wakes one who waits for something else", STUCK),
+    Entry::synchronising("exchanger", "exchanger", |settings| exchanger(settings, Exchanger::new)).paper("§1, §9"),
+    Entry::synchronising("exchanger-faulty-no-third-stage", "exchanger", |settings| {
+        exchanger(settings, || Exchanger::faulty(exchanger::Fault::NoThirdStage))
+    })
+    .fault("the slot is free before the first has taken its value", REJECTED),
+    Entry::synchronising("counter-channel", "counter-channel", |settings| {
+        counter_channel(settings, CounterChannel::new)
+    })
+    .paper("§1, §9"),
+    Entry::synchronising("counter-channel-faulty-late-number", "counter-channel", |settings| {
+        counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::LateNumber))
+    })
+    .fault("the count is read when others have counted", REJECTED),
+    Entry::synchronising("counter-channel-faulty-early-number", "counter-channel", |settings| {
+        counter_channel(settings, || CounterChannel::faulty(counter_channel::Fault::EarlyNumber))
+    })
+    .fault("a number is taken before it is its turn", REJECTED),
+    Entry::synchronising("counter-channel-faulty-two-states", "counter-channel", |settings| {
+        counter_channel(&settings.stuck(), || CounterChannel::faulty(counter_channel::Fault::TwoStates))
+    })
+    .fault("the slot is free before its sender has gone", STUCK),
+    Entry::synchronising("two-families", "two-families", |settings| two_families(settings, TwoFamilies::new))
+        .paper("§9"),
+    Entry::synchronising("two-families-faulty-late-read", "two-families", |settings| {
+        two_families(settings, |a, b| TwoFamilies::faulty(a, b, two_families::Fault::LateRead))
+    })
+    .fault("the partner's name is overwritten", REJECTED),
+    Entry::synchronising("one-family", "one-family", |settings| one_family(settings, OneFamily::new)).paper("§9"),
+    Entry::synchronising("one-family-faulty-late-read", "one-family", |settings| {
+        one_family(settings, |members| OneFamily::faulty(members, one_family::Fault::LateRead))
+    })
+    .fault("the partner's name is overwritten", REJECTED),
+    Entry::synchronising("one-family-faulty-early-look", "one-family", |settings| {
+        one_family(&settings.stuck(), |members| OneFamily::faulty(members, one_family::Fault::EarlyLook))
+    })
+    .fault("looks who waits, and decides later", STUCK),
+    Entry::synchronising("abc", "abc", |settings| abc(settings, Abc::new)).paper("§9"),
+    Entry::synchronising("abc-faulty-late-read", "abc", |settings| abc(settings, || Abc::faulty(abc::Fault::LateRead)))
+        .fault("A reads when the next have come", REJECTED),
+    Entry::synchronising("abc-faulty-lost-signal", "abc", |settings| {
+        abc(&settings.stuck(), || Abc::faulty(abc::Fault::LostSignal))
+    })
+    .fault("one signal in fifty is forgotten", STUCK),
+    Entry::synchronising("barrier", "barrier:4", |settings| {
+        barrier(settings, Barrier::new, |barrier, me| barrier.sync(me))
+    })
+    .paper("§1, §9"),
+    Entry::synchronising("barrier-faulty-returns-at-once", "barrier:4", |settings| {
+        faulty_barrier(settings, barrier::Fault::ReturnsAtOnce)
+    })
+    .fault("waits for nobody", REJECTED),
+    Entry::synchronising("barrier-faulty-no-rounds", "barrier:4", |settings| {
+        faulty_barrier(settings, barrier::Fault::NoRounds)
+    })
+    .fault("opens once for all", REJECTED),
+    Entry::synchronising("barrier-faulty-no-initial-wait", "barrier:4", |settings| {
+        faulty_barrier(&settings.stuck(), barrier::Fault::NoInitialWait)
+    })
+    .fault("some come while others leave", EITHER),
+    Entry::synchronising("barrier-faulty-bare-wait", "barrier:4", |settings| {
+        faulty_barrier(settings, barrier::Fault::BareWait).chaos(16)
+    })
+    .fault("waits without a loop; needs spurious wake-ups", EITHER),
+    Entry::synchronising("barrier-faulty-notify-one", "barrier:4", |settings| {
+        faulty_barrier(&settings.stuck(), barrier::Fault::NotifyOne)
+    })
+    .fault("wakes one, and not all", STUCK),
+    Entry::synchronising("tree-barrier", "barrier:4", |settings| {
+        barrier(settings, TreeBarrier::new, |barrier, me| barrier.sync(me))
+    })
+    .paper("§10"),
+    Entry::synchronising("tree-barrier-faulty-up-does-not-wait", "barrier:4", |settings| {
+        let make = |threads| TreeBarrier::faulty(threads, signal::Fault::UpDoesNotWait);
+        barrier(settings, make, |barrier, me| barrier.sync(me))
+    })
+    .fault("signals of children do not wait", EITHER),
+    Entry::synchronising("tree-barrier-faulty-early-down", "barrier:4", |settings| {
+        let make = |threads| TreeBarrier::faulty(threads, signal::Fault::EarlyDown);
+        barrier(settings, make, |barrier, me| barrier.sync(me))
+    })
+    .fault("children leave as soon as they are seen", EITHER),
+    Entry::synchronising("combining-barrier", "combining-barrier:4", combining_barrier).paper("§1"),
+    Entry::synchronising("enrollable-barrier", "enrollable-barrier", |settings| {
+        enrollable_barrier(settings, EnrollableBarrier::new)
+    })
+    .paper("§1, §9"),
+    Entry::synchronising("enrollable-barrier-faulty-no-initial-wait", "enrollable-barrier", |settings| {
+        enrollable_barrier(settings, |threads| {
+            EnrollableBarrier::faulty(threads, enrollable_barrier::Fault::NoInitialWait)
+        })
+    })
+    .fault("some come while others leave", EITHER),
+    Entry::synchronising("timeout-channel", "timeout-channel", |settings| {
+        timeout_channel(settings, TimeoutChannel::new)
+    })
+    .paper("§1, §2.4, §9"),
+    Entry::synchronising("timeout-channel-faulty-one-flag", "timeout-channel", |settings| {
+        timeout_channel(settings, || TimeoutChannel::faulty(timeout_channel::Fault::OneFlag))
+    })
+    .fault("the slot is free before its sender has gone", REJECTED),
+    Entry::synchronising("timeout-exchanger", "timeout-exchanger", |settings| {
+        timeout_exchanger(settings, TimeoutExchanger::new)
+    })
+    .paper("§1, §9"),
+    Entry::synchronising("timeout-exchanger-faulty-third-joins", "timeout-exchanger", |settings| {
+        timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::ThirdJoins))
+    })
+    .fault("three take part in an exchange of two", REJECTED),
+    Entry::synchronising("timeout-exchanger-faulty-ghost", "timeout-exchanger", |settings| {
+        timeout_exchanger(settings, || TimeoutExchanger::faulty(timeout_exchanger::Fault::Ghost))
+    })
+    .fault("who gives up leaves its value behind", REJECTED),
+    Entry::synchronising("closeable-channel", "closeable-channel", |settings| {
+        closeable_channel(settings, CloseableChannel::new)
+    })
+    .paper("§1, §2.4, §9"),
+    Entry::synchronising("closeable-channel-faulty-closed-first", "closeable-channel", |settings| {
+        closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::ClosedFirst))
+    })
+    .fault("a send fails that was received", REJECTED),
+    Entry::synchronising("closeable-channel-faulty-old-library", "closeable-channel", |settings| {
+        closeable_channel(settings, || CloseableChannel::faulty(closeable_channel::Fault::OldLibrary))
+    })
+    .fault("the same, with three conditions", REJECTED),
+    Entry::synchronising("terminating-queue", "terminating-queue:4", |settings| {
+        terminating_queue(settings, TerminatingQueue::new)
+    })
+    .paper("§1, §9"),
+    Entry::synchronising("terminating-queue-faulty-returns-at-once", "terminating-queue:4", |settings| {
+        terminating_queue(settings, |workers| {
+            TerminatingQueue::faulty(workers, terminating_queue::Fault::ReturnsAtOnce)
+        })
+    })
+    .fault("waits for nobody", REJECTED),
+    Entry::synchronising("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
+        .paper("§9"),
+    Entry::synchronising("atomic-broadcast-faulty-no-rounds", "broadcast:3", |settings| {
+        broadcast(&settings.stuck(), |receivers| AtomicBroadcast::faulty(receivers, atomic_broadcast::Fault::NoRounds))
+    })
+    .fault("a send overwrites another", EITHER),
+];
+
+impl Settings {
+    /// The same for an object that gets stuck.
+    fn stuck(&self) -> Self {
+        Self { progress: true, ..*self }
+    }
+
+    fn parties(&self, of_the_paper: u32) -> u32 {
+        self.threads.unwrap_or(of_the_paper)
+    }
+
+    fn most_values(&self) -> u64 {
+        self.values.unwrap_or(VALUES).max(1)
+    }
+}
+
+/// Threads of two kinds that need each other: as many calls of each; or, in search of what gets stuck, as they come.
+fn in_pairs(
+    settings: &Settings,
+    first: impl Fn(&mut Worker<'_>) + Send + Sync + 'static,
+    second: impl Fn(&mut Worker<'_>) + Send + Sync + 'static,
+) -> impl Fn(&mut Worker<'_>) + Send + Sync + 'static {
+    let progress = settings.progress;
+    move |worker| {
+        let has_partner = (worker.thread() ^ 1) < worker.threads();
+        for _ in 0..worker.operations() {
+            let is_first = if progress { worker.random().chance(1, 2) } else { worker.thread() % 2 == 0 };
+            match is_first {
+                _ if !progress && !has_partner => {}
+                true => first(worker),
+                false => second(worker),
+            }
+        }
+    }
+}
+
+fn any_value(worker: &mut Worker<'_>, bound: u64) -> u64 {
+    worker.random().bits() % bound
+}
+
+fn channel(settings: &Settings, make: impl Fn() -> SyncChannel + Send + Sync + 'static) -> Plan {
+    let values = settings.most_values();
+    trueline::test(make)
+        .spec("sync-channel")
+        .operation("send", 0..values, |channel, value| channel.send(value))
+        .may_block()
+        .operation("receive", (), |channel, ()| channel.receive())
+        .may_block()
+        .worker(in_pairs(
+            settings,
+            move |worker| {
+                let value = any_value(worker, values);
+                worker.call("send", value)
+            },
+            |worker| {
+                let _: u64 = worker.call("receive", ());
+            },
+        ))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send + Sync + 'static) -> Plan {
+    let (values, progress) = (settings.most_values(), settings.progress);
+    trueline::test(make)
+        .spec("filter-channel")
+        .operation("send", 0..values, |channel, value| channel.send(value))
+        .may_block()
+        .operation("receive", (2..=2_u64, 0..2_u64), |channel, (_, remainder)| {
+            channel.receive(if remainder == 0 { Filter::Even } else { Filter::Odd })
+        })
+        .may_block()
+        .worker(move |worker| {
+            // Even values are for one pair of threads, odd ones for the next.
+            let has_partner = (worker.thread() ^ 1) < worker.threads();
+            for _ in 0..worker.operations() {
+                let (is_sender, parity) = if progress {
+                    (worker.random().chance(1, 2), u64::from(worker.random().below(2)))
+                } else {
+                    (worker.thread() % 2 == 0, u64::from(worker.thread() / 2 % 2))
+                };
+                match is_sender {
+                    _ if !progress && !has_partner => {}
+                    true => {
+                        let value = any_value(worker, values) / 2 * 2 + parity;
+                        worker.call("send", value)
+                    }
+                    false => {
+                        let _: u64 = worker.call("receive", (2_u64, parity));
+                    }
+                }
+            }
+        })
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 'static) -> Plan {
+    let values = settings.most_values();
+    let come = move |worker: &mut Worker<'_>, who: &str| {
+        let me = any_value(worker, values);
+        let _: u64 = worker.call(who, me);
+    };
+    trueline::test(make)
+        .spec("men-women")
+        .operation("man", 0..values, |object, me| object.man_sync(me))
+        .may_block()
+        .operation("woman", 0..values, |object, me| object.woman_sync(me))
+        .may_block()
+        .worker(in_pairs(settings, move |worker| come(worker, "man"), move |worker| come(worker, "woman")))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+/// One that is left alone waits for ever, so that there is an even number of threads with one call each.
+fn exchanger(settings: &Settings, make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
+    let (values, progress) = (settings.most_values(), settings.progress);
+    trueline::test(make)
+        .spec("exchanger")
+        .operation("exchange", 0..values, |exchanger, value| exchanger.exchange(value))
+        .may_block()
+        .worker(move |worker| {
+            let has_partner = (worker.thread() ^ 1) < worker.threads();
+            for _ in 0..worker.operations() {
+                if progress || has_partner {
+                    let value = any_value(worker, values);
+                    let _: u64 = worker.call("exchange", value);
+                }
+            }
+        })
+        .into_plan()
+        .threads(settings.parties(2 * THREADS))
+        .calls(1)
+}
+
+fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send + Sync + 'static) -> Plan {
+    let values = settings.most_values();
+    trueline::test(make)
+        .spec("counter-channel")
+        .operation("send", 0..values, |channel, value| channel.send(value))
+        .may_block()
+        .operation("receive", (), |channel, ()| channel.receive())
+        .may_block()
+        .worker(in_pairs(
+            settings,
+            move |worker| {
+                let value = any_value(worker, values);
+                let _: u64 = worker.call("send", value);
+            },
+            |worker| {
+                let _: (u64, u64) = worker.call("receive", ());
+            },
+        ))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+/// Each member meets all of the other family, which is as large.
+fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies + Send + Sync + 'static) -> Plan {
+    let (half, progress) = (settings.parties(THREADS).div_ceil(2), settings.progress);
+    let members = half as usize;
+    trueline::test(move || make(members, members))
+        .spec("two-families")
+        .operation("sync-a", 0..half, |object, me: u32| object.sync_a(me as usize))
+        .may_block()
+        .operation("sync-b", 0..half, |object, me: u32| object.sync_b(me as usize))
+        .may_block()
+        .worker(move |worker| {
+            let (me, is_first) = (worker.thread() / 2, worker.thread() % 2 == 0);
+            let fewer = u32::from(progress && worker.random().chance(1, 2));
+            for _ in fewer..worker.operations().min(half) {
+                let _: u32 = worker.call(if is_first { "sync-a" } else { "sync-b" }, me);
+            }
+        })
+        .into_plan()
+        .threads(2 * half)
+        .calls(CALLS)
+}
+
+/// Each member meets all others.
+fn one_family(settings: &Settings, make: impl Fn(usize) -> OneFamily + Send + Sync + 'static) -> Plan {
+    let (members, progress) = (settings.parties(THREADS), settings.progress);
+    trueline::test(move || make(members as usize))
+        .spec("one-family")
+        .operation("sync", 0..members, |object, me: u32| object.sync(me as usize))
+        .may_block()
+        .worker(move |worker| {
+            let me = worker.thread();
+            let fewer = u32::from(progress && worker.random().chance(1, 2));
+            for _ in fewer..worker.operations().min(members - 1) {
+                let _: u32 = worker.call("sync", me);
+            }
+        })
+        .into_plan()
+        .threads(members)
+        .calls(CALLS)
+}
+
+fn abc(settings: &Settings, make: impl Fn() -> Abc + Send + Sync + 'static) -> Plan {
+    let (values, progress) = (settings.most_values(), settings.progress);
+    trueline::test(make)
+        .spec("abc")
+        .operation("sync-a", 0..values, |object, me| object.sync_a(me))
+        .may_block()
+        .operation("sync-b", 0..values, |object, me| object.sync_b(me))
+        .may_block()
+        .operation("sync-c", 0..values, |object, me| object.sync_c(me))
+        .may_block()
+        .worker(move |worker| {
+            let has_partners = worker.thread() / 3 * 3 + 2 < worker.threads();
+            for _ in 0..worker.operations() {
+                let kind = if progress { worker.random().below(3) } else { worker.thread() % 3 };
+                if progress || has_partners {
+                    let me = any_value(worker, values);
+                    let _: (u64, u64) = worker.call(["sync-a", "sync-b", "sync-c"][kind as usize], me);
+                }
+            }
+        })
+        .into_plan()
+        .threads(settings.parties(6))
+        .calls(CALLS)
+}
+
+fn faulty_barrier(settings: &Settings, fault: barrier::Fault) -> Plan {
+    barrier(settings, move |threads| Barrier::faulty(threads, fault), |barrier, me| barrier.sync(me))
+}
+
+fn barrier<B: Send + Sync + 'static>(
+    settings: &Settings,
+    make: impl Fn(usize) -> B + Send + Sync + 'static,
+    sync: impl Fn(&B, usize) + Send + Sync + 'static,
+) -> Plan {
+    let (parties, progress) = (settings.parties(THREADS), settings.progress);
+    trueline::test(move || make(parties as usize))
+        .spec(&format!("barrier:{parties}"))
+        .operation("sync", 0..parties, move |barrier, me: u32| sync(barrier, me as usize))
+        .may_block()
+        .worker(move |worker| {
+            let me = worker.thread();
+            let fewer = u32::from(progress && worker.random().chance(1, parties));
+            for _ in fewer..worker.operations() {
+                worker.call("sync", me)
+            }
+        })
+        .into_plan()
+        .threads(parties)
+        .calls(CALLS)
+}
+
+fn combining_barrier(settings: &Settings) -> Plan {
+    let (parties, values) = (settings.parties(THREADS), settings.most_values());
+    trueline::test(move || CombiningBarrier::new(parties as usize, u64::wrapping_add))
+        .spec(&format!("combining-barrier:{parties}"))
+        .operation("sync", (0..parties, 0..values), |barrier, (me, value): (u32, u64)| barrier.sync(me as usize, value))
+        .may_block()
+        .worker(move |worker| {
+            let me = worker.thread();
+            for _ in 0..worker.operations() {
+                let value = any_value(worker, values);
+                let _: u64 = worker.call("sync", (me, value));
+            }
+        })
+        .into_plan()
+        .threads(parties)
+        .calls(CALLS)
+}
+
+/// Who is not enrolled enrols; who is waits for the others, or resigns, at the latest in the end.
+fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
+    let parties = settings.parties(THREADS);
+    trueline::test(move || make(parties as usize))
+        .spec("enrollable-barrier")
+        .operation("sync", 0..parties, |barrier, me: u32| barrier.sync(me as usize))
+        .may_block()
+        .operation("enrol", 0..parties, |barrier, me: u32| barrier.enrol(me as usize))
+        .operation("resign", 0..parties, |barrier, me: u32| barrier.resign(me as usize))
+        .worker(|worker| {
+            let (me, mut is_enrolled) = (worker.thread(), false);
+            for _ in 0..worker.operations() {
+                if is_enrolled && worker.random().chance(7, 10) {
+                    worker.call("sync", me)
+                } else {
+                    worker.call::<_, ()>(if is_enrolled { "resign" } else { "enrol" }, me);
+                    is_enrolled = !is_enrolled;
+                }
+            }
+            if is_enrolled {
+                worker.call("resign", me)
+            }
+        })
+        .into_plan()
+        .threads(parties)
+        .calls(CALLS)
+}
+
+fn timeout_channel(settings: &Settings, make: impl Fn() -> TimeoutChannel + Send + Sync + 'static) -> Plan {
+    let values = settings.values.unwrap_or(20).max(1);
+    trueline::test(make)
+        .spec("timeout-channel")
+        .operation("send", 0..values, |channel, value| channel.send_within(value, TIMEOUT))
+        .operation("receive", (), |channel, ()| channel.receive_within(TIMEOUT))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+fn timeout_exchanger(settings: &Settings, make: impl Fn() -> TimeoutExchanger + Send + Sync + 'static) -> Plan {
+    let values = settings.most_values();
+    trueline::test(make)
+        .spec("timeout-exchanger")
+        .operation("exchange", 0..values, |exchanger, value| exchanger.exchange(value, TIMEOUT))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + Send + Sync + 'static) -> Plan {
+    let values = settings.values.unwrap_or(20).max(1);
+    let close = |worker: &mut Worker<'_>| {
+        let closes = worker.random().chance(1, 20);
+        if closes {
+            worker.call::<_, ()>("close", ());
+        }
+        closes
+    };
+    trueline::test(make)
+        .spec("closeable-channel")
+        .operation("send", 0..values, |channel, value| channel.send(value))
+        .may_block()
+        .operation("receive", (), |channel, ()| channel.receive())
+        .may_block()
+        .operation("close", (), |channel, ()| channel.close())
+        .worker(in_pairs(
+            settings,
+            move |worker| {
+                if !close(worker) {
+                    let value = any_value(worker, values);
+                    let _: bool = worker.call("send", value);
+                }
+            },
+            move |worker| {
+                if !close(worker) {
+                    let _: Option<u64> = worker.call("receive", ());
+                }
+            },
+        ))
+        .into_plan()
+        .threads(settings.parties(THREADS))
+        .calls(CALLS)
+}
+
+/// Half of the threads dequeue; the others do so or enqueue. They end when they are told that all wait.
+fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQueue + Send + Sync + 'static) -> Plan {
+    let workers = settings.parties(THREADS);
+    let values = settings.values.unwrap_or(20).max(1);
+    trueline::test(move || make(workers as usize))
+        .spec(&format!("terminating-queue:{workers}"))
+        .operation("enqueue", 0..values, |queue, value| queue.enqueue(value))
+        .operation("dequeue", (), |queue, ()| queue.dequeue())
+        .may_block()
+        .worker(move |worker| {
+            let mut enqueues = if worker.thread() % 2 == 0 { 0 } else { worker.operations() };
+            loop {
+                if enqueues > 0 && worker.random().chance(1, 2) {
+                    enqueues -= 1;
+                    let value = any_value(worker, values);
+                    worker.call::<_, ()>("enqueue", value);
+                } else if worker.call::<_, Option<u64>>("dequeue", ()).is_none() {
+                    return;
+                }
+            }
+        })
+        .into_plan()
+        .threads(workers)
+        .calls(CALLS)
+}
+
+/// The first thread sends, the others receive.
+fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send + Sync + 'static) -> Plan {
+    let (receivers, values) = (settings.parties(THREADS).max(2) - 1, settings.most_values());
+    let progress = settings.progress;
+    trueline::test(move || make(receivers as usize))
+        .spec(&format!("broadcast:{receivers}"))
+        .operation("send", 0..values, |broadcast, value| broadcast.send(value))
+        .may_block()
+        .operation("receive", (), |broadcast, ()| broadcast.receive())
+        .may_block()
+        .worker(move |worker| {
+            for _ in 0..worker.operations() {
+                let is_sender = if progress { worker.random().chance(1, receivers + 1) } else { worker.thread() == 0 };
+                if is_sender {
+                    let value = any_value(worker, values);
+                    worker.call::<_, ()>("send", value);
+                } else {
+                    let _: u64 = worker.call("receive", ());
+                }
+            }
+        })
+        .into_plan()
+        .threads(receivers + 1)
+        .calls(CALLS)
+}
