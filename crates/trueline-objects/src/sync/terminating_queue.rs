@@ -150,17 +150,14 @@ impl TerminatingQueues {
             if progress.done {
                 return None;
             }
-            if progress.enqueued != before {
-                // Perhaps behind our back, in a queue that was looked at before.
-                continue;
-            }
             if progress.waiting + 1 == workers {
-                // Nobody is about to enqueue, and nobody has: all queues were empty, and are.
+                // The queue of a worker that waits is empty: only it enqueues there, and it has looked.
                 progress.done = true;
                 self.monitor.notify_all();
                 return None;
             }
             progress.waiting += 1;
+            // What was enqueued since may be in a queue that was looked at before.
             progress = self.monitor.wait_until(progress, |progress| progress.done || progress.enqueued != before);
             progress.waiting -= 1;
         }
