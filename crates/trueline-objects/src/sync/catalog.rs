@@ -31,6 +31,9 @@ use crate::catalog::{EITHER, Entry, REJECTED, STUCK, Settings};
 const THREADS: u32 = 4;
 /// How often each calls.
 const CALLS: u32 = 4;
+/// At one in how many schedule points threads give way: those that wait for each other rarely meet others in between, unless
+/// they are disturbed.
+const CHAOS: u32 = 16;
 /// From how many values are drawn.
 const VALUES: u64 = 100;
 /// How long calls wait that give up.
@@ -139,7 +142,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     })
     .fault("some come while others leave", EITHER),
     Entry::synchronising("barrier-faulty-bare-wait", "barrier:4", |settings| {
-        faulty_barrier(settings, barrier::Fault::BareWait).chaos(16)
+        faulty_barrier(settings, barrier::Fault::BareWait)
     })
     .fault("waits without a loop; needs spurious wake-ups", EITHER),
     Entry::synchronising("barrier-faulty-notify-one", "barrier:4", |settings| {
@@ -281,6 +284,7 @@ fn channel(settings: &Settings, make: impl Fn() -> SyncChannel + Send + Sync + '
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send + Sync + 'static) -> Plan {
@@ -317,6 +321,7 @@ fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send +
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 'static) -> Plan {
@@ -335,6 +340,7 @@ fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 's
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// One that is left alone waits for ever, so that there is an even number of threads with one call each.
@@ -356,6 +362,7 @@ fn exchanger(settings: &Settings, make: impl Fn() -> Exchanger + Send + Sync + '
         .into_plan()
         .threads(settings.parties(2 * THREADS))
         .calls(1)
+        .chaos(CHAOS)
 }
 
 fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send + Sync + 'static) -> Plan {
@@ -379,6 +386,7 @@ fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// Each member meets all of the other family, which is as large.
@@ -401,6 +409,7 @@ fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies 
         .into_plan()
         .threads(2 * half)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// Each member meets all others.
@@ -420,6 +429,7 @@ fn one_family(settings: &Settings, make: impl Fn(usize) -> OneFamily + Send + Sy
         .into_plan()
         .threads(members)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn abc(settings: &Settings, make: impl Fn() -> Abc + Send + Sync + 'static) -> Plan {
@@ -445,6 +455,7 @@ fn abc(settings: &Settings, make: impl Fn() -> Abc + Send + Sync + 'static) -> P
         .into_plan()
         .threads(settings.parties(6))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn faulty_barrier(settings: &Settings, fault: barrier::Fault) -> Plan {
@@ -471,6 +482,7 @@ fn barrier<B: Send + Sync + 'static>(
         .into_plan()
         .threads(parties)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn combining_barrier(settings: &Settings) -> Plan {
@@ -489,6 +501,7 @@ fn combining_barrier(settings: &Settings) -> Plan {
         .into_plan()
         .threads(parties)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// Who is not enrolled enrols; who is waits for the others, or resigns, at the latest in the end.
@@ -517,6 +530,7 @@ fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBar
         .into_plan()
         .threads(parties)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn timeout_channel(settings: &Settings, make: impl Fn() -> TimeoutChannel + Send + Sync + 'static) -> Plan {
@@ -528,6 +542,7 @@ fn timeout_channel(settings: &Settings, make: impl Fn() -> TimeoutChannel + Send
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 fn timeout_exchanger(settings: &Settings, make: impl Fn() -> TimeoutExchanger + Send + Sync + 'static) -> Plan {
@@ -538,6 +553,8 @@ fn timeout_exchanger(settings: &Settings, make: impl Fn() -> TimeoutExchanger + 
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        // Three must come at once.
+        .chaos(CHAOS / 4)
 }
 
 fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + Send + Sync + 'static) -> Plan {
@@ -573,6 +590,7 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
         .into_plan()
         .threads(settings.parties(THREADS))
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// Half of the threads dequeue; the others do so or enqueue. They end when they are told that all wait.
@@ -599,6 +617,7 @@ fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQue
         .into_plan()
         .threads(workers)
         .calls(CALLS)
+        .chaos(CHAOS)
 }
 
 /// The first thread sends, the others receive.
@@ -625,4 +644,5 @@ fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send
         .into_plan()
         .threads(receivers + 1)
         .calls(CALLS)
+        .chaos(CHAOS)
 }

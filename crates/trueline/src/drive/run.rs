@@ -173,6 +173,8 @@ pub struct Runner {
 
 /// How long a thread may take to end when it is told to.
 const GRACE: Duration = Duration::from_millis(50);
+/// For how long nobody has got anywhere when it is looked whether what was seen is wrong already.
+const GLANCE: Duration = Duration::from_millis(5);
 /// How often it is looked whether threads get anywhere.
 const TICK: Duration = Duration::from_millis(2);
 
@@ -670,7 +672,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         let of_thread = |log: &LogOfThread| log.entries.len() + log.status.begun.load(Ordering::SeqCst);
         met + logs.iter().map(of_thread).sum::<usize>()
     };
-    let (mut seen, mut since, mut ticks, mut is_looked_at) = (progress(), Instant::now(), 0_u32, false);
+    let (mut seen, mut since, mut ticks, mut looked) = (progress(), Instant::now(), 0_u32, None);
     let mut ran_before = Vec::new();
     loop {
         if finish.is_over() {
@@ -681,7 +683,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         ticks += 1;
         let now = progress();
         if now != seen {
-            (seen, since, ticks, is_looked_at) = (now, Instant::now(), 0, false);
+            (seen, since, ticks, looked) = (now, Instant::now(), 0, None);
             continue;
         }
         // This thread must have been awake as often as it should: else it is the machine that is slow.
@@ -689,19 +691,20 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
             return End::Stuck(waited);
         }
-        if waited >= batch.settings.patience {
-            if is_looked_at {
-                continue;
-            }
-            is_looked_at = true;
+        if waited >= GLANCE.min(batch.settings.patience) && looked.is_none() {
             ran_before = logs.iter().map(LogOfThread::ran).collect();
-            let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
-            let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
-            let may_wait = inside.peek().is_some() && inside.all(may_block);
-            let looked = look();
+            let look = look();
             // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
             // call that is not in them, and what is wrong stays wrong, whatever the others still do.
-            if progress() == seen && (looked == Look::IsWrong || (may_wait && looked == Look::MayWait)) {
+            looked = (progress() == seen).then_some(look);
+        }
+        if looked == Some(Look::IsWrong) {
+            return End::Blocked;
+        }
+        if waited >= batch.settings.patience && looked == Some(Look::MayWait) {
+            let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
+            let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
+            if inside.peek().is_some() && inside.all(may_block) {
                 return End::Blocked;
             }
         }
