@@ -318,7 +318,10 @@ impl Plan {
     /// Whether operations that have not returned should have, if that is asked of the object.
     pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
         match &self.judge {
-            Judge::Model(_) => None,
+            Judge::Model(_) => {
+                let _ = history;
+                None
+            }
             #[cfg(feature = "named")]
             Judge::Named(spec) => spec.progress(&self.raw(history), &self.budget())?.ok(),
         }
