@@ -17,7 +17,8 @@
 //! | [`queue_lowe`] | complete histories of queues | refuses the rest |
 //! | [`compete`] | not knowing which | a single core |
 //!
-//! [`shrink`] reduces a history that was rejected to the few operations that this rests on.
+//! [`shrink`] reduces a history that was rejected to the few operations that this rests on. [`sync`] judges objects whose
+//! operations wait for each other.
 
 mod algorithm;
 pub mod auto;
