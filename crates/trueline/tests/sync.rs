@@ -293,7 +293,7 @@ families! {
     };
     enrollable_barrier: EnrollableBarrier, 3, false, |random: &mut Random, process| match random.below(4) {
         0 | 1 => EnrollableBarrierOp::Enrol(process),
-        2 => EnrollableBarrierOp::Sync(process),
+        2 => EnrollableBarrierOp::Meet(process),
         _ => EnrollableBarrierOp::Resign(process),
     };
     timeout_channel: TimeoutChannel::new(), 4, true, |random: &mut Random, _| channel_op(random, 3);

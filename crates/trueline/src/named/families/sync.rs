@@ -235,14 +235,14 @@ families! {
         |ret| ret.map_or_else(|| DONE.to_owned(), |sum| sum.to_string());
     EnrollableBarrierFamily: EnrollableBarrier,
         |name, process, record| Ok(match name {
-            "sync" => EnrollableBarrierOp::Sync(me(process, record)?),
+            "sync" => EnrollableBarrierOp::Meet(me(process, record)?),
             "enrol" => EnrollableBarrierOp::Enrol(me(process, record)?),
             "resign" => EnrollableBarrierOp::Resign(me(process, record)?),
             name => not_in_table(name),
         }),
         |record, _, result| done(record, result),
         |op| match op {
-            EnrollableBarrierOp::Sync(me) => record("sync", int(*me)),
+            EnrollableBarrierOp::Meet(me) => record("sync", int(*me)),
             EnrollableBarrierOp::Enrol(me) => record("enrol", int(*me)),
             EnrollableBarrierOp::Resign(me) => record("resign", int(*me)),
         },

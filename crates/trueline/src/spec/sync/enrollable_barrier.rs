@@ -8,7 +8,7 @@ use super::{SyncSpec, Synchronised};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EnrollableBarrierOp {
     /// Waits for all who are enrolled.
-    Sync(u32),
+    Meet(u32),
     /// Becomes one of them.
     Enrol(u32),
     /// Is none of them any more.
@@ -36,14 +36,14 @@ impl SyncSpec for EnrollableBarrier {
     /// In the order of the parties: one set of them is tried once.
     fn place(&self, op: &EnrollableBarrierOp) -> u32 {
         match op {
-            EnrollableBarrierOp::Sync(me) => *me,
+            EnrollableBarrierOp::Meet(me) => *me,
             EnrollableBarrierOp::Enrol(_) | EnrollableBarrierOp::Resign(_) => u32::MAX,
         }
     }
 
     fn extends(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> bool {
         let mut parties = enrolled.iter();
-        ops.iter().all(|op| matches!(op, EnrollableBarrierOp::Sync(me) if parties.next() == Some(me)))
+        ops.iter().all(|op| matches!(op, EnrollableBarrierOp::Meet(me) if parties.next() == Some(me)))
     }
 
     fn synchronise(&self, enrolled: &BTreeSet<u32>, ops: &[&EnrollableBarrierOp]) -> Synchronised<BTreeSet<u32>, ()> {
