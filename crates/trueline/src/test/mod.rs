@@ -69,17 +69,17 @@
 //! .operation(
 //!     "send",
 //!     0..100_u32,
-//!     |(sender, _), x| sender.lock().unwrap().as_ref().is_some_and(|sender| sender.send(x).is_ok()),
+//!     |channel, x| channel.0.lock().unwrap().as_ref().is_some_and(|sender| sender.send(x).is_ok()),
 //!     |(sent, is_open), x| {
 //!         sent.extend(is_open.then_some(x));
 //!         *is_open
 //!     },
 //! )
-//! .operation("drop the sender", (), |(sender, _), ()| drop(sender.lock().unwrap().take()), |(_, is_open), ()| *is_open = false)
+//! .operation("drop the sender", (), |channel, ()| drop(channel.0.lock().unwrap().take()), |(_, is_open), ()| *is_open = false)
 //! .operation(
 //!     "receive",
 //!     (),
-//!     |(_, receiver), ()| receiver.lock().unwrap().try_recv().map_err(|none| none == mpsc::TryRecvError::Disconnected),
+//!     |channel, ()| channel.1.lock().unwrap().try_recv().map_err(|none| none == mpsc::TryRecvError::Disconnected),
 //!     |(sent, is_open), ()| sent.pop_front().ok_or(!*is_open),
 //! )
 //! .runs(100)
