@@ -47,7 +47,7 @@
 //! | `tree-barrier-faulty-early-down` | [`signal::Fault::EarlyDown`] | | children leave as soon as they are seen | `barrier:4` | rejected or stuck |
 //! | `combining-barrier` | [`CombiningBarrier::new`](barrier::CombiningBarrier::new) | §1 | | `combining-barrier:4` | accepted |
 //! | `enrollable-barrier` | [`EnrollableBarrier::new`](enrollable_barrier::EnrollableBarrier::new) | §1, §9 | | `enrollable-barrier` | accepted |
-//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | some come while others leave | `enrollable-barrier` | rejected |
+//! | `enrollable-barrier-faulty-no-initial-wait` | [`enrollable_barrier::Fault::NoInitialWait`] | | some come while others leave | `enrollable-barrier` | rejected or stuck |
 //! | `timeout-channel` | [`TimeoutChannel::new`](timeout_channel::TimeoutChannel::new) | §1, §2.4, §9 | | `timeout-channel` | accepted |
 //! | `timeout-channel-faulty-one-flag` | [`timeout_channel::Fault::OneFlag`] | | the slot is free before its sender has gone | `timeout-channel` | rejected |
 //! | `timeout-exchanger` | [`TimeoutExchanger::new`](timeout_exchanger::TimeoutExchanger::new) | §1, §9 | | `timeout-exchanger` | accepted |
