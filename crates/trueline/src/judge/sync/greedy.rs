@@ -16,7 +16,7 @@
 //! O(n k) for n executions of which k are open at once.
 
 use super::task::Task;
-use crate::history::{EventKind, OpId};
+use crate::history::{Event, EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
@@ -24,50 +24,117 @@ use crate::verdict::{LimitKind, Synchronisations};
 /// Why a history is not for this algorithm.
 pub(super) const REFUSED: &str = "it needs pairs without a state whose partners are interchangeable";
 
-/// A synchronisation linearisation, if there is one. The state is `()`, or as good as that.
+/// A synchronisation linearisation, if there is one; else where the first return is that gets no partner. The state is `()`,
+/// or as good as that.
 pub(super) fn search<S: SyncSpec>(
     task: &Task<'_, S>,
     meter: &mut Meter,
-) -> Result<Option<Synchronisations>, LimitKind> {
-    let state = task.spec.initial();
-    if !super::is_binary(task.spec) {
-        return Err(LimitKind::Refused(REFUSED));
+) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    let mut scan = Scan::start(task)?;
+    Ok(match scan.go(task, task.events(), meter)? {
+        Ok(()) => Ok(super::in_order(task, scan.pairs)),
+        Err(failed) => Err(failed),
+    })
+}
+
+/// How far the algorithm has come.
+#[derive(Clone)]
+struct Scan {
+    /// Called, not returned, without a partner.
+    open: Vec<OpId>,
+    pairs: Synchronisations,
+    has_partner: Vec<bool>,
+}
+
+impl Scan {
+    fn start<S: SyncSpec>(task: &Task<'_, S>) -> Result<Self, LimitKind> {
+        if !super::is_binary(task.spec) {
+            return Err(LimitKind::Refused(REFUSED));
+        }
+        Ok(Self { open: Vec::new(), pairs: Vec::new(), has_partner: vec![false; task.history.len()] })
     }
-    // Called, not returned, without a partner.
-    let mut open: Vec<OpId> = Vec::new();
-    let mut pairs: Vec<Vec<OpId>> = Vec::new();
-    let mut has_partner = vec![false; task.history.len()];
-    for event in task.events() {
-        let op = event.op();
-        if event.kind() == EventKind::Call {
-            if !task.spec.is_interchangeable(task.op(op), task.result(op)) {
-                return Err(LimitKind::Refused(REFUSED));
+
+    /// Goes on through these events; `Err` says where a return gets no partner.
+    fn go<S: SyncSpec>(
+        &mut self,
+        task: &Task<'_, S>,
+        events: impl Iterator<Item = Event>,
+        meter: &mut Meter,
+    ) -> Result<Result<(), u32>, LimitKind> {
+        let state = task.spec.initial();
+        for event in events {
+            let op = event.op();
+            if event.kind() == EventKind::Call {
+                if !task.spec.is_interchangeable(task.op(op), task.result(op)) {
+                    return Err(LimitKind::Refused(REFUSED));
+                }
+                self.open.push(op);
+                continue;
             }
-            open.push(op);
-            continue;
-        }
-        meter.configuration()?;
-        if has_partner[op.index()] {
-            continue;
-        }
-        open.retain(|other| *other != op);
-        let partner = open
-            .iter()
-            .copied()
-            .filter(|other| fits(task, &state, op, *other))
-            .min_by_key(|other| task.return_position(*other));
-        match (partner, is_alone(task, &state, op)) {
-            (Some(_), true) => return Err(LimitKind::Refused(REFUSED)),
-            (Some(partner), false) => {
-                has_partner[partner.index()] = true;
-                open.retain(|other| *other != partner);
-                pairs.push(pair(task, op, partner).to_vec());
+            meter.configuration()?;
+            if self.has_partner[op.index()] {
+                continue;
             }
-            (None, true) => pairs.push(vec![op]),
-            (None, false) => return Ok(None),
+            self.open.retain(|other| *other != op);
+            let partner = self
+                .open
+                .iter()
+                .copied()
+                .filter(|other| fits(task, &state, op, *other))
+                .min_by_key(|other| task.return_position(*other));
+            match (partner, is_alone(task, &state, op)) {
+                (Some(_), true) => return Err(LimitKind::Refused(REFUSED)),
+                (Some(partner), false) => {
+                    self.has_partner[partner.index()] = true;
+                    self.open.retain(|other| *other != partner);
+                    self.pairs.push(pair(task, op, partner).to_vec());
+                }
+                (None, true) => self.pairs.push(vec![op]),
+                (None, false) => return Ok(Err(task.return_position(op))),
+            }
         }
+        Ok(Ok(()))
     }
-    Ok(Some(super::in_order(task, pairs)))
+}
+
+/// The algorithm on what is near the end of a part, of which it knows what was before.
+///
+/// A history that is cut off differs from the whole only in executions that are open at the cut and return behind it: so the
+/// choices are the same up to the first call of such a one. To try out many results at one place, what is before need be
+/// gone through once.
+pub(super) struct Nearby {
+    scan: Scan,
+    /// The first event, of the part, that is not gone through.
+    first: usize,
+}
+
+impl Nearby {
+    /// For cuts at `place` and later, where the algorithm gets to with the whole part.
+    pub(super) fn new<S: SyncSpec>(task: &Task<'_, S>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
+        let differs = |event: &Event| {
+            let operation = &task.history[event.op()];
+            operation.return_position().is_some_and(|position| position >= place)
+        };
+        let first = task.events.iter().position(differs).unwrap_or(task.events.len());
+        let mut scan = Scan::start(task)?;
+        let before = Task { until: task.position(task.events.get(first)).min(task.until), ..task.clone() };
+        // What happened before `before.until` is seen with the results that are known later.
+        let gone = scan.go(task, before.events(), meter)?;
+        debug_assert_eq!(gone, Ok(()), "it got there before");
+        scan.pairs.clear();
+        Ok(Self { scan, first })
+    }
+
+    /// Whether a part that is cut off can be explained.
+    pub(super) fn explains<S: SyncSpec>(&self, task: &Task<'_, S>, meter: &mut Meter) -> Result<bool, LimitKind> {
+        let mut scan = self.scan.clone();
+        let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
+        if is_explained {
+            let fits = |group: &Vec<OpId>| task.synchronise(&task.spec.initial(), group).next().is_some();
+            assert!(scan.pairs.iter().all(fits), "a synchronisation linearisation cannot be replayed");
+        }
+        Ok(is_explained)
+    }
 }
 
 /// Two executions by rank.

@@ -34,6 +34,7 @@ use crate::verdict::{
     Evidence, Judgement, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations, Verdict,
     Witness, sizes,
 };
+use greedy::Nearby;
 use search::Search;
 use task::Task;
 
@@ -241,21 +242,36 @@ impl Judge {
     /// # Panics
     /// If the specification contradicts itself.
     fn explain<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Option<Synchronisations>, LimitKind> {
+        Ok(self.explain_or_fail(task)?.ok())
+    }
+
+    /// The same; if there is none, a place that is not behind the first return that cannot be explained.
+    fn explain_or_fail<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+        // Of a search that fails it is not known how far it got.
+        let anywhere = |found: Option<Synchronisations>| found.ok_or(0);
         let groups = match self.algorithm {
             SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {
-                Err(LimitKind::Refused(_)) => pairs::search(task, &mut self.meter),
+                Err(LimitKind::Refused(_)) => pairs::search(task, &mut self.meter).map(anywhere),
                 known => known,
             },
-            SyncAlgorithm::Auto => self.search(task, Discipline::JustInTime, None),
+            SyncAlgorithm::Auto => self.search(task, Discipline::JustInTime, None).map(anywhere),
             SyncAlgorithm::Greedy => greedy::search(task, &mut self.meter),
-            SyncAlgorithm::Matching => pairs::search(task, &mut self.meter),
-            SyncAlgorithm::Search(discipline) => self.search(task, discipline, None),
-            SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter),
+            SyncAlgorithm::Matching => pairs::search(task, &mut self.meter).map(anywhere),
+            SyncAlgorithm::Search(discipline) => self.search(task, discipline, None).map(anywhere),
+            SyncAlgorithm::Brute => brute::search(task, None, &mut self.meter).map(anywhere),
         }?;
-        if let Some(groups) = &groups {
+        if let Ok(groups) = &groups {
             assert!(replay(task, groups).is_some(), "a synchronisation linearisation cannot be replayed");
         }
         Ok(groups)
+    }
+
+    /// Whether a part that is cut off can be explained.
+    fn explains<S: SyncSpec>(&mut self, nearby: Option<&Nearby>, task: &Task<'_, S>) -> Result<bool, LimitKind> {
+        match nearby.map(|nearby| nearby.explains(task, &mut self.meter)) {
+            None | Some(Err(LimitKind::Refused(_))) => Ok(self.explain(task)?.is_some()),
+            Some(known) => known,
+        }
     }
 
     fn search<S: SyncSpec>(
@@ -277,33 +293,49 @@ impl Judge {
         &mut self,
         task: &Task<'_, S>,
     ) -> Result<Result<Synchronisations, Evidence<S::Ret>>, LimitKind> {
-        match self.explain(task)? {
-            Some(groups) => Ok(Ok(groups)),
-            None => self.evidence(task).map(Err),
+        match self.explain_or_fail(task)? {
+            Ok(groups) => Ok(Ok(groups)),
+            Err(failed) => self.evidence(task, failed).map(Err),
         }
     }
 
-    /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one.
-    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Evidence<S::Ret>, LimitKind> {
+    /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one. Nothing is
+    /// wrong up to `failed`.
+    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>, failed: u32) -> Result<Evidence<S::Ret>, LimitKind> {
         let returns: Vec<OpId> =
             task.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
         let until = |count: usize| match count.checked_sub(1) {
             Some(last) => Task { until: task.return_position(returns[last]) + 1, ..task.clone() },
             None => Task { until: 0, ..task.clone() },
         };
+        let nearby = match failed {
+            0 => None,
+            _ => Some(Nearby::new(task, failed, &mut self.meter)?),
+        };
         // So many returns can be explained, and so many cannot.
-        let (mut good, mut bad) = (0, returns.len());
-        let mut synchronisations = Vec::new();
-        while bad - good > 1 {
-            let middle = good + (bad - good) / 2;
-            match self.explain(&until(middle))? {
-                Some(groups) => (good, synchronisations) = (middle, groups),
-                None => bad = middle,
+        let mut good = returns.partition_point(|op| task.return_position(*op) < failed);
+        let mut bad = returns.len();
+        let mut stride = 1;
+        while good + stride < bad {
+            if self.explains(nearby.as_ref(), &until(good + stride))? {
+                good += stride;
+                stride *= 2;
+            } else {
+                bad = good + stride;
             }
         }
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            if self.explains(nearby.as_ref(), &until(middle))? {
+                good = middle;
+            } else {
+                bad = middle;
+            }
+        }
+        let synchronisations = self.explain(&until(good))?.expect("so many returns can be explained");
         let refused = returns[good];
         let event = task.return_position(refused);
-        let (allowed, all_allowed) = self.allowed(task, refused, event);
+        let (allowed, all_allowed) = self.allowed(task, nearby.as_ref(), refused, event);
         let open = part::open_at_return(task.history, task.events, refused);
         Ok(Evidence {
             prefix: synchronisations.concat(),
@@ -319,7 +351,13 @@ impl Judge {
     }
 
     /// What `refused` could have returned, and whether this is all.
-    fn allowed<S: SyncSpec>(&mut self, task: &Task<'_, S>, refused: OpId, event: u32) -> (Vec<S::Ret>, bool) {
+    fn allowed<S: SyncSpec>(
+        &mut self,
+        task: &Task<'_, S>,
+        nearby: Option<&Nearby>,
+        refused: OpId,
+        event: u32,
+    ) -> (Vec<S::Ret>, bool) {
         let before = Task { until: event, ..task.clone() };
         let results = if is_binary(task.spec) {
             Ok(results_in_pairs(&before, refused))
@@ -334,9 +372,9 @@ impl Judge {
         let mut allowed = Vec::new();
         for result in &results {
             let task = Task { until: event + 1, assumed: Some((refused, result)), ..task.clone() };
-            match self.explain(&task) {
-                Ok(None) => {}
-                Ok(Some(_)) => allowed.push(result.clone()),
+            match self.explains(nearby, &task) {
+                Ok(false) => {}
+                Ok(true) => allowed.push(result.clone()),
                 Err(_) => return (allowed, false),
             }
         }

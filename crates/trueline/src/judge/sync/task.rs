@@ -28,15 +28,24 @@ impl<S: SyncSpec> Clone for Task<'_, S> {
 impl<'a, S: SyncSpec> Task<'a, S> {
     /// The events that have happened, with those of executions that are left out left out.
     pub(super) fn events(&self) -> impl Iterator<Item = Event> + '_ {
-        let position = |event: &Event| {
+        self.events_from(0)
+    }
+
+    /// The same, without the first so many of the part.
+    pub(super) fn events_from(&self, first: usize) -> impl Iterator<Item = Event> + '_ {
+        let happened = self.events[first..].iter().take_while(|event| self.position(Some(event)) < self.until);
+        happened.copied().filter(|event| !self.only_returned || self.has_returned(event.op()))
+    }
+
+    /// Where an event is; behind everything if there is none.
+    pub(super) fn position(&self, event: Option<&Event>) -> u32 {
+        event.map_or(u32::MAX, |event| {
             let operation = &self.history[event.op()];
             match event.kind() {
                 EventKind::Call => operation.call_position(),
                 EventKind::Return => operation.return_position().expect("it has a return event"),
             }
-        };
-        let happened = self.events.iter().copied().take_while(move |event| position(event) < self.until);
-        happened.filter(|event| !self.only_returned || self.has_returned(event.op()))
+        })
     }
 
     pub(super) fn has_returned(&self, op: OpId) -> bool {
