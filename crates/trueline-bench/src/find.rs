@@ -1,4 +1,5 @@
-//! How soon the faults of the built-in objects are found: Lowe, *Testing for linearizability*, section 8.
+//! How soon the faults of the built-in objects are found: Lowe, *Testing for linearizability*, section 8; Lawrence & Lowe,
+//! *Synchronisation*, figures 14 and 15.
 //!
 //! Each observation is a process of its own, of the command line as people run it, with nothing set: what is measured is
 //! from the first run to the one that went wrong, judging included.
@@ -19,6 +20,36 @@ const PAPERS: &[(&str, Duration)] = &[
     ("register-faulty-relaxed", Duration::from_millis(679)),
     ("register-faulty-acquire-release", Duration::from_millis(679)),
 ];
+/// A mean of the papers, in milliseconds, and its interval of 95 %.
+type Mean = (u32, u32);
+/// What figure 14 says: judged directly, and in two steps.
+const FIGURE_14: &[(&str, Mean, Mean)] = &[
+    ("sync-channel-faulty-no-wait", (85, 3), (109, 2)),
+    ("filter-channel-faulty-no-filter", (77, 1), (108, 3)),
+    ("men-women-faulty-two-slots", (75, 1), (108, 4)),
+    ("exchanger-faulty-no-third-stage", (73, 1), (511, 25)),
+    ("counter-channel-faulty-late-number", (94, 2), (106, 1)),
+    ("two-families-faulty-late-read", (299, 34), (267, 25)),
+    ("one-family-faulty-late-read", (336, 27), (437, 39)),
+    ("abc-faulty-late-read", (717, 225), (928, 216)),
+    ("barrier-faulty-no-rounds", (80, 1), (106, 1)),
+    ("enrollable-barrier-faulty-no-initial-wait", (132, 5), (149, 6)),
+    ("timeout-channel-faulty-one-flag", (121, 5), (135, 5)),
+    ("timeout-exchanger-faulty-third-joins", (288, 64), (231, 18)),
+    ("closeable-channel-faulty-old-library", (191, 11), (173, 9)),
+    ("terminating-queue-faulty-returns-at-once", (103, 1), (105, 1)),
+];
+/// What figure 15 says.
+const FIGURE_15: &[(&str, Mean)] = &[
+    ("sync-channel-faulty-two-states", (323, 39)),
+    ("filter-channel-faulty-two-states", (338, 50)),
+    ("men-women-faulty-notify-one", (232, 19)),
+    ("one-family-faulty-early-look", (1098, 278)),
+    ("abc-faulty-lost-signal", (1080, 186)),
+    ("barrier-faulty-no-initial-wait", (169, 3)),
+];
+/// Which part of the paper's time a violation of safety may take.
+const PART: f64 = 5.0;
 /// The bar where no paper has a time.
 const BAR: Duration = Duration::from_secs(1);
 /// The bar of Shann's queue, which the paper finds wrong "normally within 100 ms".
@@ -54,32 +85,103 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints the table.
+/// Prints the table of objects that are judged for linearizability.
 pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
-    let trueline = match options.trueline {
-        Some(path) => PathBuf::from(path),
-        None => std::env::current_exe()
-            .map_err(|error| format!("where is this program? {error}"))?
-            .with_file_name("trueline"),
-    };
+    let trueline = options.trueline()?;
     println!(
         "| object | fault | verdicts | mean ± 95 %, ms | most, ms | of it waiting for the stuck, ms | the paper, ms | bar, ms | holds |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for object in ask(&trueline, &["--list", "--json"])? {
+    for object in options.faulty(&trueline, "linearizable")? {
         let name = object["name"].as_str().unwrap_or_default();
-        if object["expected"] == "accepted" || !options.words.iter().all(|word| name.contains(word)) {
-            continue;
-        }
-        let seconds = MOST.as_secs().to_string();
-        let mut observed = Vec::new();
-        for _ in 0..options.times {
-            let observation = ask(&trueline, &[name, "--json", "--time", &seconds])?;
-            observed.extend(observation.iter().map(Observation::read));
-        }
+        let observed = observe(&trueline, options.times, &[name])?;
         println!("{}", row(name, object["fault"].as_str().unwrap_or_default(), &observed));
     }
     Ok(())
+}
+
+/// Whether a fault may show in that calls get stuck.
+fn gets_stuck(object: &Value) -> bool {
+    object["expected"] == "stuck" || object["or"] == "stuck"
+}
+
+/// Prints the table of objects that synchronise threads wrongly.
+pub(crate) fn synchronising(options: &Options<'_>) -> Result<(), String> {
+    let trueline = options.trueline()?;
+    let faulty = options.faulty(&trueline, "synchronisation")?;
+    println!("| object | fault | verdicts | direct, ms | figure 14 | in two steps, ms | figure 14 | bar, ms | holds |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let of_figure_14 = |name: &str| FIGURE_14.iter().find(|(of_paper, ..)| *of_paper == name);
+    let in_figure_14 = |object: &Value| object["name"].as_str().is_some_and(|name| of_figure_14(name).is_some());
+    for object in faulty.iter().filter(|object| !gets_stuck(object) || in_figure_14(object)) {
+        let name = object["name"].as_str().unwrap_or_default();
+        let fault = object["fault"].as_str().unwrap_or_default();
+        let direct = observe(&trueline, options.times, &[name])?;
+        let two_step = observe(&trueline, options.times, &[name, "--algorithm", "jit-graph"])?;
+        let mut cells = vec![format!("`{name}`"), fault.to_owned(), verdicts(&direct), in_words(&direct)];
+        let paper = of_figure_14(name);
+        cells.push(paper.map_or_else(String::new, |(_, (mean, around), _)| format!("{mean} ± {around}")));
+        cells.push(in_words(&two_step));
+        cells.push(paper.map_or_else(String::new, |(.., (mean, around))| format!("{mean} ± {around}")));
+        let bar = paper.map_or(BAR.as_secs_f64() * 1e3, |(_, (mean, _), _)| f64::from(*mean) / PART);
+        cells.push(format!("{bar:.1}"));
+        let holds = is_found(&direct) && mean_of(&direct) <= bar;
+        cells.push(if holds { "yes" } else { "**no**" }.to_owned());
+        println!("| {} |", cells.join(" | "));
+    }
+    Ok(())
+}
+
+/// Prints the table of objects that synchronise threads whose calls get stuck.
+pub(crate) fn stuck(options: &Options<'_>) -> Result<(), String> {
+    let trueline = options.trueline()?;
+    println!("| object | fault | verdicts | direct, ms | of it waiting for the stuck, ms | figure 15 |");
+    println!("|---|---|---|---|---|---|");
+    for object in options.faulty(&trueline, "synchronisation")?.iter().filter(|object| gets_stuck(object)) {
+        let name = object["name"].as_str().unwrap_or_default();
+        let observed = observe(&trueline, options.times, &[name, "--criterion", "progress"])?;
+        let waiting: Vec<f64> = observed.iter().map(|observation| observation.waiting_ms).collect();
+        let (waiting, _) = mean_and_interval(&waiting);
+        let paper = FIGURE_15.iter().find(|(of_paper, _)| *of_paper == name);
+        let paper = paper.map_or_else(String::new, |(_, (mean, around))| format!("{mean} ± {around}"));
+        let fault = object["fault"].as_str().unwrap_or_default();
+        let (verdicts, time) = (verdicts(&observed), in_words(&observed));
+        println!("| `{name}` | {fault} | {verdicts} | {time} | {waiting:.0} | {paper} |");
+    }
+    Ok(())
+}
+
+impl Options<'_> {
+    fn trueline(&self) -> Result<PathBuf, String> {
+        match self.trueline {
+            Some(path) => Ok(PathBuf::from(path)),
+            None => Ok(std::env::current_exe()
+                .map_err(|error| format!("where is this program? {error}"))?
+                .with_file_name("trueline")),
+        }
+    }
+
+    /// The faulty objects that are asked for.
+    fn faulty(&self, trueline: &Path, criterion: &str) -> Result<Vec<Value>, String> {
+        let mut objects = ask(trueline, &["--list", "--json"])?;
+        objects.retain(|object| {
+            let name = object["name"].as_str().unwrap_or_default();
+            let is_asked_for = self.words.iter().all(|word| name.contains(word));
+            object["expected"] != "accepted" && object["criterion"] == criterion && is_asked_for
+        });
+        Ok(objects)
+    }
+}
+
+/// What comes of `trueline test` with these arguments, so many times.
+fn observe(trueline: &Path, times: u32, args: &[&str]) -> Result<Vec<Observation>, String> {
+    let seconds = MOST.as_secs().to_string();
+    let mut observed = Vec::new();
+    for _ in 0..times {
+        let observation = ask(trueline, &[args, &["--json", "--time", &seconds]].concat())?;
+        observed.extend(observation.iter().map(Observation::read));
+    }
+    Ok(observed)
 }
 
 /// What `trueline test` says: an object a line.
@@ -114,7 +216,16 @@ impl Observation {
     }
 }
 
-fn row(name: &str, fault: &str, observed: &[Observation]) -> String {
+fn mean_of(observed: &[Observation]) -> f64 {
+    mean_and_interval(&observed.iter().map(|observation| observation.ms).collect::<Vec<_>>()).0
+}
+
+fn in_words(observed: &[Observation]) -> String {
+    let (mean, around) = mean_and_interval(&observed.iter().map(|observation| observation.ms).collect::<Vec<_>>());
+    format!("{mean:.1} ± {around:.1}")
+}
+
+fn verdicts(observed: &[Observation]) -> String {
     let mut verdicts: Vec<String> = Vec::new();
     for verdict in ["rejected", "stuck", "unknown", "accepted"] {
         let times = observed.iter().filter(|observation| observation.verdict == verdict).count();
@@ -122,25 +233,28 @@ fn row(name: &str, fault: &str, observed: &[Observation]) -> String {
             verdicts.push(format!("{times} {verdict}"));
         }
     }
-    let times: Vec<f64> = observed.iter().map(|observation| observation.ms).collect();
-    let (mean, around) = mean_and_interval(&times);
+    verdicts.join(", ")
+}
+
+fn is_found(observed: &[Observation]) -> bool {
+    observed.iter().all(|observation| ["rejected", "stuck"].contains(&observation.verdict.as_str()))
+}
+
+fn row(name: &str, fault: &str, observed: &[Observation]) -> String {
     let waiting: Vec<f64> = observed.iter().map(|observation| observation.waiting_ms).collect();
     let (waiting, _) = mean_and_interval(&waiting);
-    let most = times.iter().copied().fold(0.0, f64::max);
+    let most = observed.iter().map(|observation| observation.ms).fold(0.0, f64::max);
     let paper = PAPERS.iter().find(|(of_paper, _)| *of_paper == name).map(|(_, mean)| mean.as_secs_f64() * 1e3);
     let bar = match paper {
         _ if name.starts_with("shann") => BAR_OF_SHANN.as_secs_f64() * 1e3,
         Some(paper) => paper / 10.0,
         None => BAR.as_secs_f64() * 1e3,
     };
-    let is_found = observed.iter().all(|observation| ["rejected", "stuck"].contains(&observation.verdict.as_str()));
-    let holds = if is_found && mean - waiting <= bar { "yes" } else { "**no**" };
+    let holds = if is_found(observed) && mean_of(observed) - waiting <= bar { "yes" } else { "**no**" };
     let paper = paper.map_or_else(String::new, |paper| format!("{paper:.0}"));
-    let verdicts = verdicts.join(", ");
+    let (verdicts, time) = (verdicts(observed), in_words(observed));
     let bar = if waiting > 0.0 { format!("{bar:.1} + watchdog") } else { format!("{bar:.1}") };
-    format!(
-        "| `{name}` | {fault} | {verdicts} | {mean:.1} ± {around:.1} | {most:.1} | {waiting:.0} | {paper} | {bar} | {holds} |"
-    )
+    format!("| `{name}` | {fault} | {verdicts} | {time} | {most:.1} | {waiting:.0} | {paper} | {bar} | {holds} |")
 }
 
 /// Student's t for 95 %, by degrees of freedom from 1 on.

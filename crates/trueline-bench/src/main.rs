@@ -30,9 +30,14 @@ fn main() -> ExitCode {
         ["bounded"] => bounded::table(),
         ["lowe"] => lowe::table(),
         ["sync"] => sync::table(),
-        ["find", ref options @ ..] => {
+        [command @ ("find" | "find-sync" | "find-stuck"), ref options @ ..] => {
             let Some(options) = find::Options::read(options) else { return usage() };
-            if let Err(problem) = find::table(&options) {
+            let table = match command {
+                "find" => find::table,
+                "find-sync" => find::synchronising,
+                _ => find::stuck,
+            };
+            if let Err(problem) = table(&options) {
                 eprintln!("{problem}");
                 return ExitCode::FAILURE;
             }
@@ -62,7 +67,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | sync | case NAME |\n       find [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }

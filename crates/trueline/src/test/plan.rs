@@ -148,6 +148,10 @@ const PORTFOLIO: [Stage; 8] = {
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// How many threads may be lost before a test gives up.
 const MOST_LOST: u32 = 8;
+/// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
+const BATCH: Duration = Duration::from_millis(10);
+/// How many runs are made first, when nobody knows how long one takes.
+const FIRST_RUNS: u64 = 2;
 /// How often a run that failed once is made again, first of all.
 const TRIES_OF_REGRESSIONS: u32 = 100;
 /// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
@@ -391,6 +395,8 @@ impl Search<'_> {
     fn tester(&self, tester: u32) -> Vec<Found> {
         let mut runner = Runner::new();
         let mut found = Vec::new();
+        // So many runs, by what the last took, do not take too long together.
+        let mut most_runs = FIRST_RUNS;
         let Options { replay, ref name, remembers, .. } = self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
             for token in regressions::recall(name.as_deref()) {
@@ -411,21 +417,25 @@ impl Search<'_> {
                 runner.renew();
             }
             let tokens = match replay {
-                Some(token) => vec![token; 10],
-                None => self.next_tokens(),
+                Some(token) => vec![token; 10.min(most_runs as usize)],
+                None => self.next_tokens(most_runs),
             };
+            let started = Instant::now();
             found.extend(self.batch(&mut runner, &tokens));
+            let took = started.elapsed().max(Duration::from_nanos(1));
+            let runs = BATCH.as_nanos() * tokens.len() as u128 / took.as_nanos();
+            most_runs = u64::try_from(runs).unwrap_or(u64::MAX).max(1);
         }
         found
     }
 
     /// The next runs of the portfolio.
-    fn next_tokens(&self) -> Vec<Token> {
+    fn next_tokens(&self, most_runs: u64) -> Vec<Token> {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let plan = self.plan;
         let Stage { shape, runs } = plan.stage(batch);
-        let mut runs = u64::from(runs);
+        let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
             runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
         }
