@@ -3,3 +3,4 @@
 mod catalog;
 mod sequential;
 mod sync;
+mod together;

@@ -9,7 +9,7 @@ use super::token::Token;
 use crate::drive::Seen;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{Config, check};
+use crate::judge::{Config, check, sync};
 use crate::verdict::{Core, Judgement, ProgressVerdict};
 use crate::view::{Report, columns, text};
 
@@ -118,6 +118,10 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
                 shrink::core(spec, &seen.history, evidence, &limits).map(|history| show(&plan.raw(history)))
             });
             ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core)
+        }
+        Judge::Synchronising(spec) => {
+            let judgement = sync::judge(spec, &seen.history, &config);
+            ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), None)
         }
         #[cfg(feature = "named")]
         Judge::Named(spec) => {

@@ -53,6 +53,7 @@
 //! - Fixed [programs](Test::program), and [workers](Test::worker) that choose what to do from what they have seen.
 //! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values; elements
 //!   of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
+//! - Operations that [wait for each other](Test::synchronises): channels, exchangers, barriers.
 //! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
 //! - Closing, dropping an end, and polling a future [once](poll_once) are operations like others. What they return must tell
 //!   the model what happened:
@@ -109,6 +110,7 @@ mod model;
 mod plan;
 mod regressions;
 mod settings;
+mod synchronising;
 mod token;
 
 use std::fmt::{self, Write as _};
@@ -124,11 +126,13 @@ pub use failure::{Failure, FailureKind};
 pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
+pub use synchronising::SyncModel;
 pub use token::{Source, Token};
 
 use model::ModelOperation;
 use plan::{Choose, Judge, Options};
 use settings::settings;
+use synchronising::{Mode, Who};
 
 /// A test of the objects that `make` makes: the start of a [`Test`].
 ///
@@ -206,6 +210,18 @@ impl<M: fmt::Debug> fmt::Debug for Modelled<M> {
 #[derive(Debug)]
 pub struct Specified {
     spec: crate::named::NamedSpec,
+}
+
+/// A test whose operations wait for each other.
+pub struct Synchronising<M> {
+    initial: M,
+    modes: Vec<Mode>,
+}
+
+impl<M: fmt::Debug> fmt::Debug for Synchronising<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Synchronising").field("initial", &self.initial).finish_non_exhaustive()
+    }
 }
 
 /// What carries out an operation.
@@ -340,6 +356,32 @@ impl<O, H> Test<O, H, Unjudged> {
     /// What is right is what this plain Rust type does, one operation at a time, from this state.
     pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modelled<M>> {
         self.judged_by(Modelled { initial, steps: Vec::new(), independent_keys: false })
+    }
+
+    /// Operations wait for each other: what is right is said by [`together`](Test::together), which operations synchronise
+    /// and what each of them then returns. What is kept from one synchronisation to the next is this plain Rust type; `()`
+    /// if nothing is.
+    ///
+    /// Runs in which calls should have returned and did not are failures too.
+    ///
+    /// ```
+    /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+    /// use std::sync::Mutex;
+    ///
+    /// // A channel without a buffer: a send waits for a receive.
+    /// trueline::test(|| {
+    ///     let (sender, receiver) = sync_channel(0);
+    ///     (sender, Mutex::new(receiver))
+    /// })
+    /// .synchronises(())
+    /// .operation("send", 0..100_u32, |channel, x| channel.0.send(x).unwrap())
+    /// .operation("receive", (), |channel, ()| channel.1.lock().unwrap().recv().unwrap())
+    /// .together(["send", "receive"], |(), (x, ()): (u32, ())| ((), x))
+    /// .runs(100)
+    /// .run();
+    /// ```
+    pub fn synchronises<M: PlainModel>(self, initial: M) -> Test<O, H, Synchronising<M>> {
+        self.judged_by(Synchronising { initial, modes: Vec::new() })
     }
 
     /// What is right is what the specification of this name says, such as `queue` or `register:0`
@@ -679,6 +721,167 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     pub fn independent_keys(mut self) -> Self {
         self.judge.independent_keys = true;
         self
+    }
+}
+
+impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
+    /// An operation: its name, what makes its arguments, and what it calls. It [may block](Test::may_block).
+    ///
+    /// # Panics
+    /// If there is one of this name already.
+    #[track_caller]
+    pub fn operation<G, R>(
+        mut self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+    {
+        self.add(name, arguments, body);
+        self.may_block()
+    }
+
+    /// Operations that synchronise: from their arguments, in the order of the names, to their results.
+    ///
+    /// Of one operation alone, it is from its argument to its result. If a name is there more than once, executions come in any
+    /// order; if it is there more than three times, the order must not matter.
+    ///
+    /// ```
+    /// use trueline::primitives::{Condvar, Mutex};
+    ///
+    /// /// Two threads exchange values, in rounds.
+    /// #[derive(Default)]
+    /// struct Exchanger(Mutex<(u8, u32)>, Condvar);
+    ///
+    /// impl Exchanger {
+    ///     fn exchange(&self, x: u32) -> u32 {
+    ///         let mut state = self.1.wait_while(self.0.lock(), |(stage, _)| *stage == 2);
+    ///         if state.0 == 0 {
+    ///             *state = (1, x);
+    ///             state = self.1.wait_while(state, |(stage, _)| *stage == 1);
+    ///             state.0 = 0;
+    ///             self.1.notify_all();
+    ///             state.1
+    ///         } else {
+    ///             let other = std::mem::replace(&mut *state, (2, x));
+    ///             self.1.notify_all();
+    ///             other.1
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// trueline::test(Exchanger::default)
+    ///     .synchronises(())
+    ///     .operation("exchange", 0..100_u32, |exchanger, x| exchanger.exchange(x))
+    ///     .together(["exchange", "exchange"], |(), (x, y): (u32, u32)| (y, x))
+    ///     .runs(50)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation of such a name yet.
+    #[track_caller]
+    pub fn together<const N: usize, A: Argument, R: Datum>(
+        self,
+        names: [&str; N],
+        results: impl Fn(&mut M, A) -> R + Send + Sync + 'static,
+    ) -> Self {
+        self.together_if(names, move |state, arguments| Some(results(state, arguments)))
+    }
+
+    /// The same for operations that synchronise in some states, or with some arguments: `None` says that they do not.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// # struct Channel;
+    /// # impl Channel { fn send(&self, _: u32) -> bool { false } fn receive(&self) -> Option<u32> { None } fn close(&self) {} }
+    /// # trueline::test(|| Channel)
+    /// .synchronises(true) // is it open?
+    /// # .operation("send", 0..9, |channel, x| channel.send(x))
+    /// # .operation("receive", (), |channel, ()| channel.receive())
+    /// # .operation("close", (), |channel, ()| channel.close())
+    /// # .before([trueline::test::call("close", ())])
+    /// .together_if(["send", "receive"], |is_open, (x, ()): (u32, ())| is_open.then_some((true, Some(x))))
+    /// .together_if(["send"], |is_open, _: u32| (!*is_open).then_some(false))
+    /// .together_if(["receive"], |is_open, ()| (!*is_open).then_some(None::<u32>))
+    /// .together(["close"], |is_open, ()| *is_open = false)
+    /// # .runs(10).run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation of such a name yet.
+    #[track_caller]
+    pub fn together_if<const N: usize, A: Argument, R: Datum>(
+        mut self,
+        names: [&str; N],
+        results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
+    ) -> Self {
+        assert!(N > 0, "nobody synchronises with nobody");
+        let these = names.map(|name| self.number(name)).to_vec();
+        self.judge.modes.push(Mode { who: Who::These(these), step: step_of(results) });
+        self
+    }
+
+    /// As many executions of one operation as the state says synchronise: from all their arguments to all their results.
+    ///
+    /// ```
+    /// # use std::sync::Barrier;
+    /// # use std::sync::Mutex;
+    /// trueline::test(|| Barrier::new(3))
+    ///     .synchronises(())
+    ///     .operation("wait", (), |barrier, ()| drop(barrier.wait()))
+    ///     .so_many_together("wait", |()| 3, |(), all: Vec<()>| Some(all))
+    ///     .threads(3)
+    ///     .runs(50)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation of this name yet.
+    #[track_caller]
+    pub fn so_many_together<A: Argument, R: Datum>(
+        mut self,
+        name: &str,
+        size: impl Fn(&M) -> usize + Send + Sync + 'static,
+        results: impl Fn(&mut M, Vec<A>) -> Option<Vec<R>> + Send + Sync + 'static,
+    ) -> Self {
+        let size = move |state: &State| size(state.of());
+        let who = Who::SoMany(self.number(name), Arc::new(size));
+        self.judge.modes.push(Mode { who, step: step_of(results) });
+        self
+    }
+
+    #[track_caller]
+    fn number(&self, name: &str) -> u32 {
+        let kinds = self.operations.iter().map(|operation| &operation.kind);
+        match Kind::find(kinds, name) {
+            Some(number) => number,
+            None => panic!("there is no operation `{name}` yet: add it before it is said with whom it synchronises"),
+        }
+    }
+}
+
+/// What executions that synchronise return, without its types.
+fn step_of<M: PlainModel, A: Argument, R: Datum>(
+    results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
+) -> model::Step {
+    model::step(move |state: &mut M, arguments| {
+        let arguments = A::from_value(arguments).unwrap_or_else(|| {
+            panic!("operations that synchronise have the arguments {arguments}, which is not what `together` takes")
+        });
+        results(state, arguments).map(|results| results.to_value())
+    })
+}
+
+impl<M: PlainModel> Judges for Synchronising<M> {
+    #[track_caller]
+    fn into_judge(self, _workload: &Workload) -> Judge {
+        let Self { initial, modes } = self;
+        assert!(!modes.is_empty(), "nothing synchronises: say what does by `.together(...)`");
+        Judge::Synchronising(SyncModel { initial: State::new(initial), modes, is_stateless: size_of::<M>() == 0 })
     }
 }
 

@@ -50,6 +50,14 @@ impl State {
     pub(super) fn new<M: PlainModel>(model: M) -> Self {
         Self(Arc::new(model))
     }
+
+    /// The model.
+    ///
+    /// # Panics
+    /// If it is of another type.
+    pub(super) fn of<M: PlainModel>(&self) -> &M {
+        self.0.as_any().downcast_ref().expect("the states of a test are of its model")
+    }
 }
 
 impl PartialEq for State {
@@ -78,7 +86,7 @@ pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Option<(Value, State)> + Se
 /// The step of an operation whose body on the model is `body`.
 pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> Step {
     Arc::new(move |state, argument| {
-        let mut next = state.0.as_any().downcast_ref::<M>().expect("the states of a test are of its model").clone();
+        let mut next = state.of::<M>().clone();
         let result = body(&mut next, argument)?;
         Some((result, State::new(next)))
     })

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use super::failure::{Failure, FailureKind};
 use super::model::ModelSpec;
 use super::settings::settings;
+use super::synchronising::SyncModel;
 use super::token::{Source, Token};
 use super::{Outcome, regressions};
 use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
 };
 use crate::history::{History, Record, Value};
+use crate::judge::sync::{self, SyncAlgorithm};
 use crate::judge::{Algorithm, Budget, Config, check};
 #[cfg(feature = "named")]
 use crate::named::NamedSpec;
@@ -26,6 +28,8 @@ use crate::verdict::{ProgressVerdict, Verdict};
 pub(super) enum Judge {
     /// The model of the test.
     Model(ModelSpec),
+    /// Who synchronises with whom.
+    Synchronising(SyncModel),
     /// A specification by name.
     #[cfg(feature = "named")]
     Named(NamedSpec),
@@ -302,6 +306,7 @@ impl Plan {
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
         match &self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
+            Judge::Synchronising(spec) => is_accepted(&sync::judge(spec, history, &config).verdict),
             #[cfg(feature = "named")]
             Judge::Named(spec) => match spec.judge(self.raw(history), &config) {
                 Ok(judged) => is_accepted(&judged.judgement().verdict),
@@ -314,6 +319,7 @@ impl Plan {
     pub(super) fn has_progress(&self) -> bool {
         match &self.judge {
             Judge::Model(_) => false,
+            Judge::Synchronising(_) => true,
             #[cfg(feature = "named")]
             Judge::Named(spec) => spec.has_progress(),
         }
@@ -322,9 +328,10 @@ impl Plan {
     /// Whether operations that have not returned should have, if that is asked of the object.
     pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
         match &self.judge {
-            Judge::Model(_) => {
-                let _ = history;
-                None
+            Judge::Model(_) => None,
+            Judge::Synchronising(spec) => {
+                let verdict = sync::progress(spec, history, SyncAlgorithm::Auto, &self.budget());
+                Some(verdict.map(ToString::to_string))
             }
             #[cfg(feature = "named")]
             Judge::Named(spec) => spec.progress(&self.raw(history), &self.budget())?.ok(),
@@ -340,6 +347,9 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
+        if let Judge::Synchronising(spec) = &self.judge {
+            shape = spec.shape();
+        }
         if matches!(&self.judge, Judge::Model(spec) if !spec.is_standard()) {
             let (fewest, most) = shape.operations;
             shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
@@ -461,7 +471,11 @@ impl Search<'_> {
         let Workload { before, after, .. } = &self.plan.workload;
         let (threads, seed) = match token.program {
             Source::Seed(seed) => {
-                let calls = self.plan.workload.program(&token.shape, &mut Random::new(seed));
+                let (workload, random) = (&self.plan.workload, &mut Random::new(seed));
+                let calls = match &self.plan.judge {
+                    Judge::Synchronising(spec) => spec.program(workload, &token.shape, random),
+                    _ => workload.program(&token.shape, random),
+                };
                 (calls.into_iter().map(Behaviour::Calls).collect(), seed)
             }
             Source::Fixed(number) => {
