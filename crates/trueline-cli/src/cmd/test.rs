@@ -117,7 +117,7 @@ impl Finding {
         match &outcome.failure {
             Some(Failure { kind: FailureKind::Stuck(_), .. }) => Self::Stuck,
             Some(_) => Self::Rejected,
-            None if outcome.undecided > 0 => Self::Unknown,
+            None if outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
             None => Self::Accepted,
         }
     }
@@ -156,6 +156,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
     if outcome.undecided > 0 {
         put("undecided", json!(outcome.undecided));
     }
+    if outcome.lost > 0 {
+        put("lost", json!(outcome.lost));
+    }
     if let Some(failure) = failure {
         put("found_ns", json!(nanoseconds(failure.after)));
         put("replay", json!(failure.token.to_string()));
@@ -176,7 +179,7 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
 }
 
 fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) -> io::Result<()> {
-    let Outcome { runs, operations, undecided, elapsed, seed, failure, .. } = outcome;
+    let Outcome { runs, operations, undecided, lost, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
@@ -192,6 +195,9 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     };
     writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
+    if *lost > 0 {
+        writeln!(out, "  it gave up: {lost} threads never came back from operations that block")?;
+    }
     if *undecided > 0 {
         writeln!(
             out,

@@ -173,6 +173,8 @@ pub struct Runner {
 
 /// How long a thread may take to end when it is told to.
 const GRACE: Duration = Duration::from_millis(50);
+/// The same if it has no processor to do so.
+const MOST_GRACE: Duration = Duration::from_secs(5);
 /// For how long nobody has got anywhere when it is looked whether what was seen is wrong already.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How often it is looked whether threads get anywhere.
@@ -276,8 +278,10 @@ impl Runner {
             run.instance.release();
         }
         batch.cancellation.cancel();
-        let deadline = Instant::now() + GRACE;
-        while !finish.is_over() && Instant::now() < deadline {
+        let (started, ran_before) = (Instant::now(), logs.iter().map(LogOfThread::ran).collect::<Vec<_>>());
+        let is_too_long =
+            |waited: Duration| waited >= MOST_GRACE || (waited >= GRACE && !is_starved(logs, &ran_before));
+        while !finish.is_over() && !is_too_long(started.elapsed()) {
             std::thread::park_timeout(TICK);
         }
         if finish.is_over() {

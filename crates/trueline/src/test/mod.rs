@@ -967,6 +967,8 @@ pub struct Outcome {
     pub operations: u64,
     /// How many runs could not be judged in time.
     pub undecided: u64,
+    /// How many threads were lost in operations that never returned, if the test gave up for that; else 0.
+    pub lost: u32,
     /// How long it took.
     pub elapsed: Duration,
     /// How much of that was judging.
@@ -1003,9 +1005,14 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             });
             panic!("{failure}{further}");
         }
-        let Outcome { runs, operations, undecided, elapsed, seed, .. } = outcome;
+        let Outcome { runs, operations, undecided, lost, elapsed, seed, .. } = outcome;
         assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
+        if lost > 0 {
+            eprintln!(
+                "trueline: it gave up after these runs, since {lost} threads never came back from operations that block: let them go by `.release(..)`, or write the object on `trueline::primitives`"
+            );
+        }
         if undecided > 0 {
             eprintln!(
                 "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::failure::{Failure, FailureKind};
@@ -174,6 +174,8 @@ struct Search<'p> {
     operations: AtomicU64,
     undecided: AtomicU64,
     judging: AtomicU64,
+    /// How many threads never came back, if that ended the test.
+    lost: AtomicU32,
     /// How many runs failed.
     found: AtomicUsize,
 }
@@ -247,6 +249,7 @@ impl Plan {
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
             judging: AtomicU64::new(0),
+            lost: AtomicU32::new(0),
             found: AtomicUsize::new(0),
         };
         let found = std::thread::scope(|scope| {
@@ -282,6 +285,7 @@ impl Plan {
             runs: search.runs.into_inner(),
             operations: search.operations.into_inner(),
             undecided: search.undecided.into_inner(),
+            lost: search.lost.into_inner(),
             elapsed,
             judging: Duration::from_nanos(search.judging.into_inner()),
             seed: search.seed,
@@ -548,7 +552,11 @@ impl Search<'_> {
             watch(self.runs.load(Ordering::Relaxed));
         }
         let has_enough = found.is_some() && self.found.fetch_add(1, Ordering::Relaxed) + 1 >= self.plan.options.collect;
-        if has_enough || runner.lost() >= MOST_LOST {
+        let has_lost = runner.lost() >= MOST_LOST;
+        if has_lost {
+            self.lost.fetch_max(runner.lost(), Ordering::Relaxed);
+        }
+        if has_enough || has_lost {
             self.is_over.store(true, Ordering::Relaxed);
         }
         found
