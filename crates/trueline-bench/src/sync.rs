@@ -61,12 +61,8 @@ fn synchronise<S: SyncSpec>(
     waiting: &mut Vec<(u32, S::Op)>,
 ) -> Option<Vec<(u32, S::Ret)>> {
     waiting.sort_by_key(|(_, op)| spec.place(op));
-    let all = 1_u64 << waiting.len();
-    let groups: Box<dyn Iterator<Item = u64>> = match spec.arities(state).as_slice() {
-        [2] => Box::new((0..waiting.len()).flat_map(|one| (0..one).map(move |other| 1 << one | 1 << other))),
-        _ => Box::new(1..all),
-    };
-    for bits in groups {
+    let arities = spec.arities(state);
+    for bits in arities.iter().flat_map(|arity| subsets(waiting.len(), *arity)) {
         let group: Vec<&(u32, S::Op)> =
             waiting.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, one)| one).collect();
         let ops: Vec<&S::Op> = group.iter().map(|(_, op)| op).collect();
@@ -78,6 +74,17 @@ fn synchronise<S: SyncSpec>(
         }
     }
     None
+}
+
+/// The subsets of so many that have this size, as bits: from each, the next larger number with as many bits.
+fn subsets(of: usize, size: usize) -> impl Iterator<Item = u64> {
+    let first = (size > 0 && size <= of).then(|| (1_u64 << size) - 1);
+    std::iter::successors(first, |bits| {
+        let lowest = bits & bits.wrapping_neg();
+        let carried = bits + lowest;
+        Some(carried | (((bits ^ carried) >> 2) / lowest))
+    })
+    .take_while(move |bits| bits >> of == 0)
 }
 
 fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::Ret> {

@@ -326,8 +326,16 @@ impl Rejection {
             end += size;
         }
         let before = &evidence.prefix[last..];
+        let is_synchronisation = !evidence.together.is_empty();
         let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
-        let line_before = |(at, id): (usize, &OpId)| Line { together: together(at), ..line(id) };
+        // Of those that synchronised, what they still return is not known then: their partners may have been others.
+        let is_open = |id: &OpId| history[*id].return_position().is_some_and(|position| position >= evidence.event);
+        let line_before = |(at, id): (usize, &OpId)| {
+            let line = line(id);
+            let result =
+                line.result.map(|result| if is_synchronisation && is_open(id) { "?".to_owned() } else { result });
+            Line { together: together(at), result, ..line }
+        };
         let open = &evidence.open[evidence.open.len().saturating_sub(MOST_SHOWN)..];
         let is_shown = |id: &OpId| *id == evidence.refused || before.contains(id) || open.contains(id);
         let mut conflict = evidence.conflict.clone();
