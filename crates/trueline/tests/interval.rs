@@ -72,9 +72,8 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         for bits in 1_u32..1 << sorted.len() {
             let group: Vec<&Open<S::Op>> =
                 sorted.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, open)| open).collect();
-            let part = |open: &&Open<S::Op>| -> bool { open.has_begun };
-            let parts: Vec<Part<'_, S::Op>> =
-                group.iter().map(|open| if part(open) { GoesOn(&open.op) } else { Begins(&open.op) }).collect();
+            let part = |open: &&'_ Open<S::Op>| if open.has_begun { GoesOn(&open.op) } else { Begins(&open.op) };
+            let parts: Vec<Part<'_, S::Op>> = group.iter().map(part).collect();
             for (next, results) in self.spec.step(state, &parts) {
                 possible.push((next, group.iter().map(|open| open.process).zip(results).collect()));
             }
@@ -169,7 +168,13 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         if random.chance(3, 4) {
             self.spoil(&mut events, random);
         }
-        history(events)
+        let history = history(events);
+        // Those that are open where it is cut off have ended with the results they have, or not.
+        if random.chance(1, 8) {
+            history.truncate(random.below(history.events().len() as u32 + 1) as usize)
+        } else {
+            history
+        }
     }
 
     /// The checker and the definition agree on histories of which enough are right and wrong, stuck and not; `also` is
