@@ -59,6 +59,12 @@ struct Open<Op> {
     has_begun: bool,
 }
 
+impl<Op> Open<Op> {
+    fn part(&self) -> Part<'_, Op> {
+        if self.has_begun { GoesOn(&self.op) } else { Begins(&self.op) }
+    }
+}
+
 /// What may happen next: the state then, and of some processes whether they end.
 type Possible<S> = (<S as IntervalSpec>::State, Vec<(u32, Option<<S as IntervalSpec>::Ret>)>);
 
@@ -72,8 +78,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         for bits in 1_u32..1 << sorted.len() {
             let group: Vec<&Open<S::Op>> =
                 sorted.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, open)| open).collect();
-            let part = |open: &&'_ Open<S::Op>| if open.has_begun { GoesOn(&open.op) } else { Begins(&open.op) };
-            let parts: Vec<Part<'_, S::Op>> = group.iter().map(part).collect();
+            let parts: Vec<Part<'_, S::Op>> = group.iter().map(|open| open.part()).collect();
             for (next, results) in self.spec.step(state, &parts) {
                 possible.push((next, group.iter().map(|open| open.process).zip(results).collect()));
             }
@@ -369,7 +374,7 @@ fn hotel() {
 #[test]
 fn write_snapshot() {
     let random_op = |_: &mut Random, process| process;
-    let family = Family { name: "write-snapshot", spec: WriteSnapshot::new(), processes: 4, random_op };
+    let family = Family { name: "write-snapshot", spec: WriteSnapshot::new(), processes: 3, random_op };
     // Steps of several say the same.
     let of_sets = |history: &History<u32, BTreeSet<u32>>, verdict: &Verdict<BTreeSet<u32>>, stuck| {
         let budget = Budget::unlimited();
