@@ -143,6 +143,11 @@ impl Entry {
         Self { criterion: "synchronisation", ..Self::new("sync", name, spec, plan) }
     }
 
+    /// As for those that synchronise, with operations that take effect in several steps.
+    pub(crate) const fn interval(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
+        Self { criterion: "interval", ..Self::new("sync", name, spec, plan) }
+    }
+
     pub(crate) const fn paper(self, paper: &'static str) -> Self {
         Self { paper: Some(paper), ..self }
     }

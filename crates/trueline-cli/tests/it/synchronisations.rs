@@ -51,3 +51,49 @@ fn a_send_and_a_receive_that_should_have_met() {
     let refused = run(&["check", "--spec", "queue", "--criterion", "progress", &file]);
     assert!(refused.code == 2 && refused.stderr.contains("leave it out"), "{refused:?}");
 }
+
+/// Figure 16: in the first round the child meets its parent twice; in the second it does not wait to be let go.
+#[test]
+fn a_child_that_did_not_wait_to_be_let_go() {
+    let file = figure("signal-figure-16.jsonl");
+    for algorithm in ["auto", "brute"] {
+        let judged = run(&["check", "--spec", "signal", "--algorithm", algorithm, &file]);
+        assert_eq!(judged.code, 1, "{judged:?}");
+        let expected = "
+  signal-up-and-wait() of process 0 (lines 7-10) returned ok, but could not have returned at all then
+  what was before it, in an order that works:
+    lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 2-3   process 1  wait-for-signal-up() -> ok  ┘
+    lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 4-5   process 1  signal-down() -> ok  ┘
+    lines 7-10  process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 8-9   process 1  wait-for-signal-up() -> ok  ┘
+  refused:
+    lines 7-10  process 0  signal-up-and-wait() -> ok
+";
+        assert!(judged.stdout.ends_with(expected), "{}", judged.stdout);
+    }
+    let refused = run(&["check", "--spec", "signal", "--algorithm", "linear", &file]);
+    assert!(refused.code == 3 && refused.stdout.contains("in several steps"), "{refused:?}");
+}
+
+/// The child's call is open, and so is that of the parent, who should have seen it.
+#[test]
+fn a_parent_that_should_have_seen_its_child() {
+    let file = figure("signal-stuck.jsonl");
+    assert_eq!(run(&["check", "--spec", "signal", &file]).code, 0);
+    let judged = run(&["check", "--spec", "signal", "--criterion", "progress", &file]);
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let expected = "
+  signal-up-and-wait() of process 0 and wait-for-signal-up() of process 1 should have synchronised
+  what may have synchronised:
+    lines 1-6  process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 2-3  process 1  wait-for-signal-up() -> ok  ┘
+    lines 1-6  process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 4-5  process 1  signal-down() -> ok  ┘
+  then these should have:
+    line 7-    process 0  signal-up-and-wait()  (never returned)  ┐ together
+    line 8-    process 1  wait-for-signal-up()  (never returned)  ┘
+";
+    assert!(judged.stdout.ends_with(expected), "{}", judged.stdout);
+}

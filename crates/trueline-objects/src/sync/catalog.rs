@@ -20,7 +20,7 @@ use super::exchanger::{self, Exchanger};
 use super::filter_channel::{self, Filter, FilterChannel};
 use super::men_women::{self, MenWomen};
 use super::one_family::{self, OneFamily};
-use super::signal;
+use super::signal::{self, Signal};
 use super::terminating_queue::{self, TerminatingQueue};
 use super::timeout_channel::{self, TimeoutChannel};
 use super::timeout_exchanger::{self, TimeoutExchanger};
@@ -222,6 +222,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         broadcast(&settings.stuck(), |receivers| AtomicBroadcast::faulty(receivers, atomic_broadcast::Fault::NoRounds))
     })
     .fault("a send overwrites another", EITHER),
+    Entry::interval("signal", "signal", |settings| signal(settings, Signal::new)).paper("§10"),
+    Entry::interval("signal-faulty-up-does-not-wait", "signal", |settings| {
+        signal(settings, || Signal::faulty(signal::Fault::UpDoesNotWait))
+    })
+    .fault("the child does not wait", EITHER),
+    Entry::interval("signal-faulty-early-down", "signal", |settings| {
+        signal(settings, || Signal::faulty(signal::Fault::EarlyDown))
+    })
+    .fault("the child leaves as soon as it is seen", EITHER),
 ];
 
 impl Settings {
@@ -643,6 +652,41 @@ fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send
         })
         .into_plan()
         .threads(receivers + 1)
+        .calls(CALLS)
+        .chaos(CHAOS)
+}
+
+/// The first thread is the child, the second its parent; others would be one too many.
+fn signal(settings: &Settings, make: impl Fn() -> Signal + Send + Sync + 'static) -> Plan {
+    let progress = settings.progress;
+    trueline::test(make)
+        .spec("signal")
+        .operation("signal-up-and-wait", (), |signal, ()| signal.signal_up_and_wait())
+        .may_block()
+        .operation("wait-for-signal-up", (), |signal, ()| signal.wait_for_signal_up())
+        .may_block()
+        .operation("signal-down", (), |signal, ()| signal.signal_down())
+        .worker(move |worker| {
+            if worker.threads() < 2 {
+                return;
+            }
+            let fewer = u32::from(progress && worker.random().chance(1, 2));
+            for round in fewer..worker.operations() {
+                match worker.thread() {
+                    0 => worker.call::<_, ()>("signal-up-and-wait", ()),
+                    1 => {
+                        worker.call::<_, ()>("wait-for-signal-up", ());
+                        let is_last = round + 1 == worker.operations();
+                        if !(progress && is_last && worker.random().chance(1, 2)) {
+                            worker.call::<_, ()>("signal-down", ());
+                        }
+                    }
+                    _ => return,
+                }
+            }
+        })
+        .into_plan()
+        .threads(2)
         .calls(CALLS)
         .chaos(CHAOS)
 }

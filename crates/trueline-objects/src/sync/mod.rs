@@ -60,9 +60,13 @@
 //! | `terminating-queue-faulty-returns-at-once` | [`terminating_queue::Fault::ReturnsAtOnce`] | | waits for nobody | `terminating-queue:4` | rejected |
 //! | `atomic-broadcast` | [`AtomicBroadcast::new`](atomic_broadcast::AtomicBroadcast::new) | §9 | | `broadcast:3` | accepted |
 //! | `atomic-broadcast-faulty-no-rounds` | [`atomic_broadcast::Fault::NoRounds`] | | a send overwrites another | `broadcast:3` | rejected or stuck |
+//! | `signal` | [`Signal::new`](signal::Signal::new) | §10 | | `signal` | accepted |
+//! | `signal-faulty-up-does-not-wait` | [`signal::Fault::UpDoesNotWait`] | | the child does not wait | `signal` | rejected or stuck |
+//! | `signal-faulty-early-down` | [`signal::Fault::EarlyDown`] | | the child leaves as soon as it is seen | `signal` | rejected or stuck |
 //!
-//! Without a name, as no specification judges them yet: [`Signal`](signal::Signal), whose `signal_up_and_wait` meets two calls of
-//! the parent, and [`TerminatingQueues`](terminating_queue::TerminatingQueues), a queue for each worker.
+//! A call of a [`Signal`](signal::Signal) takes effect in two steps, and is judged by
+//! [interval linearizability](trueline::judge::interval). Without a name, as no specification judges them yet:
+//! [`TerminatingQueues`](terminating_queue::TerminatingQueues), a queue for each worker.
 
 pub(crate) mod catalog;
 mod monitor;

@@ -3,7 +3,8 @@
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 10 and figure 16. The child calls
 //! `signal_up_and_wait`; the parent calls `wait_for_signal_up` and `signal_down` in turn. The child's call synchronises
 //! with both calls of the parent: it begins before the first of them returns, and returns after the second has begun.
-//! So it takes part in two synchronisations, which interval linearizability can say, and set linearizability cannot.
+//! So it takes part in two steps, which [interval linearizability](trueline::spec::interval::Signal) can say, and
+//! synchronisations cannot.
 //!
 //! [Tree barriers](super::barrier::TreeBarrier) are made of them. They have no other way: the parent must not signal down
 //! what it has not seen up.

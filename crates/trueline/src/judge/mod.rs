@@ -18,13 +18,15 @@
 //! | [`compete`] | not knowing which | a single core |
 //!
 //! [`shrink`] reduces a history that was rejected to the few operations that this rests on. [`sync`] judges objects whose
-//! operations wait for each other.
+//! operations wait for each other, and [`interval`] those whose operations take effect in several steps.
 
 mod algorithm;
 pub mod auto;
 pub mod bounded;
 pub mod brute;
 pub mod compete;
+mod explain;
+pub mod interval;
 pub mod just_in_time;
 pub mod linear;
 pub mod monitor;

@@ -27,10 +27,8 @@ use std::fmt::{self, Debug};
 
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::sync::SyncAlgorithm;
 use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
-use crate::spec::sync::SyncSpec;
 use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
 
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
@@ -162,7 +160,7 @@ impl NamedSpec {
     }
 
     /// Whether operations that are stuck at the end of `history` should have returned
-    /// ([`judge::sync::progress`]); `None` if that is not asked of such objects.
+    /// ([`judge::sync::progress`], [`judge::interval::progress`]); `None` if that is not asked of such objects.
     ///
     /// # Errors
     /// If an operation is unknown, or has an argument or a result of a wrong kind.
@@ -260,23 +258,24 @@ trait Family: Debug + Send + Sync + 'static {
     fn show_ret(ret: &Ret<Self>) -> String;
 }
 
-/// How the operations of a specification of synchronisations are written in files; as for a [`Family`].
+/// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`]; and
+/// what judges it.
 trait SyncFamily: Debug + Send + Sync + 'static {
-    type Spec: SyncSpec<Op: 'static, Ret: 'static>;
+    type Op: Clone + Debug + Send + Sync + 'static;
+    type Ret: Clone + Debug + Send + Sync + 'static;
 
-    fn spec(&self) -> &Self::Spec;
+    fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
 
-    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<SyncOp<Self>, String>;
+    fn progress(&self, history: &History<Self::Op, Self::Ret>, budget: &Budget) -> ProgressVerdict<Self::Ret>;
 
-    fn read_ret(&self, record: &Record, op: &SyncOp<Self>, result: &Value) -> Result<SyncRet<Self>, String>;
+    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
 
-    fn show_op(op: &SyncOp<Self>) -> Record;
+    fn read_ret(&self, record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
 
-    fn show_ret(ret: &SyncRet<Self>) -> String;
+    fn show_op(op: &Self::Op) -> Record;
+
+    fn show_ret(ret: &Self::Ret) -> String;
 }
-
-type SyncOp<F> = <<F as SyncFamily>::Spec as SyncSpec>::Op;
-type SyncRet<F> = <<F as SyncFamily>::Spec as SyncSpec>::Ret;
 
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
 type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
@@ -305,7 +304,7 @@ trait AnyFamily: Debug + Send + Sync {
 struct Synchronising<F>(F);
 
 impl<F: SyncFamily> Synchronising<F> {
-    fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<SyncOp<F>, SyncRet<F>>, NamedError> {
+    fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
         let Self(family) = self;
         history.try_map(|operation| {
             read(
@@ -327,7 +326,7 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         let typed = self.read(info, &history)?;
         drop(history);
-        let judgement = judge::sync::judge(self.0.spec(), &typed, config).map(F::show_ret);
+        let judgement = self.0.judge(&typed, config).map(F::show_ret);
         Ok(NamedJudgement { judgement, history: Box::new(Synchronised::<F>(typed)) })
     }
 
@@ -345,15 +344,12 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
         history: &RawHistory,
         budget: &Budget,
     ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
-        let verdict = self
-            .read(info, history)
-            .map(|typed| judge::sync::progress(self.0.spec(), &typed, SyncAlgorithm::Auto, budget).map(F::show_ret));
-        Some(verdict)
+        Some(self.read(info, history).map(|typed| self.0.progress(&typed, budget).map(F::show_ret)))
     }
 }
 
 /// A history of synchronisations whose types are known to its family only.
-struct Synchronised<F: SyncFamily>(History<SyncOp<F>, SyncRet<F>>);
+struct Synchronised<F: SyncFamily>(History<F::Op, F::Ret>);
 
 impl<F: SyncFamily> Debug for Synchronised<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -479,6 +479,16 @@ pub const SPECS: &[SpecInfo] = &[
             op("receive", &["recv", "take"], NOTHING, "the value"),
         ],
     },
+    SpecInfo {
+        name: "signal",
+        parameter: "",
+        summary: "a child waits until its parent has seen it and let it go; interval-linearizable",
+        operations: &[
+            op("signal-up-and-wait", &["signalupandwait", "up"], NOTHING, IGNORED),
+            op("wait-for-signal-up", &["waitforsignalup", "wait"], NOTHING, IGNORED),
+            op("signal-down", &["signaldown", "down"], NOTHING, IGNORED),
+        ],
+    },
 ];
 
 /// Of some names, the one that `name` was probably meant to be.

@@ -14,6 +14,7 @@ mod cas_register;
 mod counter;
 mod deque;
 mod fetch_add;
+pub mod interval;
 mod kv;
 mod log;
 mod map;

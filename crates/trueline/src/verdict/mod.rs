@@ -59,7 +59,7 @@ impl<Ret> Verdict<Ret> {
 /// they are computed again where they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The operations in the order of the linearization.
+    /// The operations in the order of the linearization; one that took effect in several steps is there for each of them.
     pub order: Vec<OpId>,
     /// How many of them took effect together, one number for each time; empty if each did alone.
     pub together: Vec<u32>,

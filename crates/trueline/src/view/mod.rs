@@ -112,9 +112,14 @@ impl Stall {
 
     /// What should have returned, in a sentence.
     pub fn reason(&self) -> String {
-        let stuck = self.anticipated.iter().filter(|line| line.result.is_none());
-        let names: Vec<String> =
-            stuck.map(|line| format!("{} of process {}", shorten(&line.operation), line.process)).collect();
+        let mut names: Vec<String> = Vec::new();
+        for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
+            let name = format!("{} of process {}", shorten(&line.operation), line.process);
+            // One may take part in several steps; a process has one call that did not return.
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         match (names.as_slice(), self.anticipated.iter().all(|line| line.result.is_none())) {
             ([one], true) => format!("{one} should have returned"),
             ([others @ .., last], true) => format!("{} and {last} should have synchronised", others.join(", ")),

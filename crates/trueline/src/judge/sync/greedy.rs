@@ -17,6 +17,7 @@
 
 use super::task::Task;
 use crate::history::{Event, EventKind, OpId};
+use crate::judge::explain::Cut;
 use crate::judge::search::Meter;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
@@ -117,7 +118,8 @@ impl Nearby {
         };
         let first = task.events.iter().position(differs).unwrap_or(task.events.len());
         let mut scan = Scan::start(task)?;
-        let before = Task { until: task.position(task.events.get(first)).min(task.until), ..task.clone() };
+        let until = task.position(task.events.get(first)).min(task.until);
+        let before = Cut { until, ..task.cut };
         // What happened before `before.until` is seen with the results that are known later.
         let gone = scan.go(task, before.events(), meter)?;
         debug_assert_eq!(gone, Ok(()), "it got there before");

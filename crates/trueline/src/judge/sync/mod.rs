@@ -26,14 +26,12 @@ use std::time::Instant;
 pub use search::Discipline;
 pub use two_step::{Step, TwoStep, TwoStepState};
 
+use super::explain::{self, Cut, Explain};
 use super::search::Meter;
-use super::{Algorithm, Budget, Config, part};
-use crate::history::{EventKind, History, OpId, by_object};
+use super::{Algorithm, Budget, Config};
+use crate::history::{EventKind, History, OpId};
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{
-    Evidence, Judgement, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations, Verdict,
-    Witness, sizes,
-};
+use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations};
 use greedy::Nearby;
 use search::Search;
 use task::Task;
@@ -88,23 +86,8 @@ pub fn check<S: SyncSpec>(
     budget: &Budget,
 ) -> Judgement<S::Ret> {
     let started = Instant::now();
-    let mut judge = Judge { algorithm, meter: Meter::start(budget), states: 0 };
-    let parts = by_object(history);
-    let mut all = Vec::new();
-    let mut verdict = None;
-    for events in parts.iter() {
-        let task = whole(spec, history, events);
-        match judge.safety(&task) {
-            Ok(Ok(groups)) => all.push(groups),
-            Ok(Err(evidence)) => {
-                verdict = Some(Verdict::Rejected(evidence));
-                break;
-            }
-            // Another object may still be wrong.
-            Err(kind) => verdict = verdict.or(Some(Verdict::Unknown(limit(history, kind)))),
-        }
-    }
-    let verdict = verdict.unwrap_or_else(|| Verdict::Accepted(Witness::in_groups(&merge(history, all))));
+    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
+    let verdict = explain::safety(history, &mut judge);
     let Judge { meter, states, .. } = judge;
     let stats = Stats {
         partitions: history.object_count(),
@@ -172,29 +155,7 @@ pub fn progress<S: SyncSpec>(
     algorithm: SyncAlgorithm,
     budget: &Budget,
 ) -> ProgressVerdict<S::Ret> {
-    let mut judge = Judge { algorithm, meter: Meter::start(budget), states: 0 };
-    let parts = by_object(history);
-    let mut all = Vec::new();
-    let mut unknown = None;
-    for events in parts.iter() {
-        match judge.progress(&whole(spec, history, events)) {
-            Ok(Ok(groups)) => all.push(groups),
-            Ok(Err(verdict)) => return verdict,
-            Err(kind) => unknown = unknown.or(Some(limit(history, kind))),
-        }
-    }
-    match unknown {
-        Some(limit) => ProgressVerdict::Unknown(limit),
-        None => ProgressVerdict::Accepted(merge(history, all)),
-    }
-}
-
-fn whole<'a, S: SyncSpec>(
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
-    events: &'a [crate::history::Event],
-) -> Task<'a, S> {
-    Task { spec, history, events, until: u32::MAX, assumed: None, only_returned: false }
+    explain::progress(history, &mut Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None })
 }
 
 /// Whether at most two synchronise, without a state.
@@ -208,45 +169,26 @@ fn in_order<S: SyncSpec>(task: &Task<'_, S>, mut groups: Synchronisations) -> Sy
     groups
 }
 
-/// The synchronisations of several objects in one order.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronisations>) -> Synchronisations {
-    if all.len() == 1 {
-        return all.pop().expect("there is one");
-    }
-    let mut placed = Vec::new();
-    for groups in all {
-        // Each as soon as possible.
-        let mut place = 0;
-        for group in groups {
-            place = group.iter().map(|op| history[*op].call_position()).fold(place, u32::max);
-            placed.push((place, group));
-        }
-    }
-    placed.sort_by_key(|(place, _)| *place);
-    placed.into_iter().map(|(_, group)| group).collect()
-}
-
-fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
-    Limit { kind, event: 0, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) }
-}
-
-struct Judge {
+struct Judge<'s, S> {
+    spec: &'s S,
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
+    /// For cuts behind the place where the greedy algorithm failed.
+    nearby: Option<Nearby>,
 }
 
-impl Judge {
+impl<S: SyncSpec> Judge<'_, S> {
     /// A synchronisation linearisation of a part, if there is one, replayed.
     ///
     /// # Panics
     /// If the specification contradicts itself.
-    fn explain<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Option<Synchronisations>, LimitKind> {
-        Ok(self.explain_or_fail(task)?.ok())
+    fn linearise(&mut self, task: &Task<'_, S>) -> Result<Option<Synchronisations>, LimitKind> {
+        Ok(self.linearise_or_fail(task)?.ok())
     }
 
     /// The same; if there is none, a place that is not behind the first return that cannot be explained.
-    fn explain_or_fail<S: SyncSpec>(&mut self, task: &Task<'_, S>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn linearise_or_fail(&mut self, task: &Task<'_, S>) -> Result<Result<Synchronisations, u32>, LimitKind> {
         // Of a search that fails it is not known how far it got.
         let anywhere = |found: Option<Synchronisations>| found.ok_or(0);
         let groups = match self.algorithm {
@@ -266,15 +208,7 @@ impl Judge {
         Ok(groups)
     }
 
-    /// Whether a part that is cut off can be explained.
-    fn explains<S: SyncSpec>(&mut self, nearby: Option<&Nearby>, task: &Task<'_, S>) -> Result<bool, LimitKind> {
-        match nearby.map(|nearby| nearby.explains(task, &mut self.meter)) {
-            None | Some(Err(LimitKind::Refused(_))) => Ok(self.explain(task)?.is_some()),
-            Some(known) => known,
-        }
-    }
-
-    fn search<S: SyncSpec>(
+    fn search(
         &mut self,
         task: &Task<'_, S>,
         discipline: Discipline,
@@ -287,114 +221,58 @@ impl Judge {
         self.meter.add(&own);
         found
     }
+}
 
-    /// A synchronisation linearisation of a part, or why there is none.
-    fn safety<S: SyncSpec>(
-        &mut self,
-        task: &Task<'_, S>,
-    ) -> Result<Result<Synchronisations, Evidence<S::Ret>>, LimitKind> {
-        match self.explain_or_fail(task)? {
-            Ok(groups) => Ok(Ok(groups)),
-            Err(failed) => self.evidence(task, failed).map(Err),
+impl<S: SyncSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
+    fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronisations>, LimitKind> {
+        self.linearise(&Task { spec: self.spec, cut: *cut })
+    }
+
+    fn explain_or_fail(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+        // It was for another part.
+        self.nearby = None;
+        self.linearise_or_fail(&Task { spec: self.spec, cut: *cut })
+    }
+
+    fn look_near(&mut self, cut: &Cut<'_, S::Op, S::Ret>, failed: u32) -> Result<(), LimitKind> {
+        self.nearby = Some(Nearby::new(&Task { spec: self.spec, cut: *cut }, failed, &mut self.meter)?);
+        Ok(())
+    }
+
+    fn explains(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<bool, LimitKind> {
+        let task = Task { spec: self.spec, cut: *cut };
+        match self.nearby.as_ref().map(|nearby| nearby.explains(&task, &mut self.meter)) {
+            None | Some(Err(LimitKind::Refused(_))) => Ok(self.linearise(&task)?.is_some()),
+            Some(known) => known,
         }
     }
 
-    /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one. Nothing is
-    /// wrong up to `failed`.
-    fn evidence<S: SyncSpec>(&mut self, task: &Task<'_, S>, failed: u32) -> Result<Evidence<S::Ret>, LimitKind> {
-        let returns: Vec<OpId> =
-            task.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
-        let until = |count: usize| match count.checked_sub(1) {
-            Some(last) => Task { until: task.return_position(returns[last]) + 1, ..task.clone() },
-            None => Task { until: 0, ..task.clone() },
-        };
-        let nearby = match failed {
-            0 => None,
-            _ => Some(Nearby::new(task, failed, &mut self.meter)?),
-        };
-        // So many returns can be explained, and so many cannot.
-        let mut good = returns.partition_point(|op| task.return_position(*op) < failed);
-        let mut bad = returns.len();
-        let mut stride = 1;
-        while good + stride < bad {
-            if self.explains(nearby.as_ref(), &until(good + stride))? {
-                good += stride;
-                stride *= 2;
-            } else {
-                bad = good + stride;
-            }
+    fn results(&mut self, cut: &Cut<'_, S::Op, S::Ret>, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
+        let task = Task { spec: self.spec, cut: *cut };
+        if is_binary(self.spec) {
+            return Ok(results_in_pairs(&task, op));
         }
-        while bad - good > 1 {
-            let middle = good + (bad - good) / 2;
-            if self.explains(nearby.as_ref(), &until(middle))? {
-                good = middle;
-            } else {
-                bad = middle;
-            }
-        }
-        let synchronisations = self.explain(&until(good))?.expect("so many returns can be explained");
-        let refused = returns[good];
-        let event = task.return_position(refused);
-        let (allowed, all_allowed) = self.allowed(task, nearby.as_ref(), refused, event);
-        let open = part::open_at_return(task.history, task.events, refused);
-        Ok(Evidence {
-            prefix: synchronisations.concat(),
-            together: sizes(&synchronisations),
-            refused,
-            event,
-            open,
-            allowed,
-            all_allowed,
-            is_first: true,
-            conflict: Vec::new(),
-        })
-    }
-
-    /// What `refused` could have returned, and whether this is all.
-    fn allowed<S: SyncSpec>(
-        &mut self,
-        task: &Task<'_, S>,
-        nearby: Option<&Nearby>,
-        refused: OpId,
-        event: u32,
-    ) -> (Vec<S::Ret>, bool) {
-        let before = Task { until: event, ..task.clone() };
-        let results = if is_binary(task.spec) {
-            Ok(results_in_pairs(&before, refused))
-        } else {
-            let mut own = self.meter.part(None, None);
-            let results =
-                Search::new(&before, Discipline::Anytime, &mut own).and_then(|mut search| search.results(refused));
-            self.meter.add(&own);
-            results
-        };
-        let Ok(results) = results else { return (Vec::new(), false) };
-        let mut allowed = Vec::new();
-        for result in &results {
-            let task = Task { until: event + 1, assumed: Some((refused, result)), ..task.clone() };
-            match self.explains(nearby, &task) {
-                Ok(false) => {}
-                Ok(true) => allowed.push(result.clone()),
-                Err(_) => return (allowed, false),
-            }
-        }
-        (allowed, true)
+        let mut own = self.meter.part(None, None);
+        let results = Search::new(&task, Discipline::Anytime, &mut own).and_then(|mut search| search.results(op));
+        self.meter.add(&own);
+        results
     }
 
     /// A maximal synchronisation linearisation in which all have returned; or why there is none.
-    fn progress<S: SyncSpec>(
+    fn progress(
         &mut self,
-        task: &Task<'_, S>,
+        cut: &Cut<'_, S::Op, S::Ret>,
     ) -> Result<Result<Synchronisations, ProgressVerdict<S::Ret>>, LimitKind> {
+        let task = &Task { spec: self.spec, cut: *cut };
         let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
         let mut stuck: Vec<OpId> = calls.filter(|op| !task.has_returned(*op)).collect();
         stuck.sort_by_key(|op| task.rank(*op));
-        let returned = Task { only_returned: true, ..task.clone() };
+        let returned = Task { spec: self.spec, cut: Cut { only_returned: true, ..*cut } };
         let maximal = match self.algorithm {
             SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
             // Whatever has synchronised, the same may synchronise then.
             _ if task.spec.is_stateless() => match task.find_group(&task.spec.initial(), &stuck) {
-                None => self.explain(&returned)?,
+                None => self.linearise(&returned)?,
                 Some(_) => None,
             },
             SyncAlgorithm::Search(discipline) => self.search(&returned, discipline, Some(&stuck))?,
@@ -403,11 +281,11 @@ impl Judge {
         if let Some(groups) = maximal {
             return Ok(Ok(groups));
         }
-        let groups = match self.safety(task)? {
+        let groups = match self.safety(cut)? {
             Ok(groups) => groups,
             Err(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
         };
-        let evidence = match self.explain(&returned)? {
+        let evidence = match self.linearise(&returned)? {
             // All that returned is explained without the others, but some of these could have gone on.
             Some(synchronisations) => {
                 let states = replay(&returned, &synchronisations).expect("it was replayed before");

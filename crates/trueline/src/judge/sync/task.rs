@@ -1,78 +1,29 @@
 //! A part of a history to be judged, and which of its executions fit together.
 
-use crate::history::{Event, EventKind, History, OpId, Outcome};
+use std::ops::Deref;
+
+use crate::history::OpId;
+use crate::judge::explain::Cut;
 use crate::spec::sync::SyncSpec;
 
 /// What is told of a group: the state that it leads to, and what each of it returns.
 pub(super) type Found<'f, S> = dyn FnMut(&[OpId], <S as SyncSpec>::State, Vec<<S as SyncSpec>::Ret>) + 'f;
 
-/// The events of one object, up to a place.
+/// A history to be judged by a specification.
 pub(super) struct Task<'a, S: SyncSpec> {
     pub(super) spec: &'a S,
-    pub(super) history: &'a History<S::Op, S::Ret>,
-    pub(super) events: &'a [Event],
-    /// Events from this position on have not happened: what returns there has not returned, with no result yet.
-    pub(super) until: u32,
-    /// Instead of what it returned, if it did.
-    pub(super) assumed: Option<(OpId, &'a S::Ret)>,
-    /// Whether executions that do not return are left out.
-    pub(super) only_returned: bool,
+    pub(super) cut: Cut<'a, S::Op, S::Ret>,
 }
 
-impl<S: SyncSpec> Clone for Task<'_, S> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
+impl<'a, S: SyncSpec> Deref for Task<'a, S> {
+    type Target = Cut<'a, S::Op, S::Ret>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.cut
     }
 }
 
-impl<'a, S: SyncSpec> Task<'a, S> {
-    /// The events that have happened, with those of executions that are left out left out.
-    pub(super) fn events(&self) -> impl Iterator<Item = Event> + '_ {
-        self.events_from(0)
-    }
-
-    /// The same, without the first so many of the part.
-    pub(super) fn events_from(&self, first: usize) -> impl Iterator<Item = Event> + '_ {
-        let happened = self.events[first..].iter().take_while(|event| self.position(Some(event)) < self.until);
-        happened.copied().filter(|event| !self.only_returned || self.has_returned(event.op()))
-    }
-
-    /// Where an event is; behind everything if there is none.
-    pub(super) fn position(&self, event: Option<&Event>) -> u32 {
-        event.map_or(u32::MAX, |event| {
-            let operation = &self.history[event.op()];
-            match event.kind() {
-                EventKind::Call => operation.call_position(),
-                EventKind::Return => operation.return_position().expect("it has a return event"),
-            }
-        })
-    }
-
-    pub(super) fn has_returned(&self, op: OpId) -> bool {
-        self.history[op].return_position().is_some_and(|position| position < self.until)
-    }
-
-    /// Where it returned; behind everything if it did not.
-    pub(super) fn return_position(&self, op: OpId) -> u32 {
-        self.history[op].return_position().filter(|position| *position < self.until).unwrap_or(u32::MAX)
-    }
-
-    pub(super) fn op(&self, op: OpId) -> &'a S::Op {
-        &self.history[op].op
-    }
-
-    /// The result that it must have, if that is known.
-    pub(super) fn result(&self, op: OpId) -> Option<&'a S::Ret> {
-        if let Some((_, result)) = self.assumed.filter(|(other, _)| *other == op) {
-            return Some(result);
-        }
-        match &self.history[op].outcome {
-            Outcome::Returned(result) if self.has_returned(op) => Some(result),
-            Outcome::Optional(result) => Some(result),
-            Outcome::Returned(_) | Outcome::Pending => None,
-        }
-    }
-
+impl<S: SyncSpec> Task<'_, S> {
     /// The place among those that it synchronises with, and, of those of one place, in the order of calls.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)

@@ -19,6 +19,7 @@ use self::sets::{BagFamily, MultisetFamily, SetFamily};
 use super::table::SpecInfo;
 use super::{AnyFamily, Family, Options, Synchronising};
 use crate::history::{Record, Value};
+use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
     Array, Bag, BoundedQueue, CasRegister, Counter, Deque, FetchAdd, Kv, Log, Map, MultiRegister, Multiset, Mutex,
@@ -114,6 +115,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "closeable-channel" => {
                     Box::new(Synchronising(sync::CloseableChannelFamily(synchronising::CloseableChannel::new())))
                 }
+                "signal" => Box::new(Synchronising(sync::SignalFamily(Signal))),
                 name => unreachable!("{name} is in the table, but has no family"),
             }
         }

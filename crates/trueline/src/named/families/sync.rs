@@ -1,14 +1,19 @@
-//! Objects whose operations synchronise.
+//! Objects whose operations wait for each other.
 
 use super::{DONE, done, element, element_or_empty, not_in_table, record, show_option, whether, without_key};
-use crate::history::{ProcessId, Record, Value};
+use crate::history::{History, ProcessId, Record, Value};
+use crate::judge::interval::IntervalAlgorithm;
+use crate::judge::sync::SyncAlgorithm;
+use crate::judge::{Budget, Config, interval, sync};
 use crate::named::SyncFamily;
+use crate::spec::interval::{IntervalSpec, Signal, SignalOp};
 use crate::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
     CloseableChannelRet, CounterChannel, CounterChannelRet, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter,
     FilterChannel, FilterChannelOp, MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp,
     TerminatingQueueRet, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
 };
+use crate::verdict::{Judgement, ProgressVerdict};
 
 /// A number from 0 on.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
@@ -78,18 +83,28 @@ fn show_channel_ret(ret: &ChannelRet<Value>) -> String {
     }
 }
 
-/// The families: for each its specification, and how operations and results are read and shown.
+/// The families: for each its specification, and how operations and results are read and shown; before all of them, what
+/// specifies and judges them.
 macro_rules! families {
-    ($($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+    ($specifies:ident, $judge:ident, $algorithm:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
             #[derive(Debug)]
             pub(super) struct $family(pub(super) $spec);
 
             impl SyncFamily for $family {
-                type Spec = $spec;
+                type Op = <$spec as $specifies>::Op;
+                type Ret = <$spec as $specifies>::Ret;
 
-                fn spec(&self) -> &$spec {
-                    &self.0
+                fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret> {
+                    $judge::judge(&self.0, history, config)
+                }
+
+                fn progress(
+                    &self,
+                    history: &History<Self::Op, Self::Ret>,
+                    budget: &Budget,
+                ) -> ProgressVerdict<Self::Ret> {
+                    $judge::progress(&self.0, history, $algorithm, budget)
                 }
 
                 fn read_op(
@@ -97,32 +112,32 @@ macro_rules! families {
                     name: &str,
                     process: ProcessId,
                     record: &Record,
-                ) -> Result<<$spec as SyncSpec>::Op, String> {
-                    let read: fn(&str, ProcessId, &Record) -> Result<<$spec as SyncSpec>::Op, String> = $read_op;
+                ) -> Result<Self::Op, String> {
+                    let read: fn(&str, ProcessId, &Record) -> Result<Self::Op, String> = $read_op;
                     read(name, process, record)
                 }
 
                 fn read_ret(
                     &self,
                     record: &Record,
-                    op: &<$spec as SyncSpec>::Op,
+                    op: &Self::Op,
                     result: &Value,
-                ) -> Result<<$spec as SyncSpec>::Ret, String> {
+                ) -> Result<Self::Ret, String> {
                     let read: fn(
                         &Record,
-                        &<$spec as SyncSpec>::Op,
+                        &Self::Op,
                         &Value,
-                    ) -> Result<<$spec as SyncSpec>::Ret, String> = $read_ret;
+                    ) -> Result<Self::Ret, String> = $read_ret;
                     read(record, op, result)
                 }
 
-                fn show_op(op: &<$spec as SyncSpec>::Op) -> Record {
-                    let show: fn(&<$spec as SyncSpec>::Op) -> Record = $show_op;
+                fn show_op(op: &Self::Op) -> Record {
+                    let show: fn(&Self::Op) -> Record = $show_op;
                     show(op)
                 }
 
-                fn show_ret(ret: &<$spec as SyncSpec>::Ret) -> String {
-                    let show: fn(&<$spec as SyncSpec>::Ret) -> String = $show_ret;
+                fn show_ret(ret: &Self::Ret) -> String {
+                    let show: fn(&Self::Ret) -> String = $show_ret;
                     show(ret)
                 }
             }
@@ -131,6 +146,7 @@ macro_rules! families {
 }
 
 families! {
+    SyncSpec, sync, SyncAlgorithm::Auto;
     ChannelFamily: Channel<Value>,
         |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
     BroadcastFamily: Broadcast<Value>,
@@ -303,6 +319,30 @@ families! {
             TerminatingQueueRet::Done => DONE.to_owned(),
             TerminatingQueueRet::Value(value) => show_option(value.as_ref()),
         };
+}
+
+families! {
+    IntervalSpec, interval, IntervalAlgorithm::Search;
+    SignalFamily: Signal,
+        |name, _, record| {
+            without_key(record)?;
+            Ok(match name {
+                "signal-up-and-wait" => SignalOp::SignalUpAndWait,
+                "wait-for-signal-up" => SignalOp::WaitForSignalUp,
+                "signal-down" => SignalOp::SignalDown,
+                name => not_in_table(name),
+            })
+        },
+        |record, _, result| done(record, result),
+        |op| {
+            let name = match op {
+                SignalOp::SignalUpAndWait => "signal-up-and-wait",
+                SignalOp::WaitForSignalUp => "wait-for-signal-up",
+                SignalOp::SignalDown => "signal-down",
+            };
+            record(name, Value::Null)
+        },
+        |()| DONE.to_owned();
 }
 
 /// Which values a receive wants.

@@ -1,0 +1,99 @@
+//! The definition of interval linearizability, tried out: the oracle that the search is compared with.
+//!
+//! Castañeda, Rajsbaum & Raynal, as Lawrence & Lowe put it in section 10: some steps, such that whoever returned before
+//! another was called ends before the other begins, let every execution that returned end with the result that it
+//! returned. No step is placed in time. So whoever has not ended may take part in the next step, if all that must end before
+//! it have; all sets of these are tried, and whatever can be reached so is reached.
+//!
+//! *That this is the same as to place steps in time:* place each right behind the last call of those that have begun with it
+//! or before. If one that ends with it had returned before that call, it would have had to end before that other began.
+//!
+//! # Complexity
+//! O(3^n s) configurations for n executions and s states, with O(2^n) steps from each.
+
+use std::collections::HashSet;
+
+use super::task::{Member, Step, Task};
+use crate::history::OpId;
+use crate::judge::search::Meter;
+use crate::spec::interval::{IntervalSpec, Part};
+use crate::verdict::LimitKind;
+
+/// What can be reached: the state, who has begun and who has ended, as bits by call; the steps to it.
+struct Reached<S: IntervalSpec> {
+    state: S::State,
+    begun: u32,
+    ended: u32,
+    steps: Vec<Step>,
+}
+
+/// An interval linearization, if there is one; if `is_maximal` is set, one that no step extends.
+pub(super) fn search<S: IntervalSpec>(
+    task: &Task<'_, S>,
+    is_maximal: bool,
+    meter: &mut Meter,
+) -> Result<Option<Vec<Step>>, LimitKind> {
+    let ops: Vec<OpId> = task.executions().collect();
+    assert!(ops.len() < 32, "this is for small histories");
+    let mut todo: Vec<Reached<S>> = vec![Reached { state: task.spec.initial(), begun: 0, ended: 0, steps: Vec::new() }];
+    let mut seen: HashSet<(S::State, u32, u32)> = HashSet::new();
+    while let Some(reached) = todo.pop() {
+        meter.configuration()?;
+        if !seen.insert((reached.state.clone(), reached.begun, reached.ended)) {
+            continue;
+        }
+        let is_done = ops.iter().enumerate().all(|(at, op)| is_in(reached.ended, at) || !task.has_returned(*op));
+        let next = steps(task, &ops, &reached);
+        if is_done && (!is_maximal || next.is_empty()) {
+            return Ok(Some(reached.steps));
+        }
+        let keeps = |reached: &Reached<S>| {
+            let is_kept = |at: usize| task.has_returned(ops[at]) || !is_in(reached.ended, at);
+            !task.only_returned_end || (0..ops.len()).all(is_kept)
+        };
+        todo.extend(next.into_iter().filter(keeps));
+    }
+    Ok(None)
+}
+
+fn is_in(set: u32, at: usize) -> bool {
+    set >> at & 1 == 1
+}
+
+/// What is one step away, whoever ends with it.
+fn steps<S: IntervalSpec>(task: &Task<'_, S>, ops: &[OpId], reached: &Reached<S>) -> Vec<Reached<S>> {
+    let precedes = |first: usize, second: usize| {
+        task.history[ops[first]]
+            .return_position()
+            .is_some_and(|returned| returned < task.until && returned < task.history[ops[second]].call_position())
+    };
+    let may_take_part = |at: usize| {
+        !is_in(reached.ended, at) && (0..ops.len()).all(|other| is_in(reached.ended, other) || !precedes(other, at))
+    };
+    let mut next = Vec::new();
+    for set in 1_u32..1 << ops.len() {
+        let mut chosen: Vec<usize> = (0..ops.len()).filter(|at| is_in(set, *at)).collect();
+        if !chosen.iter().all(|at| may_take_part(*at)) {
+            continue;
+        }
+        chosen.sort_by_key(|at| (task.spec.place(task.op(ops[*at])), !is_in(reached.begun, *at), *at));
+        let parts: Vec<Part<'_, S::Op>> =
+            chosen.iter().map(|at| task.part(Member { op: ops[*at], has_begun: is_in(reached.begun, *at) })).collect();
+        for (state, results) in task.spec.step(&reached.state, &parts) {
+            let wrong = |(at, result): (&usize, &Option<S::Ret>)| match (result, task.result(ops[*at])) {
+                (Some(result), Some(known)) => result != known,
+                _ => false,
+            };
+            let ends = chosen.iter().zip(&results).filter(|(_, result)| result.is_some());
+            let ended = ends.fold(reached.ended, |ended, (at, _)| ended | 1 << at);
+            let begun = reached.begun | set;
+            if chosen.iter().zip(&results).any(wrong) || (begun, ended) == (reached.begun, reached.ended) {
+                continue;
+            }
+            let step = chosen.iter().zip(&results).map(|(at, result)| (ops[*at], result.is_some())).collect();
+            let steps = reached.steps.iter().cloned().chain([step]).collect();
+            next.push(Reached { state, begun, ended, steps });
+        }
+    }
+    next
+}

@@ -1,0 +1,318 @@
+//! Judging objects whose operations take effect in several steps: interval linearizability, and progress.
+//!
+//! Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks: interval-linearizability*; section 10 of
+//! Lawrence & Lowe, *Synchronisation: Specification and Testing*, asks for a checker.
+//!
+//! # Definition
+//! Let an [`IntervalSpec`] say which steps can be taken. An *interval linearization* of a history is a sequence of steps that
+//! it allows, each placed in time, such that
+//!
+//! - each execution takes part in steps between its call and its return only; it *begins* with the first of them, and may
+//!   *end* with the last, and with no other;
+//! - each execution that returned has ended, with the result that it returned.
+//!
+//! So executions that never returned may have begun or not, and ended or not. A history is interval-linearizable if there
+//! is one. Cut off at any place, it still is: the steps before that place are an interval linearization of the rest. And
+//! objects can be judged one by one, as steps of different objects do not interfere, wherever they are.
+//!
+//! # Progress
+//! As in section 3 of Lawrence & Lowe, with steps instead of synchronisations: if executions that are open can take a step,
+//! some step should be taken; and one that has ended should return. An interval linearization is *maximal* if no step can
+//! follow it. A return is *anticipated* after it if its execution has ended, and has not returned. The history is stuck
+//! wrongly if after every maximal interval linearization some return is anticipated: whatever the object has done, it should
+//! have done more. One that has begun and cannot end yet may wait. There always is a maximal one, as with each step one
+//! begins or ends. Where all begin and end in one step, these are definitions 7 to 9 of the paper.
+
+mod brute;
+mod search;
+mod task;
+
+use std::time::Instant;
+
+use super::explain::{self, Cut, Explain};
+use super::search::Meter;
+use super::{Algorithm, Budget, Config};
+use crate::history::{EventKind, History, OpId};
+use crate::spec::interval::IntervalSpec;
+use crate::verdict::{
+    Judgement, Limit, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations, Verdict,
+};
+use search::Search;
+use task::{Member, Step, Task};
+
+/// How to judge a history of an object whose operations take effect in several steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IntervalAlgorithm {
+    /// Search.
+    #[default]
+    Search,
+    /// The definition, tried out: for tests.
+    Brute,
+}
+
+/// Judges whether a history is interval-linearizable.
+///
+/// An accepted history comes with an interval linearization that has been replayed: groups of executions, one for each
+/// step, so that an execution is in as many groups as it takes part in steps. The place of a rejection is exact: up to the
+/// event before, the history is interval-linearizable; up to that return it is not, whatever the executions that are open
+/// then may still return.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge::Budget;
+/// use trueline::judge::interval::{IntervalAlgorithm, check};
+/// use trueline::spec::interval::{Signal, SignalOp};
+///
+/// // Figure 16 of the paper: the child meets its parent twice.
+/// let mut builder = History::builder();
+/// builder.call(0, SignalOp::SignalUpAndWait)?;
+/// builder.call(1, SignalOp::WaitForSignalUp)?;
+/// builder.ret(1, ())?;
+/// builder.call(1, SignalOp::SignalDown)?;
+/// builder.ret(1, ())?;
+/// builder.ret(0, ())?;
+/// let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
+/// let witness = judgement.verdict.witness().expect("it is interval-linearizable");
+/// let steps: Vec<_> = witness.groups().collect();
+/// assert_eq!(steps, [[OpId(0), OpId(1)], [OpId(0), OpId(2)]]);
+///
+/// // The child is let go before the parent says so.
+/// let mut builder = History::builder();
+/// builder.call(0, SignalOp::SignalUpAndWait)?;
+/// builder.call(1, SignalOp::WaitForSignalUp)?;
+/// builder.ret(1, ())?;
+/// builder.ret(0, ())?;
+/// let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &Budget::unlimited());
+/// assert_eq!(judgement.verdict.evidence().expect("it is too early").refused, OpId(0));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn check<S: IntervalSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    algorithm: IntervalAlgorithm,
+    budget: &Budget,
+) -> Judgement<S::Ret> {
+    let started = Instant::now();
+    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0 };
+    let verdict = explain::safety(history, &mut judge);
+    let Judge { meter, states, .. } = judge;
+    let stats = Stats {
+        partitions: history.object_count(),
+        configurations: meter.configurations,
+        peak_bytes: meter.peak_bytes,
+        elapsed: started.elapsed(),
+        states,
+        ..Stats::default()
+    };
+    Judgement { verdict, stats }
+}
+
+/// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are the two that there are, and
+/// any other algorithm is refused.
+pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+    let mut judgement = match &config.algorithm {
+        Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),
+        Algorithm::Brute => check(spec, history, IntervalAlgorithm::Brute, &config.budget),
+        _ => {
+            let kind =
+                LimitKind::Refused("its operations take effect in several steps, which auto and brute can judge");
+            let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
+            let verdict = Verdict::Unknown(Limit { kind, event: 0, events });
+            Judgement { verdict, stats: Stats { partitions: history.object_count(), ..Stats::default() } }
+        }
+    };
+    judgement.stats.algorithm = config.algorithm.to_string();
+    judgement.stats.choice = (config.algorithm == Algorithm::Auto).then(|| "search just in time, by steps".to_owned());
+    judgement
+}
+
+/// Judges whether executions that are stuck at the end of a history should have returned, as [defined](self#progress).
+///
+/// That nothing more will return is for the caller to know.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge::Budget;
+/// use trueline::judge::interval::{IntervalAlgorithm, progress};
+/// use trueline::spec::interval::{Signal, SignalOp};
+/// use trueline::verdict::ProgressVerdict;
+///
+/// let mut builder = History::builder();
+/// builder.call(0, SignalOp::SignalUpAndWait)?;
+/// builder.call(1, SignalOp::WaitForSignalUp)?;
+/// let stuck = builder.finish();
+/// let verdict = progress(&Signal, &stuck, IntervalAlgorithm::Search, &Budget::unlimited());
+/// let ProgressVerdict::Rejected(evidence) = verdict else { panic!("the parent should have seen the child") };
+/// assert_eq!(evidence.anticipated, [[OpId(0), OpId(1)]]);
+///
+/// // The child has begun, and waits for the parent: nothing is wrong with that.
+/// let mut builder = History::builder();
+/// builder.call(0, SignalOp::SignalUpAndWait)?;
+/// builder.call(1, SignalOp::WaitForSignalUp)?;
+/// builder.ret(1, ())?;
+/// let waiting = builder.finish();
+/// let verdict = progress(&Signal, &waiting, IntervalAlgorithm::Search, &Budget::unlimited());
+/// assert!(matches!(verdict, ProgressVerdict::Accepted(_)));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn progress<S: IntervalSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    algorithm: IntervalAlgorithm,
+    budget: &Budget,
+) -> ProgressVerdict<S::Ret> {
+    explain::progress(history, &mut Judge { spec, algorithm, meter: Meter::start(budget), states: 0 })
+}
+
+struct Judge<'s, S> {
+    spec: &'s S,
+    algorithm: IntervalAlgorithm,
+    meter: Meter,
+    states: u64,
+}
+
+impl<'s, S: IntervalSpec> Judge<'s, S> {
+    fn task<'a>(&self, cut: &Cut<'a, S::Op, S::Ret>, only_returned_end: bool) -> Task<'a, S>
+    where
+        's: 'a,
+    {
+        Task { spec: self.spec, cut: *cut, only_returned_end }
+    }
+
+    /// An interval linearization, maximal if `is_maximal` is set, if there is one, replayed.
+    ///
+    /// # Panics
+    /// If the specification contradicts itself.
+    fn linearize(&mut self, task: &Task<'_, S>, is_maximal: bool) -> Result<Option<Vec<Step>>, LimitKind> {
+        let steps = match self.algorithm {
+            IntervalAlgorithm::Brute => brute::search(task, is_maximal, &mut self.meter),
+            IntervalAlgorithm::Search => {
+                let stuck = is_maximal.then(|| task.stuck());
+                self.search(task, |search| search.run(stuck.as_deref()))
+            }
+        }?;
+        if let Some(steps) = &steps {
+            assert!(!replay(task, steps).is_empty(), "an interval linearization cannot be replayed");
+        }
+        Ok(steps)
+    }
+
+    fn search<T>(
+        &mut self,
+        task: &Task<'_, S>,
+        work: impl FnOnce(&mut Search<'_, '_, S>) -> Result<T, LimitKind>,
+    ) -> Result<T, LimitKind> {
+        let mut own = self.meter.part(None, None);
+        let done = Search::new(task, &mut own).and_then(|mut search| {
+            let done = work(&mut search);
+            self.states += search.states();
+            done
+        });
+        self.meter.add(&own);
+        done
+    }
+}
+
+impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
+    fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronisations>, LimitKind> {
+        let steps = self.linearize(&self.task(cut, false), false)?;
+        Ok(steps.map(|steps| groups(&steps)))
+    }
+
+    fn results(&mut self, cut: &Cut<'_, S::Op, S::Ret>, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
+        self.search(&self.task(cut, false), |search| search.results(op))
+    }
+
+    fn progress(
+        &mut self,
+        cut: &Cut<'_, S::Op, S::Ret>,
+    ) -> Result<Result<Synchronisations, ProgressVerdict<S::Ret>>, LimitKind> {
+        let (task, returned) = (self.task(cut, false), self.task(cut, true));
+        if let Some(steps) = self.linearize(&returned, true)? {
+            return Ok(Ok(groups(&steps)));
+        }
+        let Some(steps) = self.linearize(&task, false)? else {
+            return Ok(Err(ProgressVerdict::Unsafe(self.evidence(cut, 0)?)));
+        };
+        let evidence = match self.linearize(&returned, false)? {
+            // All that returned is explained without an end of the others, but some of these could have gone on.
+            Some(steps) => {
+                ProgressEvidence { anticipated: groups(&further(&task, &steps)), synchronisations: groups(&steps) }
+            }
+            // Some that returned need others to have ended that did not return.
+            None => {
+                let ends_stuck = |step: &&Step| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
+                let anticipated: Vec<Step> = steps.iter().filter(ends_stuck).cloned().collect();
+                ProgressEvidence { anticipated: groups(&anticipated), synchronisations: groups(&steps) }
+            }
+        };
+        Ok(Err(ProgressVerdict::Rejected(evidence)))
+    }
+}
+
+/// Who takes part in each step.
+fn groups(steps: &[Step]) -> Synchronisations {
+    steps.iter().map(|step| step.iter().map(|(op, _)| *op).collect()).collect()
+}
+
+/// Steps that can follow these, up to one with which somebody ends.
+fn further<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<Step> {
+    let mut members: Vec<Member> = task.stuck().into_iter().map(|op| Member { op, has_begun: false }).collect();
+    let begin = |members: &mut [Member], step: &Step| {
+        for member in members {
+            member.has_begun |= step.iter().any(|(op, _)| *op == member.op);
+        }
+    };
+    for step in steps {
+        begin(&mut members, step);
+    }
+    task.sort(&mut members);
+    let mut found = Vec::new();
+    let states = replay(task, steps);
+    let mut next = states.iter().find_map(|state| task.find_step(state, &members));
+    while let Some((step, state)) = next {
+        begin(&mut members, &step);
+        task.sort(&mut members);
+        let is_last = step.iter().any(|(_, ends)| *ends);
+        found.push(step);
+        next = if is_last { None } else { task.find_step(&state, &members) };
+    }
+    found
+}
+
+/// The states that these steps may lead to; none if they do not explain the history.
+fn replay<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<S::State> {
+    let mut states = vec![task.spec.initial()];
+    let (mut has_begun, mut has_ended) = (vec![false; task.history.len()], vec![false; task.history.len()]);
+    // Each as soon as possible.
+    let mut now = 0;
+    for step in steps {
+        now = step.iter().map(|(op, _)| task.history[*op].call_position()).fold(now, u32::max);
+        let may_take_part =
+            |(op, _): &(OpId, bool)| now < task.return_position(*op) && now < task.until && !has_ended[op.index()];
+        if !step.iter().all(may_take_part) {
+            return Vec::new();
+        }
+        let parts: Vec<_> =
+            step.iter().map(|(op, _)| task.part(Member { op: *op, has_begun: has_begun[op.index()] })).collect();
+        let as_told = |results: &[Option<S::Ret>]| {
+            let is_told = |((op, ends), result): (&(OpId, bool), &Option<S::Ret>)| {
+                *ends == result.is_some() && task.fits(*op, result.as_ref())
+            };
+            step.len() == results.len() && step.iter().zip(results).all(is_told)
+        };
+        let mut next: Vec<S::State> = Vec::new();
+        for (state, results) in states.iter().flat_map(|state| task.spec.step(state, &parts)) {
+            if as_told(&results) && !next.contains(&state) {
+                next.push(state);
+            }
+        }
+        states = next;
+        for (op, ends) in step {
+            has_begun[op.index()] = true;
+            has_ended[op.index()] = *ends;
+        }
+    }
+    let mut returns = task.events().filter(|event| event.kind() == EventKind::Return);
+    if returns.all(|event| has_ended[event.op().index()]) { states } else { Vec::new() }
+}

@@ -1,0 +1,126 @@
+//! A history to be judged by a specification, and which steps its executions may take.
+
+use std::ops::Deref;
+
+use crate::history::{EventKind, OpId};
+use crate::judge::explain::Cut;
+use crate::spec::interval::{IntervalSpec, Part};
+
+/// A step: who takes part in it, by rank, and whether it ends with it.
+pub(super) type Step = Vec<(OpId, bool)>;
+
+/// What is told of a step: who takes part, the state that it leads to, and the results of those that end.
+pub(super) type Found<'f, S> =
+    dyn FnMut(&[Member], <S as IntervalSpec>::State, Vec<Option<<S as IntervalSpec>::Ret>>) + 'f;
+
+/// One that may take part in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) op: OpId,
+    pub(super) has_begun: bool,
+}
+
+/// A history to be judged by a specification.
+pub(super) struct Task<'a, S: IntervalSpec> {
+    pub(super) spec: &'a S,
+    pub(super) cut: Cut<'a, S::Op, S::Ret>,
+    /// Whether executions that do not return never end: they may begin.
+    pub(super) only_returned_end: bool,
+}
+
+impl<'a, S: IntervalSpec> Deref for Task<'a, S> {
+    type Target = Cut<'a, S::Op, S::Ret>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.cut
+    }
+}
+
+impl<'a, S: IntervalSpec> Task<'a, S> {
+    /// All executions, by call.
+    pub(super) fn executions(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
+    }
+
+    /// Those that have been called and have not returned at the end, by call.
+    pub(super) fn stuck(&self) -> Vec<OpId> {
+        self.executions().filter(|op| !self.has_returned(*op)).collect()
+    }
+
+    pub(super) fn part(&self, member: Member) -> Part<'a, S::Op> {
+        let op = self.op(member.op);
+        if member.has_begun { Part::GoesOn(op) } else { Part::Begins(op) }
+    }
+
+    /// By place, then those that go on, and then in the order of calls.
+    pub(super) fn sort(&self, members: &mut [Member]) {
+        members.sort_by_key(|member| (self.spec.place(self.op(member.op)), !member.has_begun, member.op));
+    }
+
+    /// Whether an execution may end with this result, or go on without one.
+    pub(super) fn fits(&self, op: OpId, result: Option<&S::Ret>) -> bool {
+        result.is_none_or(|result| {
+            let may_end = !self.only_returned_end || self.has_returned(op);
+            may_end && self.result(op).is_none_or(|known| known == result)
+        })
+    }
+
+    /// Calls `found` for every step that some of `candidates`, which are sorted, may take in `state`.
+    pub(super) fn for_each_step(&self, state: &S::State, candidates: &[Member], found: &mut Found<'_, S>) {
+        let mut groups = Groups { task: self, state, candidates, chosen: Vec::new(), parts: Vec::new() };
+        groups.extend(0, found);
+    }
+
+    /// Some step that some of `candidates`, which are sorted, may take.
+    pub(super) fn find_step(&self, state: &S::State, candidates: &[Member]) -> Option<(Step, S::State)> {
+        let mut first = None;
+        self.for_each_step(state, candidates, &mut |members, state, results| {
+            first.get_or_insert_with(|| (step(members, &results), state));
+        });
+        first
+    }
+}
+
+/// A step with these results.
+pub(super) fn step<Ret>(members: &[Member], results: &[Option<Ret>]) -> Step {
+    members.iter().zip(results).map(|(member, result)| (member.op, result.is_some())).collect()
+}
+
+/// The sets that may take a step, tried one execution after the other.
+struct Groups<'g, 'a, S: IntervalSpec> {
+    task: &'g Task<'a, S>,
+    state: &'g S::State,
+    candidates: &'g [Member],
+    chosen: Vec<Member>,
+    parts: Vec<Part<'a, S::Op>>,
+}
+
+impl<S: IntervalSpec> Groups<'_, '_, S> {
+    fn extend(&mut self, start: usize, found: &mut Found<'_, S>) {
+        if !self.chosen.is_empty() {
+            self.step(found);
+            if start == self.candidates.len() || !self.task.spec.extends(self.state, &self.parts) {
+                return;
+            }
+        }
+        for index in start..self.candidates.len() {
+            let candidate = self.candidates[index];
+            self.chosen.push(candidate);
+            self.parts.push(self.task.part(candidate));
+            self.extend(index + 1, found);
+            self.chosen.pop();
+            self.parts.pop();
+        }
+    }
+
+    fn step(&self, found: &mut Found<'_, S>) {
+        let begins = self.chosen.iter().any(|member| !member.has_begun);
+        for (state, results) in self.task.spec.step(self.state, &self.parts) {
+            debug_assert_eq!(results.len(), self.chosen.len(), "each execution ends or goes on");
+            let fits = |(member, result): (&Member, &Option<S::Ret>)| self.task.fits(member.op, result.as_ref());
+            if (begins || results.iter().any(Option::is_some)) && self.chosen.iter().zip(&results).all(fits) {
+                found(&self.chosen, state, results);
+            }
+        }
+    }
+}

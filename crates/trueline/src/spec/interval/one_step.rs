@@ -1,0 +1,42 @@
+//! Synchronisations as steps.
+
+use super::{IntervalSpec, Part, Stepped};
+use crate::spec::sync::SyncSpec;
+
+/// An object whose operations synchronise, as one whose operations all begin and end in one step.
+///
+/// The two notions then agree: a history is synchronisation-linearisable exactly if it is interval-linearizable so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OneStep<S>(pub S);
+
+impl<S: SyncSpec> IntervalSpec for OneStep<S> {
+    type Op = S::Op;
+    type Ret = S::Ret;
+    type State = S::State;
+
+    fn initial(&self) -> S::State {
+        self.0.initial()
+    }
+
+    fn place(&self, op: &S::Op) -> u32 {
+        self.0.place(op)
+    }
+
+    fn extends(&self, state: &S::State, parts: &[Part<'_, S::Op>]) -> bool {
+        let is_longer = |arity: &usize| *arity > parts.len();
+        self.0.arities(state).iter().any(is_longer) && self.0.extends(state, &ops(parts))
+    }
+
+    fn step(&self, state: &S::State, parts: &[Part<'_, S::Op>]) -> Stepped<S::State, S::Ret> {
+        if !self.0.arities(state).contains(&parts.len()) {
+            return Vec::new();
+        }
+        let synchronised = self.0.synchronise(state, &ops(parts));
+        synchronised.into_iter().map(|(state, results)| (state, results.into_iter().map(Some).collect())).collect()
+    }
+}
+
+/// Nobody ever goes on: whoever begins ends.
+fn ops<'a, Op>(parts: &[Part<'a, Op>]) -> Vec<&'a Op> {
+    parts.iter().map(|part| part.op()).collect()
+}
