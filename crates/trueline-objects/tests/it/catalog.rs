@@ -14,6 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn verdict(entry: &Entry, outcome: &Outcome) -> Verdict {
     assert_eq!(outcome.undecided, 0, "{}: runs were not judged", entry.name);
+    assert_eq!(outcome.lost, 0, "{}: threads were lost", entry.name);
     match &outcome.failure {
         None => Verdict::Accepted,
         Some(failure) if matches!(failure.kind, FailureKind::Stuck(_)) => Verdict::Stuck,
@@ -156,6 +157,24 @@ fn soak() {
         let outcome = entry.plan(&Settings::default()).threads(4).calls(200).runs(20_000).run();
         expected(entry, &outcome);
         eprintln!("{}: {} runs in {:.1?}", entry.name, outcome.runs, outcome.elapsed);
+    }
+}
+
+/// Every correct object that synchronises threads; and with calls as they come, of which most runs end with some that wait:
+/// `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
+#[test]
+#[ignore = "takes half an hour, mostly waiting"]
+#[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
+fn soak_of_synchronising_objects() {
+    for (progress, runs) in [(false, 10_000), (true, 1_000)] {
+        for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && !is_linearizable(entry)) {
+            let settings = Settings { progress, ..Settings::default() };
+            let outcome = entry.plan(&settings).runs(runs).run();
+            expected(entry, &outcome);
+            assert_eq!(outcome.runs, runs);
+            let what = if progress { ", as they come," } else { "" };
+            eprintln!("{}{what}: {} runs in {:.1?}", entry.name, outcome.runs, outcome.elapsed);
+        }
     }
 }
 
