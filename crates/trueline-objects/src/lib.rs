@@ -71,6 +71,7 @@ pub mod catalog;
 mod free_list;
 pub mod hash;
 mod link;
+mod slot;
 
 pub mod fine_grained_list;
 pub mod laarman_map;
