@@ -72,6 +72,10 @@ impl IQueue {
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let slot = self.head.load(SeqCst);
+            // The head is not behind the tail, so it is still there.
+            if self.fault != Some(Fault::EmptyAtGap) && self.tail.load(SeqCst) == slot {
+                return None;
+            }
             match word::value(self.slots.at(slot).load(SeqCst)) {
                 Some(value) => {
                     if self.head.compare_exchange(slot, slot + 1, SeqCst, SeqCst).is_ok() {
@@ -79,8 +83,6 @@ impl IQueue {
                     }
                 }
                 None if self.fault == Some(Fault::EmptyAtGap) => return None,
-                // The head is not behind the tail, so it is still there.
-                None if self.tail.load(SeqCst) == slot => return None,
                 None => spin_hint(),
             }
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use trueline::test::{FailureKind, Outcome};
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
+use trueline_objects::relaxed::catalog::RANKED;
 
 /// How long a faulty object is run, at most: most are found out in milliseconds.
 const TIME: Duration = Duration::from_secs(60);
@@ -84,7 +85,11 @@ fn faulty_objects_are_found_out() {
 /// The list on the crate's page says the same as the catalogue.
 #[test]
 fn the_list_is_the_catalogue() {
-    let pages = [include_str!("../../src/lib.rs"), include_str!("../../src/sync/mod.rs")];
+    let pages = [
+        include_str!("../../src/lib.rs"),
+        include_str!("../../src/sync/mod.rs"),
+        include_str!("../../src/relaxed/mod.rs"),
+    ];
     let rows = pages.iter().flat_map(|page| page.lines()).filter_map(|line| line.strip_prefix("//! | `"));
     let listed: Vec<[String; 5]> = rows
         .map(|row| {
@@ -95,6 +100,7 @@ fn the_list_is_the_catalogue() {
         .collect();
     let catalogued: Vec<[String; 5]> = ENTRIES
         .iter()
+        .chain(RANKED.iter().map(|object| &object.entry))
         .map(|entry| {
             let expected: Vec<&str> = entry.expected.iter().map(|verdict| verdict.name()).collect();
             let [paper, fault] = [entry.paper, entry.fault].map(Option::unwrap_or_default);
@@ -174,4 +180,5 @@ fn objects_go_where_threads_go() {
     goes::<(lazy_list::LazyList, lock_free_list::LockFreeList)>();
     goes::<(lazy_skiplist::LazySkiplist, lock_free_skiplist::LockFreeSkiplist)>();
     goes::<split_ordered_set::SplitOrderedSet>();
+    goes::<Box<dyn relaxed::Collection>>();
 }

@@ -1,5 +1,6 @@
 //! The objects: one thread at a time, and many.
 
 mod catalog;
+mod relaxed;
 mod sequential;
 mod sync;
