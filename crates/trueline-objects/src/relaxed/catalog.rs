@@ -33,8 +33,9 @@ pub const FACTOR: usize = 2;
 /// The segments of a queue in a ring, enough for what its test has in it at a time.
 const RING: usize = 16;
 
-/// What relaxed objects are judged as. All of them are bags, which says nothing of order; what says more of a kind of them is
-/// to be named here.
+/// What relaxed objects are judged as. All of them are bags, which says nothing of order. Specifications of their orders
+/// belong here, one line each, as those of [`RANKED`] have them: `displacement-queue:2`, `k-priority-queue:2`, `k-fifo:2` and
+/// `k-stack:2`.
 const QUASI_QUEUE: &str = "bag";
 const QUASI_PRIORITY_QUEUE: &str = "bag";
 const K_FIFO: &str = "bag";
@@ -87,11 +88,12 @@ macro_rules! object {
 pub const OBJECTS: &[Object] = &[
     object!(queue, "iqueue", "iqueue", "queue", IQueue::new()),
     object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", IQueue::faulty(iqueue::Fault::EmptyAtGap))
-        .paper("table I, `IQueue`")
+        .paper("Round-Up table I, `IQueue`")
         .faulty("a slot that is not filled yet is taken for the end"),
     object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", HerlihyWingQueue::new())
-        .paper("table I, `Herlihy/Wing queue`"),
-    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, QuasiQueue::new(FACTOR)).paper("table I, `Quasi Queue`"),
+        .paper("Round-Up table I, `Herlihy/Wing queue`"),
+    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, QuasiQueue::new(FACTOR))
+        .paper("Round-Up table I, `Quasi Queue`"),
     object!(
         queue,
         "quasi-queue",
@@ -99,7 +101,7 @@ pub const OBJECTS: &[Object] = &[
         QUASI_QUEUE,
         QuasiQueue::faulty(FACTOR, quasi_queue::Fault::RemovedTwice)
     )
-    .paper("table I, `Quasi Queue b2`")
+    .paper("Round-Up table I, `Quasi Queue b2`")
     .faulty("the mark is read, then set"),
     object!(
         queue,
@@ -108,9 +110,10 @@ pub const OBJECTS: &[Object] = &[
         QUASI_QUEUE,
         QuasiQueue::faulty(FACTOR, quasi_queue::Fault::EmptyAtGap)
     )
-    .paper("table I, `Quasi Queue b3`")
+    .paper("Round-Up table I, `Quasi Queue b3`")
     .faulty("one free cell is taken for an empty queue"),
-    object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new(FACTOR)).paper("table I, `Quasi Stack`"),
+    object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new(FACTOR))
+        .paper("Round-Up table I, `Quasi Stack`"),
     object!(
         stack,
         "quasi-stack",
@@ -118,7 +121,7 @@ pub const OBJECTS: &[Object] = &[
         "stack",
         QuasiStack::faulty(FACTOR, quasi_stack::Fault::EmptyOnConflict)
     )
-    .paper("table I, `Quasi Stack b1`")
+    .paper("Round-Up table I, `Quasi Stack b1`")
     .faulty("who is too late says that the stack is empty"),
     object!(
         stack,
@@ -127,7 +130,7 @@ pub const OBJECTS: &[Object] = &[
         "stack",
         QuasiStack::faulty(FACTOR, quasi_stack::Fault::TooDeep)
     )
-    .paper("table I, `Quasi Stack b2`")
+    .paper("Round-Up table I, `Quasi Stack b2`")
     .faulty("takes what is too far from the top"),
     object!(
         priority_queue,
@@ -136,13 +139,14 @@ pub const OBJECTS: &[Object] = &[
         QUASI_PRIORITY_QUEUE,
         QuasiPriorityQueue::new(FACTOR)
     )
-    .paper("table I, `Quasi Priority Queue`"),
+    .paper("Round-Up table I, `Quasi Priority Queue`"),
     object!(queue, "sl-queue", "sl-queue", "queue", SlQueue::new()),
     object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", SlQueue::faulty(sl_queue::Fault::NoLock))
-        .paper("table IV, `sl-queue`")
+        .paper("Round-Up table IV, `sl-queue`")
         .faulty("a list for one thread, used by many"),
-    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new(FACTOR)).paper("table IV, `rd-queue`"),
-    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, BkQueue::new(FACTOR, RING)).paper("table IV, `bk-queue`"),
+    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new(FACTOR)).paper("Round-Up table IV, `rd-queue`"),
+    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, BkQueue::new(FACTOR, RING))
+        .paper("Round-Up table IV, `bk-queue`"),
     object!(
         balanced_queue,
         "bk-queue",
@@ -151,7 +155,7 @@ pub const OBJECTS: &[Object] = &[
         BkQueue::faulty(FACTOR, RING, bk_queue::Fault::NoCommit)
     )
     .faulty("a value that came too late is left where it is"),
-    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new(FACTOR)).paper("table IV, `ubk-queue`"),
+    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new(FACTOR)).paper("Round-Up table IV, `ubk-queue`"),
     object!(
         queue,
         "ubk-queue",
@@ -168,22 +172,21 @@ pub const OBJECTS: &[Object] = &[
         K_STACK,
         KStack::faulty(FACTOR, k_stack::Fault::SecondRead)
     )
-    .paper("table IV, `k-stack`, and algorithm 3")
+    .paper("Round-Up table IV, `k-stack`, and algorithm 3")
     .faulty("a counter is read twice, and a value pushed twice"),
 ];
 
 /// Objects whose fault is one of order: it takes a specification of the relaxed order to tell, so that their tests cannot
-/// be run yet.
+/// be run before there is one. The last names a criterion that wants all removed that was inserted, by fixed programs.
 pub const RANKED: &[Object] = &[
     object!(
         queue,
         "quasi-queue",
         "quasi-queue-faulty-long-segments",
-        "quasi-queue:2",
+        "displacement-queue:2",
         QuasiQueue::faulty(FACTOR, quasi_queue::Fault::LongSegments)
     )
-    .quasi()
-    .paper("table I, `Quasi Queue b1`")
+    .paper("Round-Up table I, `Quasi Queue b1`")
     .faulty("takes what is too far from the front"),
     object!(
         priority_queue,
@@ -192,26 +195,26 @@ pub const RANKED: &[Object] = &[
         "k-priority-queue:2",
         QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::BeyondWindow)
     )
-    .paper("table I, `Quasi Priority Queue b2`")
+    .paper("Round-Up table I, `Quasi Priority Queue b2`")
     .faulty("takes what is too far from the front"),
-    object!(
-        priority_queue,
-        "quasi-priority-queue",
-        "quasi-priority-queue-faulty-no-window",
-        "k-priority-queue:2",
-        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
-    )
-    .paper("§II")
-    .faulty("the first may be overtaken for ever"),
     object!(
         queue,
         "rd-queue",
         "rd-queue-faulty-sliding-window",
-        "quasi-queue:2",
+        "displacement-queue:2",
         RdQueue::faulty(FACTOR, rd_queue::Fault::SlidingWindow)
     )
+    .paper("Round-Up §II")
+    .faulty("the first may be overtaken for ever"),
+    object!(
+        priority_queue,
+        "quasi-priority-queue",
+        "quasi-priority-queue-faulty-no-window",
+        "quasi-priority-queue:2",
+        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
+    )
     .quasi()
-    .paper("§II")
+    .paper("Round-Up §II")
     .faulty("the first may be overtaken for ever"),
 ];
 

@@ -16,29 +16,29 @@
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
-//! | `iqueue` | [`IQueue::new`](iqueue::IQueue::new) | | | `iqueue` | accepted |
-//! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | table I, `IQueue` | a slot that is not filled yet is taken for the end | `queue` | rejected |
-//! | `herlihy-wing-queue` | [`HerlihyWingQueue`](herlihy_wing_queue::HerlihyWingQueue) | table I, `Herlihy/Wing queue` | | `herlihy-wing-queue` | accepted |
-//! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | table I, `Quasi Queue` | | `quasi-queue` | accepted |
-//! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | table I, `Quasi Queue b2` | the mark is read, then set | `bag` | rejected |
-//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `bag` | rejected |
-//! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | table I, `Quasi Stack` | | `quasi-stack` | accepted |
-//! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | table I, `Quasi Stack b1` | who is too late says that the stack is empty | `stack` | rejected |
-//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | table I, `Quasi Stack b2` | takes what is too far from the top | `stack` | rejected |
-//! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | table I, `Quasi Priority Queue` | | `quasi-priority-queue` | accepted |
-//! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `sl-queue` | accepted |
-//! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | table IV, `sl-queue` | a list for one thread, used by many | `queue` | rejected |
-//! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | table IV, `rd-queue` | | `rd-queue` | accepted |
-//! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | table IV, `bk-queue` | | `bk-queue` | accepted |
+//! | `iqueue` | [`IQueue::new`](iqueue::IQueue::new) | | | `queue` | accepted |
+//! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | Round-Up table I, `IQueue` | a slot that is not filled yet is taken for the end | `queue` | rejected |
+//! | `herlihy-wing-queue` | [`HerlihyWingQueue`](herlihy_wing_queue::HerlihyWingQueue) | Round-Up table I, `Herlihy/Wing queue` | | `queue` | accepted |
+//! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | Round-Up table I, `Quasi Queue` | | `bag` | accepted |
+//! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read, then set | `bag` | rejected |
+//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `bag` | rejected |
+//! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | Round-Up table I, `Quasi Stack` | | `stack` | accepted |
+//! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | who is too late says that the stack is empty | `stack` | rejected |
+//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes what is too far from the top | `stack` | rejected |
+//! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `bag` | accepted |
+//! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
+//! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for one thread, used by many | `queue` | rejected |
+//! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `bag` | accepted |
+//! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `bag` | accepted |
 //! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
-//! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | table IV, `ubk-queue` | | `ubk-queue` | accepted |
+//! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | Round-Up table IV, `ubk-queue` | | `bag` | accepted |
 //! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
-//! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `k-stack` | accepted |
-//! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `bag` | rejected |
-//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | table I, `Quasi Queue b1` | takes what is too far from the front | `quasi-queue:2` | rejected |
-//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | table I, `Quasi Priority Queue b2` | takes what is too far from the front | `k-priority-queue:2` | rejected |
-//! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | §II | the first may be overtaken for ever | `k-priority-queue:2` | rejected |
-//! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | §II | the first may be overtaken for ever | `quasi-queue:2` | rejected |
+//! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `bag` | accepted |
+//! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `bag` | rejected |
+//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes what is too far from the front | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes what is too far from the front | `k-priority-queue:2` | rejected |
+//! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the first may be overtaken for ever | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | Round-Up §II | the first may be overtaken for ever | `quasi-priority-queue:2` | rejected |
 
 pub mod catalog;
 mod cells;

@@ -34,12 +34,13 @@ use explore::{choosing, explore};
 use order::{Op, Order, Relaxed, State};
 
 type Object = Box<dyn Collection>;
+type Make = Box<dyn Fn() -> Object>;
 
 /// Segments of a ring that is not full soon, but soon used again.
 const RING: usize = 8;
 
 /// The correct objects, and their orders.
-fn correct(factor: usize) -> Vec<(&'static str, Relaxed, Box<dyn Fn() -> Object>)> {
+fn correct(factor: usize) -> Vec<(&'static str, Relaxed, Make)> {
     let strict = |order| Relaxed { order, factor: 0 };
     let relaxed = |order| Relaxed { order, factor };
     vec![
