@@ -85,14 +85,14 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints the table of objects that are judged for linearizability.
+/// Prints the table of objects that do not synchronise threads.
 pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!(
         "| object | fault | verdicts | mean ± 95 %, ms | most, ms | of it waiting for the stuck, ms | the paper, ms | bar, ms | holds |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for object in options.faulty(&trueline, "linearizable")? {
+    for object in options.faulty(&trueline, false)? {
         let name = object["name"].as_str().unwrap_or_default();
         let observed = observe(&trueline, options.times, &[name])?;
         println!("{}", row(name, object["fault"].as_str().unwrap_or_default(), &observed));
@@ -108,7 +108,7 @@ fn gets_stuck(object: &Value) -> bool {
 /// Prints the table of objects that synchronise threads wrongly.
 pub(crate) fn synchronising(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
-    let faulty = options.faulty(&trueline, "synchronisation")?;
+    let faulty = options.faulty(&trueline, true)?;
     println!("| object | fault | verdicts | direct, ms | figure 14 | in two steps, ms | figure 14 | bar, ms | holds |");
     println!("|---|---|---|---|---|---|---|---|---|");
     let of_figure_14 = |name: &str| FIGURE_14.iter().find(|(of_paper, ..)| *of_paper == name);
@@ -137,7 +137,7 @@ pub(crate) fn stuck(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!("| object | fault | verdicts | direct, ms | of it waiting for the stuck, ms | figure 15 |");
     println!("|---|---|---|---|---|---|");
-    for object in options.faulty(&trueline, "synchronisation")?.iter().filter(|object| gets_stuck(object)) {
+    for object in options.faulty(&trueline, true)?.iter().filter(|object| gets_stuck(object)) {
         let name = object["name"].as_str().unwrap_or_default();
         let observed = observe(&trueline, options.times, &[name, "--criterion", "progress"])?;
         let waiting: Vec<f64> = observed.iter().map(|observation| observation.waiting_ms).collect();
@@ -161,13 +161,13 @@ impl Options<'_> {
         }
     }
 
-    /// The faulty objects that are asked for.
-    fn faulty(&self, trueline: &Path, criterion: &str) -> Result<Vec<Value>, String> {
+    /// The faulty objects that are asked for, of those that synchronise threads or of the others.
+    fn faulty(&self, trueline: &Path, synchronises: bool) -> Result<Vec<Value>, String> {
         let mut objects = ask(trueline, &["--list", "--json"])?;
         objects.retain(|object| {
             let name = object["name"].as_str().unwrap_or_default();
             let is_asked_for = self.words.iter().all(|word| name.contains(word));
-            object["expected"] != "accepted" && object["criterion"] == criterion && is_asked_for
+            object["expected"] != "accepted" && (object["family"] == "sync") == synchronises && is_asked_for
         });
         Ok(objects)
     }

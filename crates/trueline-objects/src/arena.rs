@@ -30,9 +30,15 @@ impl<T: Default> Arena<T> {
     /// A node that is as it was made. The first is 1.
     pub(crate) fn allocate(&self) -> u32 {
         let number = self.allocated.fetch_add(1, Ordering::Relaxed) + 1;
-        let (segment, _) = place(number);
-        self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| T::default()).collect());
+        self.at(number);
         number
+    }
+
+    /// The node with this number, which is not [`NULL`], whether it was allocated or not: an array without an end, for
+    /// those who number nodes themselves.
+    pub(crate) fn at(&self, number: u32) -> &T {
+        let (segment, offset) = place(number);
+        &self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| T::default()).collect())[offset]
     }
 }
 
@@ -71,6 +77,14 @@ mod tests {
             assert_eq!(arena[number].swap(number, Ordering::Relaxed), 0);
         }
         assert!((1..=1000).all(|number| arena[number].load(Ordering::Relaxed) == number));
+    }
+
+    #[test]
+    fn an_array_has_no_end() {
+        let arena = Arena::<AtomicU32>::new();
+        arena.at(1000).store(7, Ordering::Relaxed);
+        assert_eq!(arena.at(3).load(Ordering::Relaxed), 0);
+        assert_eq!(arena.at(1000).load(Ordering::Relaxed), 7);
     }
 
     #[test]

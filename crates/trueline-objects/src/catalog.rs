@@ -31,6 +31,7 @@ use crate::locked::{LockedHeightStack, LockedMap, LockedQueue};
 use crate::ms_queue::{self, MsQueue};
 use crate::optimistic_list::{self, OptimisticList};
 use crate::register::{Access, BufferedRegister, Buffering, Register};
+use crate::relaxed::catalog::ENTRIES as RELAXED;
 use crate::resizing_map::{self, ResizingMap};
 use crate::shann_queue::{self, Mode, ShannQueue};
 use crate::sharded_map::{self, ShardedMap};
@@ -134,7 +135,12 @@ impl Entry {
         self.expects(Verdict::Accepted)
     }
 
-    const fn new(family: &'static str, name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
+    pub(crate) const fn new(
+        family: &'static str,
+        name: &'static str,
+        spec: &'static str,
+        plan: fn(&Settings) -> Plan,
+    ) -> Self {
         let criterion = "linearizable";
         Self { name, family, spec, criterion, expected: ACCEPTED, fault: None, paper: None, plan }
     }
@@ -146,6 +152,10 @@ impl Entry {
     /// As for those that synchronise, with operations that take effect in several steps.
     pub(crate) const fn interval(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
         Self { criterion: "interval", ..Self::new("sync", name, spec, plan) }
+    }
+
+    pub(crate) const fn quasi(self) -> Self {
+        Self { criterion: "quasi", ..self }
     }
 
     pub(crate) const fn paper(self, paper: &'static str) -> Self {
@@ -190,11 +200,17 @@ const SMALL: usize = 4;
 
 /// All objects.
 pub const ENTRIES: &[Entry] = &{
-    let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONISING.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < LINEARIZABLE.len() { LINEARIZABLE[at] } else { SYNCHRONISING[at - LINEARIZABLE.len()] };
-        at += 1;
+    const LISTS: [&[Entry]; 3] = [LINEARIZABLE, SYNCHRONISING, RELAXED];
+    let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONISING.len() + RELAXED.len()];
+    let (mut filled, mut list) = (0, 0);
+    while list < LISTS.len() {
+        let mut at = 0;
+        while at < LISTS[list].len() {
+            all[filled] = LISTS[list][at];
+            filled += 1;
+            at += 1;
+        }
+        list += 1;
     }
     all
 };
@@ -382,7 +398,7 @@ const LINEARIZABLE: &[Entry] = &[
 ];
 
 /// Makes up values.
-enum Values {
+pub(crate) enum Values {
     Unique,
     Below(u64),
 }
@@ -399,7 +415,7 @@ impl Generate for Values {
 }
 
 impl Settings {
-    fn made_values(&self) -> Values {
+    pub(crate) fn made_values(&self) -> Values {
         self.values.map_or(Values::Unique, Values::Below)
     }
 

@@ -10,7 +10,7 @@
 //! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
 //! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
 //!
-//! [`sync`] has those that synchronise threads, with a list of their own.
+//! [`sync`] has those that synchronise threads, and [`relaxed`] those whose order is relaxed, with lists of their own.
 //!
 //! [`catalog`] has all others by name, each with the test that tells whether it is right; `trueline test NAME` runs it.
 //!
@@ -71,6 +71,7 @@ pub mod catalog;
 mod free_list;
 pub mod hash;
 mod link;
+mod slot;
 
 pub mod fine_grained_list;
 pub mod laarman_map;
@@ -82,6 +83,7 @@ pub mod locked;
 pub mod ms_queue;
 pub mod optimistic_list;
 pub mod register;
+pub mod relaxed;
 pub mod resizing_map;
 pub mod shann_queue;
 pub mod sharded_map;

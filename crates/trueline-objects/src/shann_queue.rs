@@ -19,10 +19,10 @@
 //! wrong history or as an operation that never returns; and if dequeue does not help to advance the front
 //! ([`Mode::PartialWithoutHelp`]), as the latter. [`Mode::Total`] returns instead of waiting.
 
-use std::fmt;
-
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU64, spin_hint};
+
+use crate::slot::{Item, Slot};
 
 /// What is wrong with a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,47 +40,6 @@ pub enum Mode {
     Partial,
     /// Waits; and dequeue waits for others to advance the front, instead of doing it for them.
     PartialWithoutHelp,
-}
-
-/// A slot: a value or none, and how often it has changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Item {
-    value: Option<u32>,
-    counter: u32,
-}
-
-impl Item {
-    /// None is 0, and a value is one more than it is.
-    fn pack(self) -> u64 {
-        u64::from(self.value.map_or(0, |value| value + 1)) << 32 | u64::from(self.counter)
-    }
-
-    fn unpack(word: u64) -> Self {
-        Self { value: ((word >> 32) as u32).checked_sub(1), counter: word as u32 }
-    }
-
-    fn replaced_by(self, value: Option<u32>) -> Self {
-        Self { value, counter: self.counter.wrapping_add(1) }
-    }
-}
-
-#[derive(Default)]
-struct Slot(AtomicU64);
-
-impl Slot {
-    fn load(&self) -> Item {
-        Item::unpack(self.0.load(SeqCst))
-    }
-
-    fn replace(&self, expected: Item, value: Option<u32>) -> bool {
-        self.0.compare_exchange(expected.pack(), expected.replaced_by(value).pack(), SeqCst, SeqCst).is_ok()
-    }
-}
-
-impl fmt::Debug for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Item::unpack(self.0.unscheduled().load(SeqCst)).fmt(f)
-    }
 }
 
 /// The queue.
@@ -128,7 +87,7 @@ impl ShannQueue {
     /// # Panics
     /// If the value is not below `u32::MAX`: it shares a word with a counter.
     pub fn enqueue(&self, value: u64) -> bool {
-        let value = u32::try_from(value).ok().filter(|value| *value < u32::MAX).expect("the value fits a slot");
+        let value = Item::fit(value);
         loop {
             let rear = self.rear.load(SeqCst);
             let item = self.slot(rear).load();
@@ -185,21 +144,5 @@ impl ShannQueue {
     /// Whether the slot is as it was read, now that the queue is known to be neither full nor empty.
     fn is_unchanged(&self, count: u64, item: Item) -> bool {
         self.fault == Some(Fault::StaleSlot) || self.slot(count).load() == item
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_keep_all_bits() {
-        for value in [None, Some(0), Some(7), Some(u32::MAX - 1)] {
-            for counter in [0, 5, u32::MAX] {
-                let item = Item { value, counter };
-                assert_eq!(Item::unpack(item.pack()), item);
-            }
-        }
-        assert_eq!(Item { value: None, counter: u32::MAX }.replaced_by(Some(1)), Item { value: Some(1), counter: 0 });
     }
 }

@@ -55,7 +55,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         threads: args.threads.max(replayed),
         progress: args.criterion == Criterion::Progress,
     };
-    if settings.progress && entry.criterion == "linearizable" {
+    if settings.progress && entry.family != "sync" {
         return Err(format!(
             "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
             entry.name

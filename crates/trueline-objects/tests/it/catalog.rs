@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use trueline::test::{FailureKind, Outcome};
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
+use trueline_objects::relaxed::catalog::RANKED;
 
 /// How long a faulty object is run, at most: most are found out in milliseconds.
 const TIME: Duration = Duration::from_secs(60);
@@ -28,18 +29,18 @@ fn expected(entry: &Entry, outcome: &Outcome) {
     assert!(entry.expects(verdict), "{}: {verdict} in {} runs\n{report}", entry.name, outcome.runs);
 }
 
-fn is_linearizable(entry: &Entry) -> bool {
-    entry.criterion == "linearizable"
+fn synchronises(entry: &Entry) -> bool {
+    entry.family == "sync"
 }
 
 fn correct() -> impl Iterator<Item = &'static Entry> {
-    ENTRIES.iter().filter(|entry| entry.is_correct() && is_linearizable(entry))
+    ENTRIES.iter().filter(|entry| entry.is_correct() && !synchronises(entry))
 }
 
 /// The objects that synchronise threads are tested as in their paper: few threads, few calls.
 #[test]
 fn correct_synchronising_objects_are_accepted() {
-    for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && !is_linearizable(entry)) {
+    for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronises(entry)) {
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).runs(200).run());
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).chaos(0).runs(100).run());
         // Most of these end with calls that wait for ever, as they may.
@@ -85,7 +86,11 @@ fn faulty_objects_are_found_out() {
 /// The list on the crate's page says the same as the catalogue.
 #[test]
 fn the_list_is_the_catalogue() {
-    let pages = [include_str!("../../src/lib.rs"), include_str!("../../src/sync/mod.rs")];
+    let pages = [
+        include_str!("../../src/lib.rs"),
+        include_str!("../../src/sync/mod.rs"),
+        include_str!("../../src/relaxed/mod.rs"),
+    ];
     let rows = pages.iter().flat_map(|page| page.lines()).filter_map(|line| line.strip_prefix("//! | `"));
     let listed: Vec<[String; 5]> = rows
         .map(|row| {
@@ -96,6 +101,7 @@ fn the_list_is_the_catalogue() {
         .collect();
     let catalogued: Vec<[String; 5]> = ENTRIES
         .iter()
+        .chain(RANKED.iter().map(|object| &object.entry))
         .map(|entry| {
             let expected: Vec<&str> = entry.expected.iter().map(|verdict| verdict.name()).collect();
             let [paper, fault] = [entry.paper, entry.fault].map(Option::unwrap_or_default);
@@ -167,7 +173,7 @@ fn soak() {
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
 fn soak_of_synchronising_objects() {
     for (progress, runs) in [(false, 10_000), (true, 1_000)] {
-        for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && !is_linearizable(entry)) {
+        for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronises(entry)) {
             let settings = Settings { progress, ..Settings::default() };
             let outcome = entry.plan(&settings).runs(runs).run();
             expected(entry, &outcome);
@@ -193,4 +199,5 @@ fn objects_go_where_threads_go() {
     goes::<(lazy_list::LazyList, lock_free_list::LockFreeList)>();
     goes::<(lazy_skiplist::LazySkiplist, lock_free_skiplist::LockFreeSkiplist)>();
     goes::<split_ordered_set::SplitOrderedSet>();
+    goes::<Box<dyn relaxed::Collection>>();
 }

@@ -9,25 +9,25 @@ use trueline::primitives::point;
 
 /// A call that has returned.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Done<O> {
-    pub(super) called: usize,
-    pub(super) returned: usize,
+pub(crate) struct Done<O> {
+    pub(crate) called: usize,
+    pub(crate) returned: usize,
     /// What was called, and what it returned.
-    pub(super) operation: O,
+    pub(crate) operation: O,
 }
 
 /// Writes down calls and returns in the order in which they happen.
-pub(super) struct Recorder<O> {
+pub(crate) struct Recorder<O> {
     clock: AtomicUsize,
     done: Mutex<Vec<Done<O>>>,
 }
 
 impl<O: Clone> Recorder<O> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { clock: AtomicUsize::new(0), done: Mutex::default() }
     }
 
-    pub(super) fn record(&self, call: impl FnOnce() -> O) {
+    pub(crate) fn record(&self, call: impl FnOnce() -> O) {
         let tick = || self.clock.fetch_add(1, Ordering::SeqCst);
         let called = tick();
         point();
@@ -37,14 +37,14 @@ impl<O: Clone> Recorder<O> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(done);
     }
 
-    pub(super) fn history(&self) -> Vec<Done<O>> {
+    pub(crate) fn history(&self) -> Vec<Done<O>> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Whether a history is made of synchronisations of at most `most` calls each, one after another, each within all its
 /// calls. `step` gives the state after one, if it is right; its operations are in their order.
-pub(super) fn synchronises<S: Clone + Eq + Hash, O: Clone + Ord>(
+pub(crate) fn synchronises<S: Clone + Eq + Hash, O: Clone + Ord>(
     history: &[Done<O>],
     start: S,
     most: usize,

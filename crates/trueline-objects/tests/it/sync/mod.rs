@@ -1,8 +1,8 @@
 //! Objects that synchronise: the correct ones are right in all schedules that are tried, and each fault shows in some,
 //! in the way that is told of it.
 
-mod judge;
-mod world;
+pub(crate) mod judge;
+pub(crate) mod world;
 
 use std::collections::VecDeque;
 use std::fmt::Debug;

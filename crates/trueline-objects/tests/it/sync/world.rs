@@ -119,7 +119,7 @@ impl Blocking for Thread {
 }
 
 /// Runs so many threads, one at a time, and tells whether all came to an end; those that did not are cancelled.
-pub(super) fn run(seed: u64, threads: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
+pub(crate) fn run(seed: u64, threads: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
     let scheduler = Arc::new(Scheduler {
         state: Mutex::new(State {
             statuses: vec![Status::Ready; threads],

@@ -1,0 +1,302 @@
+//! The objects of this module by name, each with the test that tells whether it is right, and a way to make it alone, for
+//! programs that are lists of calls.
+//!
+//! ```
+//! use trueline_objects::relaxed::Call::{Insert, Remove};
+//! use trueline_objects::relaxed::catalog;
+//!
+//! let object = catalog::find("rd-queue").unwrap();
+//! let queue = object.make();
+//! let results: Vec<_> = [Insert(1), Insert(2), Remove, Remove, Remove].map(|call| queue.call(call)).into();
+//! assert_eq!(results[4], None);
+//! assert_eq!(object.entry.spec, "bag");
+//! ```
+
+use trueline::test::{Plan, Shared, Specified, Test};
+
+use super::Collection;
+use super::bk_queue::{self, BkQueue};
+use super::herlihy_wing_queue::HerlihyWingQueue;
+use super::iqueue::{self, IQueue};
+use super::k_stack::{self, KStack};
+use super::quasi_priority_queue::{self, QuasiPriorityQueue};
+use super::quasi_queue::{self, QuasiQueue};
+use super::quasi_stack::{self, QuasiStack};
+use super::rd_queue::{self, RdQueue};
+use super::sl_queue::{self, SlQueue};
+use super::ubk_queue::{self, UbkQueue};
+use crate::catalog::{Entry, REJECTED, Settings};
+
+/// The quasi factor of all objects here, that of the paper.
+pub const FACTOR: usize = 2;
+
+/// The segments of a queue in a ring, enough for what its test has in it at a time.
+const RING: usize = 16;
+
+/// What relaxed objects are judged as. All of them are bags, which says nothing of order. Specifications of their orders
+/// belong here, one line each, as those of [`RANKED`] have them: `displacement-queue:2`, `k-priority-queue:2`, `k-fifo:2` and
+/// `k-stack:2`.
+const QUASI_QUEUE: &str = "bag";
+const QUASI_PRIORITY_QUEUE: &str = "bag";
+const K_FIFO: &str = "bag";
+const K_STACK: &str = "bag";
+
+/// An object of this module.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Object {
+    /// What the catalogue of all objects says of it, and its test.
+    pub entry: Entry,
+    make: fn() -> Box<dyn Collection>,
+}
+
+impl Object {
+    /// A new one, empty.
+    pub fn make(&self) -> Box<dyn Collection> {
+        (self.make)()
+    }
+
+    const fn paper(self, paper: &'static str) -> Self {
+        Self { entry: self.entry.paper(paper), ..self }
+    }
+
+    const fn quasi(self) -> Self {
+        Self { entry: self.entry.quasi(), ..self }
+    }
+
+    const fn faulty(self, fault: &'static str) -> Self {
+        Self { entry: self.entry.fault(fault, REJECTED), ..self }
+    }
+}
+
+/// The object with this name.
+pub fn find(name: &str) -> Option<&'static Object> {
+    OBJECTS.iter().chain(RANKED).find(|object| object.entry.name == name)
+}
+
+/// An object: what kind of test it has, its file, name and specification, and how it is made.
+macro_rules! object {
+    ($test:ident, $family:literal, $name:literal, $spec:expr, $make:expr) => {
+        Object {
+            entry: Entry::new($family, $name, $spec, |settings| $test(settings, $spec, || $make)),
+            make: || Box::new($make),
+        }
+    };
+}
+
+/// All objects that a test can tell right from wrong.
+pub const OBJECTS: &[Object] = &[
+    object!(queue, "iqueue", "iqueue", "queue", IQueue::new()),
+    object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", IQueue::faulty(iqueue::Fault::EmptyAtGap))
+        .paper("Round-Up table I, `IQueue`")
+        .faulty("a slot that is not filled yet is taken for the end"),
+    object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", HerlihyWingQueue::new())
+        .paper("Round-Up table I, `Herlihy/Wing queue`"),
+    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, QuasiQueue::new(FACTOR))
+        .paper("Round-Up table I, `Quasi Queue`"),
+    object!(
+        queue,
+        "quasi-queue",
+        "quasi-queue-faulty-removed-twice",
+        QUASI_QUEUE,
+        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::RemovedTwice)
+    )
+    .paper("Round-Up table I, `Quasi Queue b2`")
+    .faulty("the mark is read, then set"),
+    object!(
+        queue,
+        "quasi-queue",
+        "quasi-queue-faulty-empty-at-gap",
+        QUASI_QUEUE,
+        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::EmptyAtGap)
+    )
+    .paper("Round-Up table I, `Quasi Queue b3`")
+    .faulty("one free cell is taken for an empty queue"),
+    object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new(FACTOR))
+        .paper("Round-Up table I, `Quasi Stack`"),
+    object!(
+        stack,
+        "quasi-stack",
+        "quasi-stack-faulty-empty-on-conflict",
+        "stack",
+        QuasiStack::faulty(FACTOR, quasi_stack::Fault::EmptyOnConflict)
+    )
+    .paper("Round-Up table I, `Quasi Stack b1`")
+    .faulty("who is too late says that the stack is empty"),
+    object!(
+        stack,
+        "quasi-stack",
+        "quasi-stack-faulty-too-deep",
+        "stack",
+        QuasiStack::faulty(FACTOR, quasi_stack::Fault::TooDeep)
+    )
+    .paper("Round-Up table I, `Quasi Stack b2`")
+    .faulty("takes what is too far from the top"),
+    object!(
+        priority_queue,
+        "quasi-priority-queue",
+        "quasi-priority-queue",
+        QUASI_PRIORITY_QUEUE,
+        QuasiPriorityQueue::new(FACTOR)
+    )
+    .paper("Round-Up table I, `Quasi Priority Queue`"),
+    object!(queue, "sl-queue", "sl-queue", "queue", SlQueue::new()),
+    object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", SlQueue::faulty(sl_queue::Fault::NoLock))
+        .paper("Round-Up table IV, `sl-queue`")
+        .faulty("a list for one thread, used by many"),
+    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new(FACTOR)).paper("Round-Up table IV, `rd-queue`"),
+    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, BkQueue::new(FACTOR, RING))
+        .paper("Round-Up table IV, `bk-queue`"),
+    object!(
+        balanced_queue,
+        "bk-queue",
+        "bk-queue-faulty-no-commit",
+        K_FIFO,
+        BkQueue::faulty(FACTOR, RING, bk_queue::Fault::NoCommit)
+    )
+    .faulty("a value that came too late is left where it is"),
+    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new(FACTOR)).paper("Round-Up table IV, `ubk-queue`"),
+    object!(
+        queue,
+        "ubk-queue",
+        "ubk-queue-faulty-no-commit",
+        K_FIFO,
+        UbkQueue::faulty(FACTOR, ubk_queue::Fault::NoCommit)
+    )
+    .faulty("a value that came too late is left where it is"),
+    object!(stack, "k-stack", "k-stack", K_STACK, KStack::new(FACTOR)),
+    object!(
+        stack,
+        "k-stack",
+        "k-stack-faulty-second-read",
+        K_STACK,
+        KStack::faulty(FACTOR, k_stack::Fault::SecondRead)
+    )
+    .paper("Round-Up table IV, `k-stack`, and algorithm 3")
+    .faulty("a counter is read twice, and a value pushed twice"),
+];
+
+/// Objects whose fault is one of order: it takes a specification of the relaxed order to tell, so that their tests cannot
+/// be run before there is one. The last names a criterion that wants all removed that was inserted, by fixed programs.
+pub const RANKED: &[Object] = &[
+    object!(
+        queue,
+        "quasi-queue",
+        "quasi-queue-faulty-long-segments",
+        "displacement-queue:2",
+        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::LongSegments)
+    )
+    .paper("Round-Up table I, `Quasi Queue b1`")
+    .faulty("takes what is too far from the front"),
+    object!(
+        priority_queue,
+        "quasi-priority-queue",
+        "quasi-priority-queue-faulty-beyond-window",
+        "k-priority-queue:2",
+        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::BeyondWindow)
+    )
+    .paper("Round-Up table I, `Quasi Priority Queue b2`")
+    .faulty("takes what is too far from the front"),
+    object!(
+        queue,
+        "rd-queue",
+        "rd-queue-faulty-sliding-window",
+        "displacement-queue:2",
+        RdQueue::faulty(FACTOR, rd_queue::Fault::SlidingWindow)
+    )
+    .paper("Round-Up §II")
+    .faulty("the first may be overtaken for ever"),
+    object!(
+        priority_queue,
+        "quasi-priority-queue",
+        "quasi-priority-queue-faulty-no-window",
+        "quasi-priority-queue:2",
+        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
+    )
+    .quasi()
+    .paper("Round-Up §II")
+    .faulty("the first may be overtaken for ever"),
+];
+
+/// The entries of [`OBJECTS`].
+pub(crate) const ENTRIES: &[Entry] = &{
+    let mut entries = [OBJECTS[0].entry; OBJECTS.len()];
+    let mut at = 0;
+    while at < entries.len() {
+        entries[at] = OBJECTS[at].entry;
+        at += 1;
+    }
+    entries
+};
+
+/// A test of a collection, with what its operations are called, and how many of ten calls insert.
+fn collection<C: Collection + 'static>(
+    settings: &Settings,
+    spec: &str,
+    make: fn() -> C,
+    inserts: u32,
+    [insert, remove]: [&str; 2],
+) -> Test<C, Shared<C>, Specified> {
+    trueline::test(make)
+        .spec(spec)
+        .operation(insert, settings.made_values(), |object, value| object.insert(value))
+        .weight(inserts)
+        .operation(remove, (), |object, ()| object.remove())
+        .weight(10 - inserts)
+}
+
+/// How often each thread calls where an order is relaxed: long runs take too long to judge.
+const CALLS: u32 = 12;
+
+/// The test of an object, in short runs if its order is relaxed, by a factor behind the name of the specification.
+fn sized<C: Collection + 'static>(test: Test<C, Shared<C>, Specified>, spec: &str) -> Plan {
+    let plan = test.into_plan();
+    if spec.contains(':') { plan.calls(CALLS) } else { plan }
+}
+
+/// What the operations of a specification are called, if not as those of a bag.
+fn unless_bag(spec: &str, names: [&'static str; 2]) -> [&'static str; 2] {
+    if spec == "bag" { ["add", "remove-any"] } else { names }
+}
+
+const QUEUE: [&str; 2] = ["enqueue", "dequeue"];
+
+fn queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+    sized(collection(settings, spec, make, 4, unless_bag(spec, QUEUE)), spec)
+}
+
+fn stack<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+    sized(collection(settings, spec, make, 5, unless_bag(spec, ["push", "pop"])), spec)
+}
+
+fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+    sized(collection(settings, spec, make, 5, unless_bag(spec, ["insert", "delete-min"])), spec)
+}
+
+/// The most values that a thread has in a queue that waits while it is empty, or that has a bound.
+const OWN: u32 = 2;
+
+/// Queues that wait while they are empty, or that have a bound: each thread dequeues as often as it enqueues, and never
+/// oftener before, so that none waits in vain.
+fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+    let [insert, remove] = unless_bag(spec, QUEUE);
+    let values = settings.values;
+    let test = collection(settings, spec, make, 5, [insert, remove]).worker(move |worker| {
+        let (thread, threads) = (u64::from(worker.thread()), u64::from(worker.threads()));
+        let (calls, mut own, mut inserted) = (worker.operations() / 2 * 2, 0, 0);
+        for left in (1..=calls).rev() {
+            let removes = own == left || own == OWN || own > 0 && worker.random().chance(1, 2);
+            if removes {
+                let _: Option<u64> = worker.call(remove, ());
+                own -= 1;
+            } else {
+                let unique = inserted * threads + thread;
+                let value = values.map_or(unique, |bound| worker.random().bits() % bound.max(1));
+                worker.call::<_, ()>(insert, value);
+                own += 1;
+                inserted += 1;
+            }
+        }
+    });
+    sized(test, spec)
+}

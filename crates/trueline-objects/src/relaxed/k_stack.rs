@@ -1,0 +1,160 @@
+//! A k-stack.
+//!
+//! T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, *Quantitative relaxation of concurrent data
+//! structures* (2013); the `k-stack` of the Scal suite, in which Zhang, Chattopadhyay and Wang, *Round-Up* (2015), algorithm
+//! 3 and table V, found a fault.
+//!
+//! A stack of segments of *K* + 1 slots. To push, fill any free slot of the top segment; if there is none, put a new segment
+//! with the value on top. To pop, empty any slot of the top segment; if there is none to empty, remove the segment, unless
+//! it is the lowest: then the stack is empty. So what is popped is among the upper *K* + 1 values.
+//!
+//! Who removes a segment says so first, by a counter in the segment, and then looks again whether it is empty. Who fills a slot
+//! looks at the counter: if nobody is about to remove the segment, the value is *committed*. Else it changes the tag of the
+//! top, on which those who remove rely, or takes the value back, unless someone has popped it.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::SecondRead`] | the counter is read twice: one says that somebody removes the segment, the next that nobody does any more; the value is neither committed nor taken back, and pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicU32, choose};
+
+use super::cells::Cells;
+use crate::arena::{Arena, NULL};
+use crate::link::{Tagged, TaggedLink};
+use crate::slot::{Item, Slot};
+
+/// What is wrong with a stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Reads twice whether a segment is being removed.
+    SecondRead,
+}
+
+#[derive(Default, Debug)]
+struct Segment {
+    below: AtomicU32,
+    /// How many are about to remove it.
+    removers: AtomicU32,
+}
+
+/// The stack.
+///
+/// ```
+/// use trueline_objects::relaxed::k_stack::KStack;
+///
+/// let stack = KStack::new(1);
+/// (1..=3).for_each(|value| stack.push(value));
+/// assert_ne!(stack.pop(), Some(1));
+/// ```
+#[derive(Debug)]
+pub struct KStack {
+    top: TaggedLink,
+    segments: Arena<Segment>,
+    cells: Cells,
+    fault: Option<Fault>,
+}
+
+impl KStack {
+    /// An empty stack with this quasi factor.
+    pub fn new(factor: usize) -> Self {
+        Self::with(factor, None)
+    }
+
+    /// An empty stack that is wrong.
+    pub fn faulty(factor: usize, fault: Fault) -> Self {
+        Self::with(factor, Some(fault))
+    }
+
+    fn with(factor: usize, fault: Option<Fault>) -> Self {
+        let segments = Arena::new();
+        let lowest = Tagged { node: segments.allocate(), tag: 0 };
+        Self { top: TaggedLink::new(lowest), segments, cells: Cells::new(factor + 1), fault }
+    }
+
+    /// Adds a value on top, or up to *K* below.
+    ///
+    /// # Panics
+    /// If the value is not below `u32::MAX`: it shares a word with a counter.
+    pub fn push(&self, value: u64) {
+        let value = Item::fit(value);
+        loop {
+            let top = self.top.load();
+            let free = self.cells.find_free(top.node);
+            if self.top.load() != top {
+                continue;
+            }
+            let is_pushed = match free {
+                Some((slot, item)) => {
+                    slot.replace(item, Some(value)) && self.is_committed(top, slot, item.replaced_by(Some(value)))
+                }
+                None => self.grow(top, value),
+            };
+            if is_pushed {
+                return;
+            }
+        }
+    }
+
+    /// Puts a new segment on top, with a value.
+    fn grow(&self, top: Tagged, value: u32) -> bool {
+        let new = self.segments.allocate();
+        self.segments[new].below.unscheduled().store(top.node, SeqCst);
+        // Below the size, which is a u32.
+        self.cells.slot(new, choose(self.cells.size()) as u32).prepare(value);
+        self.top.swing(top, Tagged { node: new, tag: top.tag.wrapping_add(1) })
+    }
+
+    /// Removes and returns one of the upper *K* + 1 values; `None` if the stack is empty.
+    pub fn pop(&self) -> Option<u64> {
+        loop {
+            let top = self.top.load();
+            let found = self.cells.find_item(top.node);
+            if self.top.load() != top {
+                continue;
+            }
+            match found {
+                Some((slot, item)) => {
+                    if slot.replace(item, None) {
+                        return item.value.map(u64::from);
+                    }
+                }
+                None => match self.segments[top.node].below.load(SeqCst) {
+                    NULL => {
+                        if self.cells.is_empty(top.node) && self.top.load() == top {
+                            return None;
+                        }
+                    }
+                    below => self.try_to_remove(top, below),
+                },
+            }
+        }
+    }
+
+    /// Removes the top segment, if it is still empty when that has been said.
+    fn try_to_remove(&self, top: Tagged, below: u32) {
+        let removers = &self.segments[top.node].removers;
+        removers.fetch_add(1, SeqCst);
+        let is_removed =
+            self.cells.is_empty(top.node) && self.top.swing(top, Tagged { node: below, tag: top.tag.wrapping_add(1) });
+        if !is_removed {
+            removers.fetch_sub(1, SeqCst);
+        }
+    }
+
+    /// Whether a value that this thread has put into a slot stays; if not, it is taken back.
+    fn is_committed(&self, top: Tagged, slot: &Slot, put: Item) -> bool {
+        let removers = &self.segments[top.node].removers;
+        if slot.load() != put || removers.load(SeqCst) == 0 {
+            return true;
+        }
+        if self.fault == Some(Fault::SecondRead) && removers.load(SeqCst) == 0 {
+            return false;
+        }
+        if self.top.load() == top && self.top.swing(top, Tagged { tag: top.tag.wrapping_add(1), ..top }) {
+            return true;
+        }
+        // If this fails, someone has popped it.
+        !slot.replace(put, None)
+    }
+}

@@ -1,0 +1,145 @@
+//! Objects whose order is relaxed, and those that are tested beside them.
+//!
+//! They are those of L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability for
+//! concurrent data structures* (2015), tables I and IV, correct and faulty. What is removed may be out of order by at most
+//! *K* steps, the *quasi factor*; some are linearizable all the same. Two more of the paper are in this crate already:
+//! its `ms-queue` is [`MsQueue`](crate::ms_queue::MsQueue), and its `t-stack` is
+//! [`TreiberStack`](crate::treiber_stack::TreiberStack).
+//!
+//! What an object chooses at random, it chooses by [`choose`](trueline::primitives::choose), so that a scheduler can
+//! choose for it. Each is a [`Collection`], so that the paper's small programs, a list of [calls](Call) for each thread,
+//! can be run on any of them; [`catalog`] makes them by name.
+//!
+//! An object that is judged as a `bag` loses nothing, has nothing twice, and says that it is empty only if it is. Where
+//! the order is wrong, it takes a specification of the relaxed order to tell: those rows are [apart](catalog::RANKED), and
+//! `trueline test` does not have them yet.
+//!
+//! | name | made by | paper | fault | specification | expected |
+//! |---|---|---|---|---|---|
+//! | `iqueue` | [`IQueue::new`](iqueue::IQueue::new) | | | `queue` | accepted |
+//! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | Round-Up table I, `IQueue` | a slot that is not filled yet is taken for the end | `queue` | rejected |
+//! | `herlihy-wing-queue` | [`HerlihyWingQueue`](herlihy_wing_queue::HerlihyWingQueue) | Round-Up table I, `Herlihy/Wing queue` | | `queue` | accepted |
+//! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | Round-Up table I, `Quasi Queue` | | `bag` | accepted |
+//! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read, then set | `bag` | rejected |
+//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `bag` | rejected |
+//! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | Round-Up table I, `Quasi Stack` | | `stack` | accepted |
+//! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | who is too late says that the stack is empty | `stack` | rejected |
+//! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes what is too far from the top | `stack` | rejected |
+//! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `bag` | accepted |
+//! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
+//! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for one thread, used by many | `queue` | rejected |
+//! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `bag` | accepted |
+//! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `bag` | accepted |
+//! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
+//! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | Round-Up table IV, `ubk-queue` | | `bag` | accepted |
+//! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
+//! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `bag` | accepted |
+//! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `bag` | rejected |
+//! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes what is too far from the front | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes what is too far from the front | `k-priority-queue:2` | rejected |
+//! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the first may be overtaken for ever | `displacement-queue:2` | rejected |
+//! | `quasi-priority-queue-faulty-no-window` | [`quasi_priority_queue::Fault::NoWindow`] | Round-Up §II | the first may be overtaken for ever | `quasi-priority-queue:2` | rejected |
+
+pub mod catalog;
+mod cells;
+mod word;
+
+pub mod bk_queue;
+pub mod herlihy_wing_queue;
+pub mod iqueue;
+pub mod k_stack;
+pub mod quasi_priority_queue;
+pub mod quasi_queue;
+pub mod quasi_stack;
+pub mod rd_queue;
+pub mod sl_queue;
+pub mod ubk_queue;
+
+use trueline::primitives::spin_hint;
+
+/// A call of a [`Collection`], for programs that are lists of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Call {
+    /// Inserts a value.
+    Insert(u64),
+    /// Removes one.
+    Remove,
+}
+
+/// What the objects of this module have in common: values go in, and come out again.
+pub trait Collection: Send + Sync {
+    /// Inserts a value, which is its priority too if it needs one. Where there is a bound it waits for room.
+    fn insert(&self, value: u64);
+
+    /// Removes a value and returns it; `None` if there is none, unless it waits then.
+    fn remove(&self) -> Option<u64>;
+
+    /// Makes a call, and returns what was removed.
+    fn call(&self, call: Call) -> Option<u64> {
+        match call {
+            Call::Insert(value) => {
+                self.insert(value);
+                None
+            }
+            Call::Remove => self.remove(),
+        }
+    }
+}
+
+macro_rules! collections {
+    ($($type:ty: $insert:ident, $remove:ident;)*) => {$(
+        impl Collection for $type {
+            fn insert(&self, value: u64) {
+                self.$insert(value);
+            }
+
+            fn remove(&self) -> Option<u64> {
+                self.$remove()
+            }
+        }
+    )*};
+}
+
+collections! {
+    iqueue::IQueue: enqueue, dequeue;
+    quasi_queue::QuasiQueue: enqueue, dequeue;
+    quasi_stack::QuasiStack: push, pop;
+    sl_queue::SlQueue: enqueue, dequeue;
+    rd_queue::RdQueue: enqueue, dequeue;
+    ubk_queue::UbkQueue: enqueue, dequeue;
+    k_stack::KStack: push, pop;
+    crate::ms_queue::MsQueue: enqueue, dequeue;
+    crate::treiber_stack::TreiberStack: push, pop;
+}
+
+impl Collection for herlihy_wing_queue::HerlihyWingQueue {
+    fn insert(&self, value: u64) {
+        self.enqueue(value);
+    }
+
+    fn remove(&self) -> Option<u64> {
+        Some(self.dequeue())
+    }
+}
+
+impl Collection for quasi_priority_queue::QuasiPriorityQueue {
+    fn insert(&self, value: u64) {
+        self.insert(value, value);
+    }
+
+    fn remove(&self) -> Option<u64> {
+        self.delete_min()
+    }
+}
+
+impl Collection for bk_queue::BkQueue {
+    fn insert(&self, value: u64) {
+        while !self.enqueue(value) {
+            spin_hint();
+        }
+    }
+
+    fn remove(&self) -> Option<u64> {
+        self.dequeue()
+    }
+}

@@ -1,0 +1,99 @@
+//! A priority queue with a window.
+//!
+//! The `Quasi Priority Queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its fault b2; the
+//! window is that of section II, figure 4. The paper does not say how it is made.
+//!
+//! A sorted list behind a lock. To take the least, take any of the first *K* + 1, the *window*. In the paper the window
+//! stays until all of it is taken, so that nothing is overtaken for ever; but something that is less may come in
+//! meanwhile, and would wait for all of it. Here each entry counts how often it was overtaken, and the window ends with
+//! the first one that must not be overtaken again. Each is among the first *K* + 1 when it is taken, and overtaken at most
+//! *K* times.
+//!
+//! | fault | what is wrong | a history, for *K* = 1 |
+//! |---|---|---|
+//! | [`Fault::BeyondWindow`] | takes any of the first 2*K* + 2; b2 | 1, 2 and 3 are inserted; then `delete_min` → 3 |
+//! | [`Fault::NoWindow`] | nobody counts: one of the first *K* + 1 is taken, and the first may stay for ever; section II | 1, 2 and 3 are inserted; then `delete_min` → 2, → 3 |
+
+use trueline::primitives::{Mutex, choose};
+
+/// What is wrong with a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Takes what is too far from the front.
+    BeyondWindow,
+    /// Lets entries be overtaken for ever.
+    NoWindow,
+}
+
+#[derive(Debug)]
+struct Entry {
+    priority: u64,
+    value: u64,
+    /// How often something behind it was taken.
+    overtaken: usize,
+}
+
+/// The queue.
+///
+/// ```
+/// use trueline_objects::relaxed::quasi_priority_queue::QuasiPriorityQueue;
+///
+/// let queue = QuasiPriorityQueue::new(1);
+/// [30, 10, 20].into_iter().for_each(|value| queue.insert(value, value / 10));
+/// assert_ne!(queue.delete_min(), Some(30));
+/// ```
+#[derive(Debug)]
+pub struct QuasiPriorityQueue {
+    factor: usize,
+    /// The least priority first, and of equals the one that came first.
+    entries: Mutex<Vec<Entry>>,
+    fault: Option<Fault>,
+}
+
+impl QuasiPriorityQueue {
+    /// An empty queue with this quasi factor.
+    pub fn new(factor: usize) -> Self {
+        Self::with(factor, None)
+    }
+
+    /// An empty queue that is wrong.
+    pub fn faulty(factor: usize, fault: Fault) -> Self {
+        Self::with(factor, Some(fault))
+    }
+
+    fn with(factor: usize, fault: Option<Fault>) -> Self {
+        Self { factor, entries: Mutex::new(Vec::new()), fault }
+    }
+
+    /// Adds a value with a priority, of which the least comes first.
+    pub fn insert(&self, value: u64, priority: u64) {
+        let mut entries = self.entries.lock();
+        let at = entries.partition_point(|entry| entry.priority <= priority);
+        entries.insert(at, Entry { priority, value, overtaken: 0 });
+    }
+
+    /// Removes and returns one of the *K* + 1 values with the least priorities; `None` if the queue is empty.
+    pub fn delete_min(&self) -> Option<u64> {
+        let mut entries = self.entries.lock();
+        if entries.is_empty() {
+            return None;
+        }
+        let chosen = choose(self.window(&entries));
+        entries[..chosen].iter_mut().for_each(|entry| entry.overtaken += 1);
+        Some(entries.remove(chosen).value)
+    }
+
+    /// How many of the first entries may be taken.
+    fn window(&self, entries: &[Entry]) -> usize {
+        let first = self.factor + 1;
+        let longest = match self.fault {
+            Some(Fault::BeyondWindow) => 2 * first,
+            Some(Fault::NoWindow) => first,
+            None => {
+                let due = entries.iter().position(|entry| entry.overtaken == self.factor);
+                due.map_or(first, |due| first.min(due + 1))
+            }
+        };
+        longest.min(entries.len())
+    }
+}

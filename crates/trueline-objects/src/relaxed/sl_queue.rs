@@ -1,0 +1,98 @@
+//! A linked list for one thread.
+//!
+//! The `sl-queue` of the Scal suite (C. M. Kirsch and others, University of Salzburg), tested in Zhang, Chattopadhyay and
+//! Wang, *Round-Up* (2015), tables IV and V: it is not meant for many threads, and the paper shows that it is not.
+//!
+//! A linked list whose first node is a dummy. To enqueue, link a node behind the last one, and let the tail be it. To
+//! dequeue, read the value of the second node, and let the head be it. The correct one does so behind a lock.
+//!
+//! | fault | what is wrong | a history |
+//! |---|---|---|
+//! | [`Fault::NoLock`] | there is no lock: of two enqueues at a time, one overwrites the link of the other; two dequeues take the same node | `enqueue(1)`; of two dequeues at a time, both → 1. Or two enqueues at a time; of two dequeues behind them, one → none |
+
+use trueline::primitives::Ordering::SeqCst;
+use trueline::primitives::{AtomicU32, AtomicU64, Mutex};
+
+use crate::arena::{Arena, NULL};
+
+/// What is wrong with a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
+    /// Has no lock.
+    NoLock,
+}
+
+#[derive(Default, Debug)]
+struct Node {
+    value: AtomicU64,
+    next: AtomicU32,
+}
+
+/// The queue.
+///
+/// ```
+/// use trueline_objects::relaxed::sl_queue::SlQueue;
+///
+/// let queue = SlQueue::new();
+/// queue.enqueue(1);
+/// assert_eq!(queue.dequeue(), Some(1));
+/// ```
+#[derive(Debug)]
+pub struct SlQueue {
+    lock: Mutex<()>,
+    head: AtomicU32,
+    tail: AtomicU32,
+    nodes: Arena<Node>,
+    fault: Option<Fault>,
+}
+
+impl SlQueue {
+    /// An empty queue behind a lock.
+    pub fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// An empty queue that is wrong.
+    pub fn faulty(fault: Fault) -> Self {
+        Self::with(Some(fault))
+    }
+
+    fn with(fault: Option<Fault>) -> Self {
+        let nodes = Arena::new();
+        let dummy = nodes.allocate();
+        Self { lock: Mutex::new(()), head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), nodes, fault }
+    }
+
+    /// Adds a value at the end.
+    pub fn enqueue(&self, value: u64) {
+        let _alone = (self.fault != Some(Fault::NoLock)).then(|| self.lock.lock());
+        let node = self.nodes.allocate();
+        self.nodes[node].value.unscheduled().store(value, SeqCst);
+        let tail = self.tail.load(SeqCst);
+        self.nodes[tail].next.store(node, SeqCst);
+        self.tail.store(node, SeqCst);
+    }
+
+    /// Removes and returns the value at the front; `None` if the queue is empty.
+    pub fn dequeue(&self) -> Option<u64> {
+        let _alone = (self.fault != Some(Fault::NoLock)).then(|| self.lock.lock());
+        let head = self.head.load(SeqCst);
+        if head == self.tail.load(SeqCst) {
+            return None;
+        }
+        let next = self.nodes[head].next.load(SeqCst);
+        if next == NULL {
+            // Only where links were overwritten: the list ends before the tail.
+            return None;
+        }
+        let value = self.nodes[next].value.load(SeqCst);
+        self.head.store(next, SeqCst);
+        Some(value)
+    }
+}
+
+impl Default for SlQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
