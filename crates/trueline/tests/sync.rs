@@ -10,8 +10,8 @@ use trueline::judge::{Algorithm, Budget, Config};
 use trueline::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
     Combine, CounterChannel, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter, FilterChannel, FilterChannelOp,
-    MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp, TimeoutChannel, TimeoutExchanger,
-    TwoFamilies, TwoFamiliesOp,
+    MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp, TerminatingQueues,
+    TerminatingQueuesOp, TimeoutChannel, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
 };
 use trueline::verdict::{LimitKind, ProgressVerdict, Verdict};
 
@@ -306,6 +306,10 @@ families! {
     terminating_queue: TerminatingQueue::new(3), 3, false, |random: &mut Random, _| match random.below(5) {
         0 | 1 => TerminatingQueueOp::Enqueue(random.below(3)),
         _ => TerminatingQueueOp::Dequeue,
+    };
+    terminating_queues: TerminatingQueues::new(3), 3, false, |random: &mut Random, process| match random.below(5) {
+        0 | 1 => TerminatingQueuesOp::Enqueue(process, random.below(3)),
+        _ => TerminatingQueuesOp::Dequeue(process),
     };
     broadcast: Broadcast::new(2), 4, false, |random: &mut Random, _| match random.below(3) {
         0 => ChannelOp::Send(random.below(2)),

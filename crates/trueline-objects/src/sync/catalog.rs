@@ -21,7 +21,7 @@ use super::filter_channel::{self, Filter, FilterChannel};
 use super::men_women::{self, MenWomen};
 use super::one_family::{self, OneFamily};
 use super::signal::{self, Signal};
-use super::terminating_queue::{self, TerminatingQueue};
+use super::terminating_queue::{self, TerminatingQueue, TerminatingQueues};
 use super::timeout_channel::{self, TimeoutChannel};
 use super::timeout_exchanger::{self, TimeoutExchanger};
 use super::two_families::{self, TwoFamilies};
@@ -216,6 +216,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
         })
     })
     .fault("waits for nobody", REJECTED),
+    Entry::synchronising("terminating-queues", "terminating-queues:4", terminating_queues).paper("§1"),
     Entry::synchronising("atomic-broadcast", "broadcast:3", |settings| broadcast(settings, AtomicBroadcast::new))
         .paper("§9"),
     Entry::synchronising("atomic-broadcast-faulty-no-rounds", "broadcast:3", |settings| {
@@ -611,22 +612,41 @@ fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQue
         .operation("enqueue", 0..values, |queue, value| queue.enqueue(value))
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .may_block()
-        .worker(move |worker| {
-            let mut enqueues = if worker.thread() % 2 == 0 { 0 } else { worker.operations() };
-            loop {
-                if enqueues > 0 && worker.random().chance(1, 2) {
-                    enqueues -= 1;
-                    let value = any_value(worker, values);
-                    worker.call::<_, ()>("enqueue", value);
-                } else if worker.call::<_, Option<u64>>("dequeue", ()).is_none() {
-                    return;
-                }
-            }
-        })
+        .worker(move |worker| until_all_wait(worker, values))
         .into_plan()
         .threads(workers)
         .calls(CALLS)
         .chaos(CHAOS)
+}
+
+/// The same with a queue for each.
+fn terminating_queues(settings: &Settings) -> Plan {
+    let workers = settings.parties(THREADS);
+    let values = settings.values.unwrap_or(20).max(1);
+    trueline::test(move || TerminatingQueues::new(workers as usize))
+        .handle(|queues, me| (queues.clone(), me as usize))
+        .spec(&format!("terminating-queues:{workers}"))
+        .operation("enqueue", 0..values, |(queues, me), value| queues.enqueue(*me, value))
+        .operation("dequeue", (), |(queues, me), ()| queues.dequeue(*me))
+        .may_block()
+        .worker(move |worker| until_all_wait(worker, values))
+        .into_plan()
+        .threads(workers)
+        .calls(CALLS)
+        .chaos(CHAOS)
+}
+
+fn until_all_wait(worker: &mut Worker<'_>, values: u64) {
+    let mut enqueues = if worker.thread() % 2 == 0 { 0 } else { worker.operations() };
+    loop {
+        if enqueues > 0 && worker.random().chance(1, 2) {
+            enqueues -= 1;
+            let value = any_value(worker, values);
+            worker.call::<_, ()>("enqueue", value);
+        } else if worker.call::<_, Option<u64>>("dequeue", ()).is_none() {
+            return;
+        }
+    }
 }
 
 /// The first thread sends, the others receive.

@@ -58,6 +58,7 @@
 //! | `closeable-channel-faulty-old-library` | [`closeable_channel::Fault::OldLibrary`] | | the same, with three conditions | `closeable-channel` | rejected |
 //! | `terminating-queue` | [`TerminatingQueue::new`](terminating_queue::TerminatingQueue::new) | §1, §9 | | `terminating-queue:4` | accepted |
 //! | `terminating-queue-faulty-returns-at-once` | [`terminating_queue::Fault::ReturnsAtOnce`] | | waits for nobody | `terminating-queue:4` | rejected |
+//! | `terminating-queues` | [`TerminatingQueues::new`](terminating_queue::TerminatingQueues::new) | §1 | | `terminating-queues:4` | accepted |
 //! | `atomic-broadcast` | [`AtomicBroadcast::new`](atomic_broadcast::AtomicBroadcast::new) | §9 | | `broadcast:3` | accepted |
 //! | `atomic-broadcast-faulty-no-rounds` | [`atomic_broadcast::Fault::NoRounds`] | | a send overwrites another | `broadcast:3` | rejected or stuck |
 //! | `signal` | [`Signal::new`](signal::Signal::new) | §10 | | `signal` | accepted |
@@ -65,8 +66,7 @@
 //! | `signal-faulty-early-down` | [`signal::Fault::EarlyDown`] | | the child leaves as soon as it is seen | `signal` | rejected or stuck |
 //!
 //! A call of a [`Signal`](signal::Signal) takes effect in two steps, and is judged by
-//! [interval linearizability](trueline::judge::interval). Without a name, as no specification judges them yet:
-//! [`TerminatingQueues`](terminating_queue::TerminatingQueues), a queue for each worker.
+//! [interval linearizability](trueline::judge::interval).
 
 pub(crate) mod catalog;
 mod monitor;

@@ -471,6 +471,15 @@ pub const SPECS: &[SpecInfo] = &[
         ],
     },
     SpecInfo {
+        name: "terminating-queues",
+        parameter: ":N",
+        summary: "a queue for each of N workers, the processes from 0 on: who has nothing takes from any other, or waits; if all N wait, they end together",
+        operations: &[
+            op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
+            op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
+        ],
+    },
+    SpecInfo {
         name: "broadcast",
         parameter: ":N",
         summary: "a send and N receives synchronise",

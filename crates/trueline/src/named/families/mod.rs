@@ -67,6 +67,10 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
             let queue = synchronising::TerminatingQueue::new(parties(name, parameter)?);
             Box::new(Synchronising(sync::TerminatingQueueFamily(queue)))
         }
+        "terminating-queues" => {
+            let queues = synchronising::TerminatingQueues::new(parties(name, parameter)?);
+            Box::new(Synchronising(sync::TerminatingQueuesFamily(queues)))
+        }
         "broadcast" => {
             let broadcast = synchronising::Broadcast::new(parties(name, parameter)?);
             Box::new(Synchronising(sync::BroadcastFamily(broadcast)))

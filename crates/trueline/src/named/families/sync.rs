@@ -11,7 +11,8 @@ use crate::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
     CloseableChannelRet, CounterChannel, CounterChannelRet, EnrollableBarrier, EnrollableBarrierOp, Exchanger, Filter,
     FilterChannel, FilterChannelOp, MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp,
-    TerminatingQueueRet, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
+    TerminatingQueueRet, TerminatingQueues, TerminatingQueuesOp, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger,
+    TwoFamilies, TwoFamiliesOp,
 };
 use crate::verdict::{Judgement, ProgressVerdict};
 
@@ -314,6 +315,24 @@ families! {
         |op| match op {
             TerminatingQueueOp::Enqueue(value) => record("enqueue", value.clone()),
             TerminatingQueueOp::Dequeue => record("dequeue", Value::Null),
+        },
+        |ret| match ret {
+            TerminatingQueueRet::Done => DONE.to_owned(),
+            TerminatingQueueRet::Value(value) => show_option(value.as_ref()),
+        };
+    TerminatingQueuesFamily: TerminatingQueues<Value>,
+        |name, process, record| Ok(match name {
+            "enqueue" => TerminatingQueuesOp::Enqueue(process.0, element(record)?),
+            "dequeue" => TerminatingQueuesOp::Dequeue(process.0),
+            name => not_in_table(name),
+        }),
+        |record, op, result| match op {
+            TerminatingQueuesOp::Enqueue(..) => done(record, result).map(|()| TerminatingQueueRet::Done),
+            TerminatingQueuesOp::Dequeue(_) => Ok(TerminatingQueueRet::Value(element_or_empty(result))),
+        },
+        |op| match op {
+            TerminatingQueuesOp::Enqueue(_, value) => record("enqueue", value.clone()),
+            TerminatingQueuesOp::Dequeue(_) => record("dequeue", Value::Null),
         },
         |ret| match ret {
             TerminatingQueueRet::Done => DONE.to_owned(),

@@ -20,6 +20,7 @@
 //! | [`TimeoutExchanger`] | two, or one that gives up |
 //! | [`CloseableChannel`] | a send and a receive until it is closed, then each alone |
 //! | [`TerminatingQueue`] | each alone, or all n that wait for an element |
+//! | [`TerminatingQueues`] | the same with a queue for each worker |
 //! | [`Broadcast`] | a send and n receives |
 
 mod abc;
@@ -33,6 +34,7 @@ mod families;
 mod filter_channel;
 mod men_women;
 mod terminating_queue;
+mod terminating_queues;
 mod timeout;
 
 use std::fmt::Debug;
@@ -49,6 +51,7 @@ pub use families::{Met, OneFamily, TwoFamilies, TwoFamiliesOp};
 pub use filter_channel::{Filter, FilterChannel, FilterChannelOp};
 pub use men_women::{MenWomen, MenWomenOp};
 pub use terminating_queue::{TerminatingQueue, TerminatingQueueOp, TerminatingQueueRet};
+pub use terminating_queues::{TerminatingQueues, TerminatingQueuesOp};
 pub use timeout::{TimeoutChannel, TimeoutChannelRet, TimeoutExchanger};
 
 /// What a synchronisation may lead to: each possible state, with what each execution then returns, in their order.
