@@ -237,6 +237,7 @@ mod tests {
             all_allowed: true,
             is_first: true,
             conflict: Vec::new(),
+            quasi: None,
         };
         let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
         assert_eq!(

@@ -315,6 +315,7 @@ impl Judge {
             all_allowed,
             is_first: true,
             conflict: Vec::new(),
+            quasi: None,
         })
     }
 
