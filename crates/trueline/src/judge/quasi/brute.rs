@@ -131,7 +131,12 @@ impl<S: Spec> Legal<'_, '_, S> {
 }
 
 /// Whether two orders of the same operations are as near each other as the semantics asks.
-pub(super) fn is_near<Op, Ret>(task: &Task, semantics: &Semantics<'_, Op, Ret>, order: &[u32], permuted: &[u32]) -> bool {
+pub(super) fn is_near<Op, Ret>(
+    task: &Task,
+    semantics: &Semantics<'_, Op, Ret>,
+    order: &[u32],
+    permuted: &[u32],
+) -> bool {
     let of_class = |order: &[u32], class: u32| -> Vec<u32> {
         order.iter().copied().filter(|op| task.class[*op as usize] == Some(class)).collect()
     };
@@ -149,7 +154,10 @@ pub(super) fn is_near<Op, Ret>(task: &Task, semantics: &Semantics<'_, Op, Ret>, 
         Kind::OfProgram(..) => {
             let differs = |class: Option<u32>| {
                 order.iter().zip(permuted).any(|(one, other)| {
-                    one != other && (class.is_none() || task.class[*one as usize] != class || task.class[*other as usize] != class)
+                    one != other
+                        && (class.is_none()
+                            || task.class[*one as usize] != class
+                            || task.class[*other as usize] != class)
                 })
             };
             // Only one class is permuted, and its operations change places among themselves.

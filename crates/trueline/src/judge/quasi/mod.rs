@@ -412,7 +412,10 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         };
         let same = in_order(order);
         assert!(same.windows(2).all(|pair| pair[0] != pair[1]), "no operation is there twice");
-        assert!(task.operations().all(|op| !task.must(op) || same.binary_search(&op).is_ok()), "all that returned is there");
+        assert!(
+            task.operations().all(|op| !task.must(op) || same.binary_search(&op).is_ok()),
+            "all that returned is there"
+        );
         assert_eq!(same, in_order(permuted), "both orders have the same operations");
         let mut latest = 0;
         for op in order {
@@ -451,9 +454,8 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         };
         let (one, other) = (places(order), places(permuted));
         let is_near = |op: &u32| {
-            task.class[*op as usize].is_none_or(|class| {
-                one[*op as usize].abs_diff(other[*op as usize]) <= task.factors[class as usize]
-            })
+            task.class[*op as usize]
+                .is_none_or(|class| one[*op as usize].abs_diff(other[*op as usize]) <= task.factors[class as usize])
         };
         if !matches!(self.semantics.kind, Kind::OfProgram(..)) {
             return order.iter().all(is_near);

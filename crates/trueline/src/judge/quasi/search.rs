@@ -150,7 +150,8 @@ impl<'t> Search<'t> {
             previous[ring] = number_of(last);
         }
         let must = task.operations().filter(|op| task.must(*op));
-        let takes = must.clone().filter(|op| task.queue.as_ref().is_some_and(|roles| roles[*op as usize] != Role::Puts));
+        let takes =
+            must.clone().filter(|op| task.queue.as_ref().is_some_and(|roles| roles[*op as usize] != Role::Puts));
         Self {
             must: must.clone().count(),
             takes: takes.count(),

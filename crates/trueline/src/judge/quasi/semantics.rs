@@ -49,12 +49,7 @@ impl<'a, Op, Ret> Factors<'a, Op, Ret> {
 
     /// And the operations that `has` has, which may be out of order by `factor`.
     #[must_use]
-    pub fn class(
-        self,
-        name: impl Into<String>,
-        factor: u32,
-        has: impl Fn(&Op) -> bool + Send + Sync + 'a,
-    ) -> Self {
+    pub fn class(self, name: impl Into<String>, factor: u32, has: impl Fn(&Op) -> bool + Send + Sync + 'a) -> Self {
         self.class_by_result(name, factor, move |op, _| has(op))
     }
 
@@ -140,14 +135,16 @@ impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
     }
 
     /// All that a program does: `before`, then `threads` one call at a time, then `after`, on the object of `spec`.
-    pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(
-        spec: &S,
-        before: &[Op],
-        threads: &[Vec<Op>],
-        after: &[Op],
-    ) -> Self {
-        let mut program =
-            Program { spec, before, threads, after, done: vec![0; threads.len()], sequence: Vec::new(), found: Vec::new() };
+    pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
+        let mut program = Program {
+            spec,
+            before,
+            threads,
+            after,
+            done: vec![0; threads.len()],
+            sequence: Vec::new(),
+            found: Vec::new(),
+        };
         program.go_on(0, &spec.initial());
         Self { histories: program.found }
     }
