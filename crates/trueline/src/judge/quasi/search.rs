@@ -31,15 +31,24 @@
 //! first value must be the next that takes at all, so that it is taken at once, and nothing else is tried. Without this,
 //! every number of operations of one class would be tried with every number of the other.
 //!
+//! If no value comes twice, more can be foreseen: values come out in the order in which they are put in. Of two dequeues `w`
+//! and `v` in a class, let `w` return before `2K - 1` others are called that return before `v` is called (or before `v` is
+//! called, if `K` is 0). In `s'` they are at least `2K` places apart, so that in `s''` `w` is still first, and so is the
+//! enqueue of its value. So `v`'s value is not put in before that of `w` is ([`Foresight`]). A value that nobody takes out is
+//! put in behind all that somebody does.
+//!
 //! # Complexity
 //! For classes that are kept together by time, about `n 2^k` configurations times the orders of `K` operations; O(K^2 + k)
 //! each, where `k` operations are open at a time. With several classes and no queue, `n` may become `n^2`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use hashbrown::HashSet;
 
 use super::super::search::automaton::{Automaton, Step};
 use super::super::search::{Meter, StateId, hash};
-use super::task::{Found, NEVER, Role, Task};
+use super::task::{Found, NEVER, Queue, Role, Task};
 use crate::verdict::LimitKind;
 
 /// A class: its order in `s''`, in `s'`, and what is in `s''` but not in `s'`.
@@ -76,8 +85,98 @@ struct Search<'t> {
     /// it empty.
     holds: usize,
     takes: usize,
+    foresight: Option<Foresight>,
     seen: HashSet<Box<[u32]>, hash::Builder>,
     key: Vec<u32>,
+}
+
+/// Which values are to be put into a queue before others.
+struct Foresight {
+    /// By operation that puts: when the value is taken out; [`NEVER`] if that need not be.
+    due: Vec<u32>,
+    /// By operation that puts: values that are taken out before this must be put in before.
+    until: Vec<u32>,
+    /// Operations that put what must be taken out and are not in `s''`, by when it is taken out, as a ring. Behind the
+    /// operations comes the ring itself.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl Foresight {
+    /// `None` if nothing can be foreseen.
+    fn new(task: &Task, queue: &Queue) -> Option<Self> {
+        let taken_by = queue.taken_by.as_ref()?;
+        let mut takes = task.operations().filter(|op| queue.roles[*op as usize] == Role::Takes);
+        let class = task.class[takes.next()? as usize]?;
+        if takes.any(|op| task.class[op as usize] != Some(class)) {
+            return None;
+        }
+        let between = (task.factors[class as usize] as usize).saturating_mul(2).saturating_sub(1);
+        let bounds = bounds(task, class, between);
+        let puts = || task.operations().filter(|op| queue.roles[*op as usize] == Role::Puts);
+        let (mut due, mut until) = (vec![NEVER; task.len()], vec![NEVER; task.len()]);
+        for put in puts() {
+            if let Some(taken) = taken_by[put as usize] {
+                due[put as usize] = task.returns[taken as usize];
+                // If it need not be taken out, it may be left behind.
+                until[put as usize] = if task.must(taken) { bounds[taken as usize] } else { 0 };
+            }
+        }
+        let mut by_due: Vec<u32> = puts().filter(|put| due[*put as usize] != NEVER).collect();
+        by_due.sort_by_key(|put| due[*put as usize]);
+        let ring = number_of(task.len());
+        let (mut next, mut previous) = (vec![ring; task.len() + 1], vec![ring; task.len() + 1]);
+        for (one, other) in
+            std::iter::once(ring).chain(by_due.iter().copied()).zip(by_due.iter().copied().chain([ring]))
+        {
+            next[one as usize] = other;
+            previous[other as usize] = one;
+        }
+        Some(Self { due, until, next, previous })
+    }
+
+    /// Whether some other value must be put in first.
+    fn forbids(&self, put: u32) -> bool {
+        let first = self.next[self.due.len()] as usize;
+        self.due.get(first).is_some_and(|due| *due < self.until[put as usize])
+    }
+
+    fn place(&mut self, put: u32, placed: bool) {
+        let at = put as usize;
+        if self.due[at] == NEVER {
+            return;
+        }
+        let (before, behind) = (self.previous[at], self.next[at]);
+        self.next[before as usize] = if placed { behind } else { put };
+        self.previous[behind as usize] = if placed { before } else { put };
+    }
+}
+
+/// By operation of a class: before when another must have returned for so many to be between them.
+fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
+    let members: Vec<u32> = task.operations().filter(|op| task.class[*op as usize] == Some(class)).collect();
+    if between == 0 {
+        return task.calls.clone();
+    }
+    let mut by_return: Vec<u32> = members.iter().copied().filter(|op| task.must(*op)).collect();
+    by_return.sort_by_key(|op| task.returns[*op as usize]);
+    let mut returned = by_return.into_iter().peekable();
+    let mut bounds = vec![0; task.len()];
+    // The last calls of those that returned.
+    let mut last: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    for op in members {
+        let call = task.calls[op as usize];
+        while let Some(other) = returned.next_if(|other| task.returns[*other as usize] < call) {
+            last.push(Reverse(task.calls[other as usize]));
+            if last.len() > between {
+                last.pop();
+            }
+        }
+        if last.len() == between {
+            bounds[op as usize] = last.peek().map_or(0, |Reverse(call)| *call);
+        }
+    }
+    bounds
 }
 
 /// A configuration on the way to the present one.
@@ -151,11 +250,12 @@ impl<'t> Search<'t> {
         }
         let must = task.operations().filter(|op| task.must(*op));
         let takes =
-            must.clone().filter(|op| task.queue.as_ref().is_some_and(|roles| roles[*op as usize] != Role::Puts));
+            must.clone().filter(|op| task.queue.as_ref().is_some_and(|queue| queue.roles[*op as usize] != Role::Puts));
         Self {
             must: must.clone().count(),
             takes: takes.count(),
             holds: 0,
+            foresight: task.queue.as_ref().and_then(|queue| Foresight::new(task, queue)),
             task,
             classes,
             class,
@@ -197,7 +297,7 @@ impl<'t> Search<'t> {
         let task = self.task;
         let mut candidates = Vec::new();
         // What takes the first value is the next that takes.
-        let only_takes = task.queue.as_ref().filter(|_| self.holds > 0 && self.takes > 0);
+        let only_takes = task.queue.as_ref().filter(|queue| queue.is_apart && self.holds > 0 && self.takes > 0);
         for (index, class) in self.classes.iter().enumerate() {
             let mut passed: Vec<u32> = Vec::new();
             for op in self.unplaced(index) {
@@ -210,7 +310,10 @@ impl<'t> Search<'t> {
                 if returned != NEVER && class.factor != usize::MAX {
                     passed.push(returned);
                 }
-                if only_takes.is_some_and(|roles| roles[op as usize] != Role::Takes) {
+                if only_takes.is_some_and(|queue| queue.roles[op as usize] != Role::Takes) {
+                    continue;
+                }
+                if self.foresight.as_ref().is_some_and(|foresight| self.puts(op) && foresight.forbids(op)) {
                     continue;
                 }
                 match automaton.step(state, task.kinds[op as usize], meter)? {
@@ -283,9 +386,16 @@ impl<'t> Search<'t> {
         self.previous[self.next[at] as usize] = op;
     }
 
+    fn puts(&self, op: u32) -> bool {
+        self.task.queue.as_ref().is_some_and(|queue| queue.roles[op as usize] == Role::Puts)
+    }
+
     fn count_role(&mut self, op: u32, placed: bool) {
-        let Some(roles) = &self.task.queue else { return };
-        let role = roles[op as usize];
+        let Some(queue) = &self.task.queue else { return };
+        let role = queue.roles[op as usize];
+        if let (Some(foresight), Role::Puts) = (&mut self.foresight, role) {
+            foresight.place(op, placed);
+        }
         let more = |count: &mut usize, more: bool| if more { *count += 1 } else { *count -= 1 };
         match role {
             Role::Puts => more(&mut self.holds, placed),

@@ -1,5 +1,8 @@
 //! The operations of one object in numbers, with their classes.
 
+use hashbrown::HashMap;
+
+use super::super::search::hash;
 use super::super::search::problem::{ClassId, Classes};
 use super::semantics::{Kind, Semantics};
 use crate::history::{Event, EventKind, History, OpId};
@@ -18,6 +21,17 @@ pub(super) enum Role {
     FindsEmpty,
 }
 
+/// What is known of the operations of a queue.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    /// By operation: what it does.
+    pub(super) roles: Vec<Role>,
+    /// Whether no class both puts and takes.
+    pub(super) is_apart: bool,
+    /// By operation that puts: what takes the same value. `None` if some value comes twice.
+    pub(super) taken_by: Option<Vec<Option<u32>>>,
+}
+
 /// The operations of one object, numbered in the order of their calls.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
@@ -31,8 +45,8 @@ pub(super) struct Task {
     pub(super) factors: Vec<u32>,
     /// By operation: what the automaton knows it as.
     pub(super) kinds: Vec<ClassId>,
-    /// If the object is a queue and no class both puts and takes: what each operation does.
-    pub(super) queue: Option<Vec<Role>>,
+    /// If the object is a queue.
+    pub(super) queue: Option<Queue>,
 }
 
 impl Task {
@@ -67,30 +81,53 @@ impl Task {
             queue: None,
             ids,
         };
-        task.queue = task.roles(spec, history).filter(|roles| task.is_apart(roles));
+        task.queue = task.queue(spec, history);
         task
     }
 
-    /// What each operation of a queue does; `None` if it is something else.
-    fn roles<S: Spec>(&self, spec: &S, history: &History<S::Op, S::Ret>) -> Option<Vec<Role>> {
+    /// What is known of the operations of a queue; `None` if it is something else.
+    fn queue<S: Spec>(&self, spec: &S, history: &History<S::Op, S::Ret>) -> Option<Queue> {
         if !matches!(spec.standard_initial(), Initial::Nothing) {
             return None;
         }
-        let role = |id: &OpId| match spec.standard(&history[*id].op, history[*id].outcome.result())? {
-            Standard::Enqueue(_) => Some(Role::Puts),
-            Standard::Dequeue(Taken::Value(_)) => Some(Role::Takes),
-            Standard::Dequeue(Taken::Nothing) => Some(Role::FindsEmpty),
-            _ => None,
-        };
-        self.ids.iter().map(role).collect()
+        let mut roles = Vec::with_capacity(self.len());
+        // By value: what puts it and what takes it.
+        let mut values: HashMap<&S::Value, [Option<u32>; 2], hash::Builder> = HashMap::default();
+        let mut is_distinct = true;
+        for (op, id) in self.operations().zip(&self.ids) {
+            let (role, value) = match spec.standard(&history[*id].op, history[*id].outcome.result())? {
+                Standard::Enqueue(value) => (Role::Puts, Some(value)),
+                Standard::Dequeue(Taken::Value(value)) => (Role::Takes, Some(value)),
+                Standard::Dequeue(Taken::Nothing) => (Role::FindsEmpty, None),
+                _ => return None,
+            };
+            roles.push(role);
+            if let Some(value) = value {
+                let both = values.entry(value).or_default();
+                is_distinct &= both[usize::from(role == Role::Takes)].replace(op).is_none();
+            }
+        }
+        let taken_by = is_distinct.then(|| {
+            let mut taken_by = vec![None; self.len()];
+            for [put, taken] in values.values() {
+                if let Some(put) = put {
+                    taken_by[*put as usize] = *taken;
+                }
+            }
+            taken_by
+        });
+        Some(Queue { is_apart: self.is_apart(&roles), roles, taken_by })
     }
 
     /// Whether no class both puts and takes.
     fn is_apart(&self, roles: &[Role]) -> bool {
-        let has = |class: u32, puts: bool| {
-            self.class.iter().zip(roles).any(|(of, role)| *of == Some(class) && (*role == Role::Puts) == puts)
-        };
-        (0..).zip(&self.factors).all(|(class, _)| !(has(class, true) && has(class, false)))
+        let mut does = vec![[false; 2]; self.factors.len()];
+        for (class, role) in self.class.iter().zip(roles) {
+            if let Some(class) = class {
+                does[*class as usize][usize::from(*role == Role::Puts)] = true;
+            }
+        }
+        does.iter().all(|does| *does != [true; 2])
     }
 
     pub(super) fn len(&self) -> usize {
