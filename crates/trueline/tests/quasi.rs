@@ -371,6 +371,62 @@ fn sequentializations_near_a_given_order_are_found() {
     assert!(counts.nearly > histories() / 20, "{counts:?}");
 }
 
+/// A queue that does not say that it is one.
+struct Unnamed(Queue<u8>);
+
+impl Spec for Unnamed {
+    type Op = QueueOp<u8>;
+    type Ret = QueueRet<u8>;
+    type State = <Queue<u8> as Spec>::State;
+    type Key = ();
+    type Value = ();
+
+    fn initial(&self) -> Self::State {
+        self.0.initial()
+    }
+
+    fn step(
+        &self,
+        state: &Self::State,
+        op: &QueueOp<u8>,
+        recorded: Option<&QueueRet<u8>>,
+    ) -> Outcomes<QueueRet<u8>, Self::State> {
+        self.0.step(state, op, recorded)
+    }
+}
+
+/// What is known of queues makes the search shorter, and changes no verdict.
+#[test]
+fn rules_for_queues_change_nothing() {
+    let mut counts = Counts::default();
+    let mut fewer = 0;
+    for seed in 0..histories() {
+        let mut random = Random::new(seed);
+        let calls = QUEUE.drained(&mut random, 6);
+        let processes = 1 + random.below(3);
+        let may_pend = random.chance(1, 4);
+        let Run { history, .. } = overlapping::<Queue<u8>>(calls, &mut random, processes, may_pend);
+        let semantics = match random.below(3) {
+            0 => Semantics::whole_domain(random.below(4)),
+            1 => Semantics::by_class(queue_factors(0, random.below(4))),
+            _ => Semantics::by_class(queue_factors(random.below(3), random.below(4))),
+        };
+        let budget = Budget::unlimited();
+        let with = check(&Queue::new(), &history, &semantics, QuasiAlgorithm::Search, &budget);
+        let without = check(&Unnamed(Queue::new()), &history, &semantics, QuasiAlgorithm::Search, &budget);
+        assert_eq!(with.verdict.name(), without.verdict.name(), "seed {seed}, {semantics}: {history:#?}");
+        // How much is learnt depends on how long the search takes.
+        match (more(&with.verdict), more(&without.verdict)) {
+            (Some(MoreFactor::MoreThan(_)), _) | (_, Some(MoreFactor::MoreThan(_))) => {}
+            (one, other) => assert_eq!(one, other, "seed {seed}, {semantics}: {history:#?}"),
+        }
+        fewer += u64::from(with.stats.configurations < without.stats.configurations);
+        counts.count(&with.verdict);
+    }
+    counts.check("queue", "with rules and without");
+    assert!(fewer > histories() / 10, "{fewer}");
+}
+
 /// Operations one after the other.
 fn sequential<Op: Clone + Debug, Ret: Clone + Debug>(calls: &[(Op, Ret)]) -> History<Op, Ret> {
     let mut builder = History::builder();
