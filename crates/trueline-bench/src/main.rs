@@ -14,6 +14,7 @@ mod find;
 mod lowe;
 mod measure;
 mod monitors;
+mod quasi;
 #[cfg(feature = "files")]
 mod shrink;
 mod sync;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         ["core", ref filter @ ..] => table(&core::rows(), filter),
         ["bounded"] => bounded::table(),
         ["lowe"] => lowe::table(),
+        ["quasi"] => quasi::tables(),
         ["sync"] => sync::table(),
         [command @ ("find" | "find-sync" | "find-stuck"), ref options @ ..] => {
             let Some(options) = find::Options::read(options) else { return usage() };
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
     );
     ExitCode::from(2)
 }

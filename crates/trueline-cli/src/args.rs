@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trueline::drive::Clock;
 use trueline::history::codec;
 use trueline::judge::{Algorithm, Rules};
+use trueline::named::QuasiFactors;
 use trueline::test::Token;
 
 /// The help of a command: what it does, examples, then everything that can be said.
@@ -33,6 +34,8 @@ Examples:
   trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
+  trueline check --spec quasi-queue:2 d.jsonl           not linearizable, but not far from it
+  trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
 
 A file holds JSON lines, of events or of whole operations:
@@ -154,9 +157,14 @@ pub(crate) struct CheckArgs {
     pub(crate) clock_skew: i64,
 
     /// What is judged: what returned (`safety`), or also whether operations that wait for others and are stuck at the end
-    /// should have returned (`progress`).
+    /// should have returned (`progress`), or whether operations are not far out of order (`quasi`, by --factor).
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
+
+    /// By how many places operations may be out of order: a number for all of them together, or one for each operation,
+    /// each a class of its own, such as `enq=0,deq=4`. It means --criterion quasi.
+    #[arg(long, value_name = "FACTORS")]
+    pub(crate) factor: Option<QuasiFactors>,
 
     /// Of a history that is not linearizable, print the few operations that this rests on.
     #[arg(long)]
@@ -268,6 +276,7 @@ pub(crate) enum Criterion {
     #[value(alias = "linearizable", alias = "synchronisation")]
     Safety,
     Progress,
+    Quasi,
 }
 
 /// How often operations are called.

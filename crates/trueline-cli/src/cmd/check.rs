@@ -43,6 +43,10 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         ));
         return ExitCode::from(2);
     }
+    if let Some(fault) = wrong_factors(args, &spec) {
+        output::error(fault);
+        return ExitCode::from(2);
+    }
     let config = config(args);
     let (inputs, passed_over) = find_inputs(&args.inputs);
     if !args.quiet {
@@ -64,6 +68,25 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     }
     progress.finish_and_clear();
     tally.exit_code()
+}
+
+/// What is wrong with the criterion and the factors, if anything is.
+fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
+    let name = spec.name();
+    if args.criterion == Criterion::Progress && args.factor.is_some() {
+        return Some("--factor is for --criterion quasi; leave one of them out".to_owned());
+    }
+    if args.criterion == Criterion::Quasi && args.factor.is_none() && !spec.is_quasi() {
+        return Some(format!(
+            "--criterion quasi needs factors for {name}; write --factor 2 for all operations together, or --factor enq=0,deq=4"
+        ));
+    }
+    if (args.criterion == Criterion::Quasi || args.factor.is_some()) && spec.has_progress() {
+        return Some(format!(
+            "{name} has operations that synchronise, which quasi linearizability is not asked of; leave it out"
+        ));
+    }
+    None
 }
 
 fn budget(args: &CheckArgs) -> Budget {
@@ -203,7 +226,14 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
         Err(fault) => return unreadable(fault.line(), fault.message().to_owned()),
     };
     let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
-    match spec.judge(history, config) {
+    let judged = match &args.factor {
+        None => spec.judge(history, config),
+        Some(factors) => match spec.judge_quasi(history, factors, config) {
+            Some(judged) => judged,
+            None => return unreadable(None, "such objects have no factors; leave --factor out".to_owned()),
+        },
+    };
+    match judged {
         Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
         Ok(judged) => {
             let counts = (judged.operations(), judged.pending());

@@ -61,6 +61,9 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
             entry.name
         ));
     }
+    if args.criterion == Criterion::Quasi {
+        return Err("--criterion quasi is for `trueline check`; an object's own criterion is in `--list`".to_owned());
+    }
     let mut plan = entry
         .plan(&settings)
         .noise(args.noise)

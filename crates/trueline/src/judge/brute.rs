@@ -85,6 +85,7 @@ pub(super) fn search<S: Spec>(
                     all_allowed: true,
                     is_first: true,
                     conflict: Vec::new(),
+                    quasi: None,
                 });
             }
             Err(kind) => return limit(kind, position),

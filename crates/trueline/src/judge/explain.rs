@@ -166,6 +166,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
             all_allowed,
             is_first: true,
             conflict: Vec::new(),
+            quasi: None,
         })
     }
 

@@ -33,6 +33,7 @@ pub mod monitor;
 mod numbers;
 mod part;
 mod partition;
+pub mod quasi;
 pub mod queue_lowe;
 mod replay;
 mod search;

@@ -175,6 +175,7 @@ impl<'a, S: Spec> Worker<'a, S> {
                     all_allowed: true,
                     is_first: true,
                     conflict: Vec::new(),
+                    quasi: None,
                 })
             }
             Found::Unknown { kind, level } => Verdict::Unknown(Limit {

@@ -20,6 +20,7 @@
 //! ```
 
 mod families;
+mod quasi;
 mod table;
 
 use std::any::Any;
@@ -31,6 +32,7 @@ use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
 use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
 
+pub use quasi::{NoFactors, QuasiFactors};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
 /// How a named specification reads histories.
@@ -152,6 +154,43 @@ impl NamedSpec {
     /// If an operation is unknown, or has an argument or a result of a wrong kind.
     pub fn judge(&self, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
         self.family.judge(self.info, history, config)
+    }
+
+    /// Reads `history` as a history of this specification, and judges whether it is quasi linearizable, by these factors;
+    /// `None` if that is not asked of such objects.
+    ///
+    /// ```
+    /// use trueline::history::codec::jsonl;
+    /// use trueline::judge::Config;
+    /// use trueline::named::{self, Options};
+    ///
+    /// let history = jsonl::read(&br#"
+    ///     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
+    ///     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
+    ///     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
+    ///     {"process":1,"f":"dequeue","result":1,"call":60,"return":70}
+    /// "#[..])?;
+    /// let spec = named::spec("queue", Options::new())?;
+    /// let factors = "enqueue=0,dequeue=1".parse()?;
+    /// let judged = spec.judge_quasi(history, &factors, &Config::new()).expect("a queue may be out of order")?;
+    /// assert!(judged.judgement().verdict.is_accepted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong kind, or has no factor.
+    pub fn judge_quasi(
+        &self,
+        history: RawHistory,
+        factors: &QuasiFactors,
+        config: &Config,
+    ) -> Option<Result<NamedJudgement, NamedError>> {
+        self.family.judge_quasi(self.info, history, factors, config)
+    }
+
+    /// Whether [`judge`](Self::judge) judges quasi linearizability.
+    pub fn is_quasi(&self) -> bool {
+        self.family.is_quasi()
     }
 
     /// Whether operations wait for each other, so that [`progress`](Self::progress) can be judged.
@@ -284,6 +323,20 @@ type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
+    /// Judges quasi linearizability; `None` if that is not asked of such objects.
+    fn judge_quasi(
+        &self,
+        _info: &SpecInfo,
+        _history: RawHistory,
+        _factors: &QuasiFactors,
+        _config: &Config,
+    ) -> Option<Result<NamedJudgement, NamedError>> {
+        None
+    }
+    /// Whether `judge` judges that.
+    fn is_quasi(&self) -> bool {
+        false
+    }
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
     fn has_progress(&self) -> bool {
         false
@@ -381,14 +434,7 @@ impl<F: Family> AnyFamily for F {
     }
 
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
-        let typed = history.try_map(|operation| {
-            read(
-                info,
-                operation,
-                |name, process, record| self.read_op(name, process, record),
-                |record, op, result| self.read_ret(record, op, result),
-            )
-        })?;
+        let typed = read_all(self, info, &history)?;
         drop(history);
         let judgement = judge::check(self.spec(), &typed, config);
         let evidence = judgement.verdict.evidence().cloned();
@@ -397,12 +443,38 @@ impl<F: Family> AnyFamily for F {
         Ok(NamedJudgement { judgement, history })
     }
 
+    fn judge_quasi(
+        &self,
+        info: &SpecInfo,
+        history: RawHistory,
+        factors: &QuasiFactors,
+        config: &Config,
+    ) -> Option<Result<NamedJudgement, NamedError>> {
+        Some(quasi::judge_quasi(self, info, history, factors, config))
+    }
+
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>> {
         let Typed { history, evidence } =
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
         Some(core.map(show::<F>))
     }
+}
+
+/// A history as a family reads it.
+fn read_all<F: Family>(
+    family: &F,
+    info: &SpecInfo,
+    history: &RawHistory,
+) -> Result<History<Op<F>, Ret<F>>, NamedError> {
+    history.try_map(|operation| {
+        read(
+            info,
+            operation,
+            |name, process, record| family.read_op(name, process, record),
+            |record, op, result| family.read_ret(record, op, result),
+        )
+    })
 }
 
 /// An operation and its outcome, or the line and the fault.

@@ -79,6 +79,29 @@ const WRITE: OperationInfo = op("write", &["w", "put", "set", "store"], "the new
 const ME: &str = "who comes, a number; the process if it is null";
 const SENT: &str = "the value that is sent";
 
+const QUEUE: &[OperationInfo] = &[
+    op("enqueue", &["enq", "push", "put", "insert", "add", "offer"], ELEMENT, IGNORED),
+    op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
+    op("peek", &["front"], NOTHING, OR_EMPTY),
+];
+
+const STACK: &[OperationInfo] = &[
+    op("push", &["put", "insert", "add"], ELEMENT, IGNORED),
+    op("pop", &["take", "remove"], NOTHING, OR_EMPTY),
+    op("top", &["peek"], NOTHING, OR_EMPTY),
+];
+
+const PRIORITY_QUEUE: &[OperationInfo] = &[
+    op("insert", &["add", "enqueue", "enq", "push", "put", "offer"], ELEMENT, IGNORED),
+    op(
+        "delete-min",
+        &["remove-min", "extract-min", "pop-min", "dequeue", "deq", "pop", "poll", "take"],
+        NOTHING,
+        OR_EMPTY,
+    ),
+    op("peek-min", &["peek", "min", "find-min", "get-min"], NOTHING, OR_EMPTY),
+];
+
 /// The specifications that have a name.
 pub const SPECS: &[SpecInfo] = &[
     SpecInfo {
@@ -223,11 +246,7 @@ pub const SPECS: &[SpecInfo] = &[
         name: "queue",
         parameter: "",
         summary: "first in, first out; unbounded, initially empty",
-        operations: &[
-            op("enqueue", &["enq", "push", "put", "insert", "add", "offer"], "the element", IGNORED),
-            op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
-            op("peek", &["front"], NOTHING, OR_EMPTY),
-        ],
+        operations: QUEUE,
     },
     SpecInfo {
         name: "bounded-queue",
@@ -248,11 +267,7 @@ pub const SPECS: &[SpecInfo] = &[
         name: "stack",
         parameter: "",
         summary: "last in, first out; unbounded, initially empty",
-        operations: &[
-            op("push", &["put", "insert", "add"], "the element", IGNORED),
-            op("pop", &["take", "remove"], NOTHING, OR_EMPTY),
-            op("top", &["peek"], NOTHING, OR_EMPTY),
-        ],
+        operations: STACK,
     },
     SpecInfo {
         name: "stack-heights",
@@ -280,16 +295,7 @@ pub const SPECS: &[SpecInfo] = &[
         name: "priority-queue",
         parameter: "",
         summary: "the least first: numbers by size, text by letter, lists by their first difference, such as [priority element]",
-        operations: &[
-            op("insert", &["add", "enqueue", "enq", "push", "put", "offer"], ELEMENT, IGNORED),
-            op(
-                "delete-min",
-                &["remove-min", "extract-min", "pop-min", "dequeue", "deq", "pop", "poll", "take"],
-                NOTHING,
-                OR_EMPTY,
-            ),
-            op("peek-min", &["peek", "min", "find-min", "get-min"], NOTHING, OR_EMPTY),
-        ],
+        operations: PRIORITY_QUEUE,
     },
     SpecInfo {
         name: "log",
@@ -347,6 +353,54 @@ pub const SPECS: &[SpecInfo] = &[
             op("add", &["put", "insert", "push"], "the element", IGNORED),
             op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
         ],
+    },
+    SpecInfo {
+        name: "quasi-queue",
+        parameter: ":K",
+        summary: "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
+        operations: QUEUE,
+    },
+    SpecInfo {
+        name: "quasi-stack",
+        parameter: ":K",
+        summary: "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
+        operations: STACK,
+    },
+    SpecInfo {
+        name: "quasi-priority-queue",
+        parameter: ":K",
+        summary: "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
+        operations: PRIORITY_QUEUE,
+    },
+    SpecInfo {
+        name: "k-fifo",
+        parameter: ":K[:empty]",
+        summary: "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may say so while it has up to K",
+        operations: QUEUE,
+    },
+    SpecInfo {
+        name: "out-of-order-queue",
+        parameter: ":K[:empty]",
+        summary: "gives out one of its K+1 oldest; `:empty` may say so while it has up to K",
+        operations: QUEUE,
+    },
+    SpecInfo {
+        name: "displacement-queue",
+        parameter: ":K",
+        summary: "gives out each element at most K places from where it was put in",
+        operations: QUEUE,
+    },
+    SpecInfo {
+        name: "k-stack",
+        parameter: ":K[:empty]",
+        summary: "gives out one of its K+1 newest; `:empty` may say so while it has up to K",
+        operations: STACK,
+    },
+    SpecInfo {
+        name: "k-priority-queue",
+        parameter: ":K[:empty]",
+        summary: "gives out one of its K+1 least; `:empty` may say so while it has up to K",
+        operations: PRIORITY_QUEUE,
     },
     SpecInfo {
         name: "sync-channel",

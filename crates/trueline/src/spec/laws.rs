@@ -246,6 +246,33 @@ pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::
     }
 }
 
+/// Checks that two specifications allow the same results, on walks.
+pub(crate) fn check_same<S: Spec, T: Spec<Op = S::Op, Ret = S::Ret>>(
+    one: &S,
+    other: &T,
+    operations: &[S::Op],
+    results: &[S::Ret],
+    seed: u64,
+) {
+    let mut random = Random::new(seed);
+    let mut answers = [0; 2];
+    for _ in 0..2_000 {
+        let mut sequence = Vec::new();
+        for _ in 0..1 + random.below(12) {
+            let operation = &operations[random.below(operations.len())];
+            let result = &results[random.below(results.len())];
+            sequence.push((operation.clone(), result.clone()));
+            let is_legal = is_legal(one, &sequence);
+            assert_eq!(is_legal, self::is_legal(other, &sequence), "{sequence:?}");
+            answers[usize::from(is_legal)] += 1;
+            if !is_legal {
+                sequence.pop();
+            }
+        }
+    }
+    assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
+}
+
 /// Whether the operations can have these results one after the other.
 pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool {
     let mut states = vec![spec.initial()];

@@ -1,12 +1,14 @@
 //! What a checker answers: never a `bool`, never an error.
 
 mod core;
+mod quasi;
 mod sync;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use core::{Core, Member, Role, Weakening};
+pub use quasi::{MoreFactor, QuasiEvidence};
 pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
 
 use crate::history::OpId;
@@ -63,17 +65,25 @@ pub struct Witness {
     pub order: Vec<OpId>,
     /// How many of them took effect together, one number for each time; empty if each did alone.
     pub together: Vec<u32>,
+    /// For quasi linearizability: the same operations in an order that the specification allows, which is not far from
+    /// [`order`](Witness::order). Empty for every other criterion, where `order` is allowed itself.
+    pub permuted: Vec<OpId>,
 }
 
 impl Witness {
     /// Operations that took effect one behind the other.
     pub fn one_by_one(order: Vec<OpId>) -> Self {
-        Self { order, together: Vec::new() }
+        Self { order, together: Vec::new(), permuted: Vec::new() }
+    }
+
+    /// Operations that took effect one behind the other, as if in the order `permuted`.
+    pub fn quasi(order: Vec<OpId>, permuted: Vec<OpId>) -> Self {
+        Self { order, together: Vec::new(), permuted }
     }
 
     /// Operations that took effect in groups.
     pub fn in_groups(groups: &[Vec<OpId>]) -> Self {
-        Self { order: groups.concat(), together: sizes(groups) }
+        Self { order: groups.concat(), together: sizes(groups), permuted: Vec::new() }
     }
 
     /// The operations that took effect together, in the order of the groups.
@@ -129,14 +139,16 @@ pub struct Evidence<Ret> {
     pub is_first: bool,
     /// Operations that conflict, if a monitor found them: the few that its explanation is about.
     pub conflict: Vec<OpId>,
+    /// For quasi linearizability, what is exact then: see [`QuasiEvidence`]. All the rest is a hint.
+    pub quasi: Option<QuasiEvidence>,
 }
 
 impl<Ret> Evidence<Ret> {
     /// The same evidence with results as another type.
     pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
-        let Self { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict } = self;
+        let Self { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict, quasi } = self;
         let allowed = allowed.iter().map(read).collect();
-        Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict }
+        Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict, quasi }
     }
 }
 
@@ -197,6 +209,8 @@ impl fmt::Display for Limit {
 pub struct Stats {
     /// The algorithm that gave the answer.
     pub algorithm: String,
+    /// What was judged, if it was not linearizability or synchronisation: which quasi linearizability, by which factors.
+    pub criterion: Option<String>,
     /// Why this algorithm, where it was chosen automatically.
     pub choice: Option<String>,
     /// The number of parts that were judged one by one.
@@ -207,6 +221,10 @@ pub struct Stats {
     pub backtracks: u64,
     /// Distinct states of the specification that were met.
     pub states: u64,
+    /// Sequentializations that the paper's enumeration for quasi linearizability made.
+    pub sequentializations: u64,
+    /// Quasi-permutations that it made.
+    pub permutations: u64,
     /// The most bytes that the tables and states of the search took at once.
     pub peak_bytes: u64,
     /// The time from a validated history to the verdict with its witness.

@@ -7,7 +7,8 @@ use crate::history::Value;
 
 /// The report as a JSON object on one line, without the line's end.
 ///
-/// Its fields: `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `operations`, `pending`,
+/// Its fields: `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `criterion` if it is quasi
+/// linearizability, with its factors, `operations`, `pending`,
 /// `partitions`, `stats` with `check_ns` (judging alone), `configurations`, `peak_bytes` and, where the algorithm was
 /// chosen automatically, `choice`; and `reason` if it was not accepted.
 ///
@@ -23,6 +24,9 @@ pub fn render(report: &Report) -> String {
     let mut out = String::from("{");
     let _ = write!(out, r#""file":{},"spec":{}"#, string(&report.file), string(&report.spec));
     let _ = write!(out, r#","verdict":"{}","algorithm":{}"#, report.verdict(), string(&stats.algorithm));
+    if let Some(criterion) = &stats.criterion {
+        let _ = write!(out, r#","criterion":{}"#, string(criterion));
+    }
     let _ = write!(out, r#","operations":{},"pending":{}"#, report.operations, report.pending);
     let _ = write!(out, r#","partitions":{}"#, stats.partitions);
     let _ = write!(out, r#","stats":{{"check_ns":{}"#, stats.elapsed.as_nanos());

@@ -10,7 +10,8 @@ use std::fmt::Display;
 
 use crate::history::{History, OpId, Operation};
 use crate::verdict::{
-    Core, Evidence, Judgement, Limit, LimitKind, Member, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
+    Core, Evidence, Judgement, Limit, LimitKind, Member, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats,
+    Verdict,
 };
 
 /// How many operations of a kind are shown.
@@ -69,6 +70,21 @@ pub struct Rejection {
     pub open: Vec<Line>,
     /// How many those are.
     pub open_total: usize,
+    /// For quasi linearizability: what there is to say instead.
+    pub quasi: Option<QuasiRejection>,
+}
+
+/// Why a history is not quasi linearizable, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuasiRejection {
+    /// The criterion, with its factors.
+    pub criterion: String,
+    /// By how much the factors would have to be larger.
+    pub more: MoreFactor,
+    /// The first operations that are not in the longest beginning of a legal order that was found.
+    pub out_of_reach: Vec<Line>,
+    /// How many those are.
+    pub out_of_reach_total: usize,
 }
 
 /// Which executions should have returned, ready to be shown.
@@ -249,7 +265,22 @@ impl Report {
     ) -> Self {
         let finding = match &judgement.verdict {
             Verdict::Accepted(_) => Finding::Accepted,
-            Verdict::Rejected(evidence) => Finding::Rejected(Rejection::new(&history(), evidence)),
+            Verdict::Rejected(evidence) => {
+                let history = history();
+                let mut rejection = Rejection::new(&history, evidence);
+                rejection.quasi = evidence.quasi.as_ref().map(|quasi| QuasiRejection {
+                    criterion: judgement.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
+                    more: quasi.more,
+                    out_of_reach: quasi
+                        .out_of_reach
+                        .iter()
+                        .take(MOST_SHOWN)
+                        .map(|id| Line::new(&history, *id, false))
+                        .collect(),
+                    out_of_reach_total: quasi.out_of_reach.len(),
+                });
+                Finding::Rejected(rejection)
+            }
             Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
         let stats = judgement.stats.clone();
@@ -358,11 +389,15 @@ impl Rejection {
             before_total: evidence.prefix.len(),
             open: open.iter().map(line).collect(),
             open_total: evidence.open.len(),
+            quasi: None,
         }
     }
 
     /// What was refused and what would have been allowed, in a sentence.
     pub fn reason(&self) -> String {
+        if let Some(QuasiRejection { criterion, more, .. }) = &self.quasi {
+            return format!("it is not {criterion}; {more}");
+        }
         let Line { place, process, operation, result, .. } = &self.refused;
         let operation = shorten(operation);
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };

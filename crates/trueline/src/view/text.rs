@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::{Finding, Line, Rejection, Report, Stall, Story, Told, shorten};
+use super::{Finding, Line, QuasiRejection, Rejection, Report, Stall, Story, Told, shorten};
 use crate::verdict::Role;
 
 /// How text is set off.
@@ -46,11 +46,17 @@ pub fn render(report: &Report, style: Style) -> String {
         count(report.stats.partitions, "partition"),
         duration(report.stats.elapsed),
     );
+    if let (Some(criterion), Finding::Accepted) = (&report.stats.criterion, &report.finding) {
+        let _ = writeln!(out, "  it is {criterion}");
+    }
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
     match &report.finding {
-        Finding::Rejected(rejection) => render_rejection(&mut out, rejection, style),
+        Finding::Rejected(rejection) => match &rejection.quasi {
+            Some(quasi) => render_quasi(&mut out, rejection, quasi),
+            None => render_rejection(&mut out, rejection, style),
+        },
         Finding::Stuck(stall) => render_stall(&mut out, stall),
         Finding::Accepted | Finding::Unknown(_) => {}
     }
@@ -158,6 +164,26 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
     let _ = writeln!(out, "{}", style.paint(RED, refused.trim_end()));
 }
 
+fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection) {
+    let widths = Widths::of(rejection.before.iter().chain(&quasi.out_of_reach));
+    if rejection.before_total > 0 {
+        let (shown, total) = (rejection.before.len(), rejection.before_total);
+        let part = if shown == total { String::new() } else { format!(" (the last {shown} of {total} operations)") };
+        let _ = writeln!(out, "  the longest beginning of a legal order that was found{part}:");
+    }
+    for line in &rejection.before {
+        render_line(out, line, &widths, "");
+    }
+    if quasi.out_of_reach_total > 0 {
+        let (shown, total) = (quasi.out_of_reach.len(), quasi.out_of_reach_total);
+        let part = if shown == total { String::new() } else { format!(" (the first {shown} of {total} operations)") };
+        let _ = writeln!(out, "  out of reach behind it{part}:");
+    }
+    for line in &quasi.out_of_reach {
+        render_line(out, line, &widths, "");
+    }
+}
+
 struct Widths {
     place: usize,
     process: usize,
@@ -237,6 +263,7 @@ mod tests {
             all_allowed: true,
             is_first: true,
             conflict: Vec::new(),
+            quasi: None,
         };
         let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
         assert_eq!(

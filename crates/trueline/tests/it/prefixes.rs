@@ -60,7 +60,8 @@ fn faulty<S: Spec>(
 
 /// Checks evidence step by step against the specification; gives the length of its prefix.
 fn check_evidence<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>) -> usize {
-    let Evidence { prefix, together: _, refused, event, open: _, allowed, all_allowed, is_first, conflict } = evidence;
+    let Evidence { prefix, together: _, refused, event, open: _, allowed, all_allowed, is_first, conflict, quasi: _ } =
+        evidence;
     assert!(*is_first && !conflict.is_empty());
     assert_eq!(history[*refused].return_position(), Some(*event));
     // Evidence is about the part of the refused operation.

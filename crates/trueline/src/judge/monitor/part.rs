@@ -169,6 +169,7 @@ fn evidence<S: Spec>(
         is_first,
         open: open_at_return(history, task.events, refused),
         conflict,
+        quasi: None,
     }
 }
 

@@ -208,6 +208,7 @@ fn check_numbered(two_step: &TwoStep<'_, AnySpec<'_>>, history: &History<u32, u3
                 all_allowed: false,
                 is_first: false,
                 conflict: Vec::new(),
+                quasi: None,
             })
         }
     };

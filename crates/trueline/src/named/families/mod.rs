@@ -5,6 +5,7 @@ mod locks;
 mod maps;
 mod queues;
 mod registers;
+mod relaxed;
 mod sets;
 mod sync;
 
@@ -16,14 +17,16 @@ use self::queues::{
 };
 use self::registers::{ArrayFamily, CasRegisterFamily, MultiRegisterFamily, OnceCellFamily, RegisterFamily};
 use self::sets::{BagFamily, MultisetFamily, SetFamily};
+use super::quasi::Quasi;
 use super::table::SpecInfo;
 use super::{AnyFamily, Family, Options, Synchronising};
 use crate::history::{Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
-    Array, Bag, BoundedQueue, CasRegister, Counter, Deque, FetchAdd, Kv, Log, Map, MultiRegister, Multiset, Mutex,
-    OnceCell, PriorityQueue, Queue, Register, RwLock, Semaphore, Set, Stack, StackHeights,
+    Array, Bag, BoundedQueue, CasRegister, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map, MultiRegister,
+    Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack,
+    RwLock, Semaphore, Set, Stack, StackHeights,
 };
 
 /// The family of a specification, with its parameter.
@@ -56,6 +59,32 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
             Some("owned") => Box::new(MutexFamily { spec: Mutex::new(), owned: true }),
             Some(other) => return Err(format!("`mutex` has no form `{other}`; write mutex or mutex:owned")),
         },
+        "quasi-queue" => Box::new(Quasi { family: QueueFamily(Queue::new()), factor: factor(name, parameter)? }),
+        "quasi-stack" => Box::new(Quasi { family: StackFamily(Stack::new()), factor: factor(name, parameter)? }),
+        "quasi-priority-queue" => {
+            let family = PriorityQueueFamily(PriorityQueue::new());
+            Box::new(Quasi { family, factor: factor(name, parameter)? })
+        }
+        "k-fifo" => {
+            let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
+            Box::new(relaxed::RelaxedQueueFamily(RelaxedQueue::k_fifo(k).relaxed_empty(relaxed_empty)))
+        }
+        "out-of-order-queue" => {
+            let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
+            Box::new(relaxed::RelaxedQueueFamily(RelaxedQueue::new(k).relaxed_empty(relaxed_empty)))
+        }
+        "displacement-queue" => {
+            Box::new(relaxed::DisplacementQueueFamily(DisplacementQueue::new(factor(name, parameter)?)))
+        }
+        "k-stack" => {
+            let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
+            Box::new(relaxed::RelaxedStackFamily(RelaxedStack::new(k).relaxed_empty(relaxed_empty)))
+        }
+        "k-priority-queue" => {
+            let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
+            let queue = RelaxedPriorityQueue::new(k).relaxed_empty(relaxed_empty);
+            Box::new(relaxed::RelaxedPriorityQueueFamily(queue))
+        }
         "barrier" => {
             Box::new(Synchronising(sync::BarrierFamily(synchronising::Barrier::new(parties(name, parameter)?))))
         }
@@ -125,6 +154,20 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         }
     };
     Ok(family)
+}
+
+/// By how much operations may be out of order.
+fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
+    u32::try_from(amount(spec, "factor", 0, parameter)?).map_err(|_| format!("that is no factor; write {spec}:3 for 3"))
+}
+
+/// The same, and whether it may claim to be empty: `2` or `2:empty`.
+fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), String> {
+    match parameter.and_then(|parameter| parameter.split_once(':')) {
+        None => Ok((factor(spec, parameter)?, false)),
+        Some((k, "empty")) => Ok((factor(spec, Some(k))?, true)),
+        Some((k, other)) => Err(format!("`{spec}` has no form `{k}:{other}`; write {spec}:{k} or {spec}:{k}:empty")),
+    }
 }
 
 /// How many synchronise.

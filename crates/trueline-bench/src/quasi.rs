@@ -1,0 +1,315 @@
+//! Quasi linearizability: long histories by search, and the paper's enumeration with and without its optimisations.
+
+use std::time::Instant;
+
+use trueline::drive::Random;
+use trueline::history::History;
+use trueline::judge::Budget;
+use trueline::judge::quasi::{Factors, Optimisations, QuasiAlgorithm, RoundUp, Semantics, SerialList, check};
+use trueline::spec::{
+    DisplacementQueue, PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet,
+    RelaxedPriorityQueue, RelaxedStack, Spec, Stack, StackOp, StackRet,
+};
+use trueline::verdict::Verdict;
+
+/// An operation that was called, or returned.
+enum Event<S: Spec> {
+    Call(u32, S::Op),
+    Return(u32, S::Ret),
+}
+
+/// A run of an object with so many clients, each operation taking effect somewhere between its call and its return.
+fn simulate<S: Spec>(spec: &S, ops: impl IntoIterator<Item = S::Op>, clients: u32, seed: u64) -> Vec<Event<S>> {
+    let mut random = Random::new(seed);
+    let mut ops = ops.into_iter().peekable();
+    let mut state = spec.initial();
+    let mut idle: Vec<u32> = (0..clients).collect();
+    let mut open: Vec<(u32, S::Op, Option<S::Ret>)> = Vec::new();
+    let mut events = Vec::new();
+    let below = |random: &mut Random, of: usize| random.below(u32::try_from(of).expect("few")) as usize;
+    while ops.peek().is_some() || !open.is_empty() {
+        if !idle.is_empty() && ops.peek().is_some() && random.chance(1, 2) {
+            let op = ops.next().expect("there is one");
+            let client = idle.swap_remove(below(&mut random, idle.len()));
+            events.push(Event::Call(client, op.clone()));
+            open.push((client, op, None));
+            continue;
+        }
+        if open.is_empty() {
+            continue;
+        }
+        let at = below(&mut random, open.len());
+        let (client, op, result) = &mut open[at];
+        match result {
+            None => {
+                let outcomes = spec.step(&state, op, None);
+                let (given, next) = outcomes[below(&mut random, outcomes.len())].clone();
+                state = next;
+                *result = Some(given);
+            }
+            Some(given) => {
+                events.push(Event::Return(*client, given.clone()));
+                idle.push(*client);
+                open.swap_remove(at);
+            }
+        }
+    }
+    events
+}
+
+fn history<S: Spec>(events: &[Event<S>]) -> History<S::Op, S::Ret> {
+    let mut builder = History::builder();
+    for event in events {
+        match event {
+            Event::Call(client, op) => builder.call(*client, op.clone()),
+            Event::Return(client, result) => builder.ret(*client, result.clone()),
+        }
+        .expect("simulated histories are well formed");
+    }
+    builder.finish()
+}
+
+/// The history with the results of two operations that take something out, some way apart near the end, exchanged.
+fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
+    let late = events.len() * 9 / 10;
+    let returns = (late..events.len()).filter(|at| matches!(&events[*at], Event::Return(_, ret) if is_value(ret)));
+    let returns: Vec<usize> = returns.take(40).collect();
+    let (Some(&one), Some(&other)) = (returns.first(), returns.last()) else { return };
+    let [Event::Return(_, one), Event::Return(_, other)] =
+        events.get_disjoint_mut([one, other]).expect("two events that are there")
+    else {
+        return;
+    };
+    std::mem::swap(one, other);
+}
+
+/// As much in as out: at first more comes in.
+fn puts_and_takes(operations: u64, random: &mut Random) -> Vec<Option<u64>> {
+    let (mut put, mut taken) = (0, 0);
+    let mut ops = Vec::new();
+    while put + taken < operations {
+        let is_put = put < operations / 2 && (put < taken + 8 || (put < taken + 64 && random.chance(1, 2)));
+        ops.push(is_put.then_some(put));
+        if is_put {
+            put += 1;
+        } else {
+            taken += 1;
+        }
+    }
+    ops
+}
+
+struct Row<'r, S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> {
+    name: &'r str,
+    spec: S,
+    /// What the histories are of.
+    relaxed: R,
+    semantics: Semantics<'r, S::Op, S::Ret>,
+    op: fn(Option<u64>) -> S::Op,
+    is_value: fn(&S::Ret) -> bool,
+}
+
+impl<S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> Row<'_, S, R> {
+    fn print(&self, operations: u64) {
+        for is_wrong in [false, true] {
+            let ops = puts_and_takes(operations, &mut Random::new(7)).into_iter().map(self.op);
+            let mut events = simulate(&self.relaxed, ops, 4, 42);
+            if is_wrong {
+                spoil(&mut events, self.is_value);
+            }
+            let history = history(&events);
+            let budget = Budget::unlimited().memory(2 << 30).time(std::time::Duration::from_secs(60));
+            let judgement = check(&self.spec, &history, &self.semantics, QuasiAlgorithm::Auto, &budget);
+            let stats = &judgement.stats;
+            let verdict = match &judgement.verdict {
+                Verdict::Unknown(limit) => format!("unknown ({})", limit.kind),
+                known => known.name().to_owned(),
+            };
+            println!(
+                "| {} | {} | {verdict} | {:.0} ms | {} | {:.1} MiB |",
+                self.name,
+                history.len(),
+                stats.elapsed.as_secs_f64() * 1e3,
+                stats.configurations,
+                mebibytes(stats.peak_bytes),
+            );
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "for reading")]
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+fn queue_factors<'f>(put: u32, take: u32) -> Factors<'f, QueueOp<u64>, QueueRet<u64>> {
+    Factors::new()
+        .class("enqueue", put, |op| matches!(op, QueueOp::Enqueue(_)))
+        .class("dequeue", take, |op| matches!(op, QueueOp::Dequeue))
+}
+
+fn queue_op(value: Option<u64>) -> QueueOp<u64> {
+    value.map_or(QueueOp::Dequeue, QueueOp::Enqueue)
+}
+
+/// Prints both tables.
+pub(crate) fn tables() {
+    println!("| history, 4 clients | operations | verdict | time | configurations | memory |");
+    println!("|---|---|---|---|---|---|");
+    let is_value = |ret: &QueueRet<u64>| matches!(ret, QueueRet::Value(Some(_)));
+    for operations in [10_000, 100_000] {
+        Row {
+            name: "queue, {enqueue 0} {dequeue 4}",
+            spec: Queue::new(),
+            relaxed: DisplacementQueue::new(4),
+            semantics: Semantics::by_class(queue_factors(0, 4)),
+            op: queue_op,
+            is_value,
+        }
+        .print(operations);
+    }
+    Row {
+        name: "queue, {enqueue 2} {dequeue 2}",
+        spec: Queue::new(),
+        relaxed: DisplacementQueue::new(2),
+        semantics: Semantics::by_class(queue_factors(2, 2)),
+        op: queue_op,
+        is_value,
+    }
+    .print(10_000);
+    Row {
+        name: "queue, as a whole, 0",
+        spec: Queue::new(),
+        relaxed: Queue::new(),
+        semantics: Semantics::whole_domain(0),
+        op: queue_op,
+        is_value,
+    }
+    .print(10_000);
+    Row {
+        name: "queue, as a whole, 2",
+        spec: Queue::new(),
+        relaxed: DisplacementQueue::new(1),
+        semantics: Semantics::whole_domain(2),
+        op: queue_op,
+        is_value,
+    }
+    .print(1_000);
+    Row {
+        name: "stack, as a whole, 2",
+        spec: Stack::new(),
+        relaxed: RelaxedStack::new(1).lateness(true),
+        semantics: Semantics::whole_domain(2),
+        op: |value| value.map_or(StackOp::Pop, StackOp::Push),
+        is_value: |ret| matches!(ret, StackRet::Value(Some(_))),
+    }
+    .print(200);
+    Row {
+        name: "priority queue, as a whole, 2",
+        spec: PriorityQueue::new(),
+        relaxed: RelaxedPriorityQueue::new(1).lateness(true),
+        semantics: Semantics::whole_domain(2),
+        op: |value| value.map_or(PriorityQueueOp::DeleteMin, PriorityQueueOp::Insert),
+        is_value: |ret| matches!(ret, PriorityQueueRet::Value(Some(_))),
+    }
+    .print(200);
+    println!();
+    figures();
+}
+
+/// Figures 8 and 9 of the paper: what the optimisations save. Programs of two threads, and calls of the main thread behind
+/// them; many runs of each, of a queue that is out of order by 1, judged as a program with factors 2.
+fn figures() {
+    println!(
+        "| program | runs | rejected | permutations, plain | optimised | time, plain | optimised |\n|---|---|---|---|---|---|---|"
+    );
+    let (enqueue, dequeue) = (QueueOp::Enqueue, || QueueOp::Dequeue);
+    let programs: [(&str, Vec<QueueOp<u64>>, Vec<QueueOp<u64>>); 3] = [
+        ("1*1+12, enq+enq", vec![enqueue(1)], vec![enqueue(2)]),
+        ("1*1+12, enq+deq", vec![enqueue(1)], vec![dequeue()]),
+        ("1*1+12, deq+deq", vec![dequeue()], vec![dequeue()]),
+    ];
+    for (name, one, other) in programs {
+        let is_put = |op: &&QueueOp<u64>| matches!(op, QueueOp::Enqueue(_));
+        let puts = one.iter().chain(&other).filter(is_put).count() as u64;
+        let takes = 2 - puts;
+        // Seven go in and out in all: what the threads take is put in before, the rest behind them.
+        let before: Vec<QueueOp<u64>> = (10..10 + takes).map(QueueOp::Enqueue).collect();
+        let mut after: Vec<QueueOp<u64>> = (20..27 - puts - takes).map(QueueOp::Enqueue).collect();
+        after.extend((0..7 - takes).map(|_| QueueOp::Dequeue));
+        let threads = [one, other];
+        let serial = SerialList::of_program(&Queue::new(), &before, &threads, &after);
+        let runs: Vec<History<_, _>> = (0..40).map(|seed| program_run(&before, &threads, &after, seed)).collect();
+        let mut columns = Vec::new();
+        let mut rejected = 0;
+        for optimisations in [Optimisations::none(), Optimisations::all()] {
+            let serial = if optimisations.sequences { serial.clone().without_duplicates() } else { serial.clone() };
+            let semantics = Semantics::of_program(queue_factors(2, 2), &serial);
+            let queue = Queue::new();
+            let mut round_up = RoundUp::new(&queue, &semantics, optimisations);
+            let started = Instant::now();
+            let (mut permutations, mut wrong) = (0, 0);
+            for run in &runs {
+                let judgement = round_up.check(run, &Budget::unlimited());
+                permutations += judgement.stats.permutations;
+                wrong += u32::from(judgement.verdict.is_rejected());
+            }
+            rejected = wrong;
+            columns.push((permutations, started.elapsed().as_secs_f64() * 1e3));
+        }
+        let [(plain, plain_ms), (optimised, optimised_ms)] = columns[..] else { continue };
+        println!(
+            "| {name} | {} | {rejected} | {plain} | {optimised} | {plain_ms:.1} ms | {optimised_ms:.1} ms |",
+            runs.len()
+        );
+    }
+}
+
+/// One run of a program on a queue that gives out values out of order: `before`, then two threads, then `after`.
+fn program_run(
+    before: &[QueueOp<u64>],
+    threads: &[Vec<QueueOp<u64>>; 2],
+    after: &[QueueOp<u64>],
+    seed: u64,
+) -> History<QueueOp<u64>, QueueRet<u64>> {
+    // Out of order by so much that some runs are wrong.
+    let spec = DisplacementQueue::new(if seed % 4 == 0 { 4 } else { 1 });
+    let mut random = Random::new(seed);
+    let mut state = spec.initial();
+    let mut builder = History::builder();
+    let mut step = |random: &mut Random, op: &QueueOp<u64>| {
+        let outcomes = spec.step(&state, op, None);
+        let chosen = random.below(u32::try_from(outcomes.len()).expect("few")) as usize;
+        let (result, next) = outcomes[chosen].clone();
+        state = next;
+        result
+    };
+    let well_formed = "each calls one behind the other";
+    for op in before {
+        let result = step(&mut random, op);
+        builder.call(0, op.clone()).expect(well_formed);
+        builder.ret(0, result).expect(well_formed);
+    }
+    let overlap = random.chance(3, 4);
+    let (first, second) = if random.chance(1, 2) { (0, 1) } else { (1, 0) };
+    for (one, other) in threads[first].iter().zip(&threads[second]) {
+        let clients = [1 + first, 1 + second].map(|client| u32::try_from(client).expect("few"));
+        builder.call(clients[0], one.clone()).expect(well_formed);
+        let result = step(&mut random, one);
+        if overlap {
+            builder.call(clients[1], other.clone()).expect(well_formed);
+            builder.ret(clients[0], result).expect(well_formed);
+        } else {
+            builder.ret(clients[0], result).expect(well_formed);
+            builder.call(clients[1], other.clone()).expect(well_formed);
+        }
+        let result = step(&mut random, other);
+        builder.ret(clients[1], result).expect(well_formed);
+    }
+    for op in after {
+        let result = step(&mut random, op);
+        builder.call(0, op.clone()).expect(well_formed);
+        builder.ret(0, result).expect(well_formed);
+    }
+    builder.finish()
+}

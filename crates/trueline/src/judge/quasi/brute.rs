@@ -1,0 +1,167 @@
+//! The definition of quasi linearizability, tried out: the oracle that the other checkers are compared with.
+//!
+//! Every choice of the operations that need not have taken effect, every legal order `s''` of the others, and every linear
+//! extension `s'` of `<_h` of the same: are they as near each other as the semantics asks? It shares nothing with the
+//! other checkers: no automaton, no memory of what failed, no machine with jobs.
+//!
+//! # Complexity
+//! O(n!^2).
+
+use super::super::search::Meter;
+use super::semantics::{Kind, Semantics};
+use super::task::{Found, Task};
+use crate::history::History;
+use crate::spec::Spec;
+use crate::verdict::LimitKind;
+
+/// Tries out the definition.
+pub(super) fn search<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    task: &Task,
+    semantics: &Semantics<'_, S::Op, S::Ret>,
+    meter: &mut Meter,
+) -> Result<Found, LimitKind> {
+    let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
+    assert!(optional.len() < 32, "this is for small histories");
+    let mut longest = Vec::new();
+    for chosen in 0_u32..1 << optional.len() {
+        let is_chosen = |op: &u32| optional.iter().position(|other| other == op).is_none_or(|at| chosen >> at & 1 == 1);
+        let operations: Vec<u32> = task.operations().filter(is_chosen).collect();
+        let mut orders: Vec<Vec<u32>> = Vec::new();
+        let is_next = |rest: &[u32], op: u32| rest.iter().all(|other| !task.precedes(*other, op));
+        all_orders(&operations, &mut Vec::new(), &is_next, &mut |order| orders.push(order.to_vec()));
+        let legal = Legal { spec, history, task, semantics };
+        let mut found = None;
+        legal.all_orders(&operations, &mut Vec::new(), &[spec.initial()], &mut longest, meter, &mut |permuted| {
+            let order = orders.iter().find(|order| is_near(task, semantics, order, permuted));
+            found = order.map(|order| (order.clone(), permuted.to_vec()));
+            found.is_some()
+        })?;
+        if let Some((order, permuted)) = found {
+            return Ok(Found::Accepted { order, permuted });
+        }
+    }
+    Ok(Found::Rejected { longest })
+}
+
+/// Tells of all orders of these operations in which each may come next, given those that are left.
+fn all_orders(
+    rest: &[u32],
+    order: &mut Vec<u32>,
+    is_next: &dyn Fn(&[u32], u32) -> bool,
+    found: &mut dyn FnMut(&[u32]),
+) {
+    if rest.is_empty() {
+        found(order);
+    }
+    for (at, &op) in rest.iter().enumerate() {
+        if is_next(rest, op) {
+            let mut others = rest.to_vec();
+            others.remove(at);
+            order.push(op);
+            all_orders(&others, order, is_next, found);
+            order.pop();
+        }
+    }
+}
+
+struct Legal<'a, 's, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    task: &'a Task,
+    semantics: &'a Semantics<'s, S::Op, S::Ret>,
+}
+
+impl<S: Spec> Legal<'_, '_, S> {
+    /// Tells of all legal orders of these operations, until one is right.
+    fn all_orders(
+        &self,
+        rest: &[u32],
+        order: &mut Vec<u32>,
+        states: &[S::State],
+        longest: &mut Vec<u32>,
+        meter: &mut Meter,
+        found: &mut dyn FnMut(&[u32]) -> bool,
+    ) -> Result<bool, LimitKind> {
+        meter.configuration()?;
+        if order.len() > longest.len() {
+            longest.clone_from(order);
+        }
+        if rest.is_empty() {
+            return Ok(self.is_serial(order) && found(order));
+        }
+        for (at, &op) in rest.iter().enumerate() {
+            let next = self.step(states, op);
+            if next.is_empty() {
+                continue;
+            }
+            let mut others = rest.to_vec();
+            others.remove(at);
+            order.push(op);
+            if self.all_orders(&others, order, &next, longest, meter, found)? {
+                return Ok(true);
+            }
+            order.pop();
+        }
+        Ok(false)
+    }
+
+    /// The states behind an operation; any at all, if the specification is not asked.
+    fn step(&self, states: &[S::State], op: u32) -> Vec<S::State> {
+        if matches!(self.semantics.kind, Kind::OfProgram(..)) {
+            return states.to_vec();
+        }
+        let operation = &self.history[self.task.ids[op as usize]];
+        let recorded = operation.outcome.result();
+        let outcomes = states.iter().flat_map(|state| self.spec.step(state, &operation.op, recorded));
+        outcomes
+            .filter(|(result, _)| recorded.is_none_or(|recorded| recorded == result))
+            .map(|(_, next)| next)
+            .collect()
+    }
+
+    fn is_serial(&self, order: &[u32]) -> bool {
+        let Kind::OfProgram(_, serial) = &self.semantics.kind else { return true };
+        let sequence = order.iter().map(|op| &self.history[self.task.ids[*op as usize]]);
+        let sequence: Option<Vec<_>> =
+            sequence.map(|operation| Some((&operation.op, operation.outcome.result()?))).collect();
+        sequence.is_some_and(|sequence| serial.contains(&sequence))
+    }
+}
+
+/// Whether two orders of the same operations are as near each other as the semantics asks.
+pub(super) fn is_near<Op, Ret>(
+    task: &Task,
+    semantics: &Semantics<'_, Op, Ret>,
+    order: &[u32],
+    permuted: &[u32],
+) -> bool {
+    let of_class = |order: &[u32], class: u32| -> Vec<u32> {
+        order.iter().copied().filter(|op| task.class[*op as usize] == Some(class)).collect()
+    };
+    let is_near = |class: u32| {
+        let factor = task.factors[class as usize] as usize;
+        let (order, permuted) = (of_class(order, class), of_class(permuted, class));
+        let distance = |(at, op): (usize, &u32)| {
+            permuted.iter().position(|other| other == op).expect("it has the same operations").abs_diff(at)
+        };
+        order.iter().enumerate().map(distance).all(|distance| distance <= factor)
+    };
+    let mut classes = 0..u32::try_from(task.factors.len()).expect("classes are few");
+    match semantics.kind {
+        Kind::ByClass(_) | Kind::WholeDomain(_) => classes.all(is_near),
+        Kind::OfProgram(..) => {
+            let differs = |class: Option<u32>| {
+                order.iter().zip(permuted).any(|(one, other)| {
+                    one != other
+                        && (class.is_none()
+                            || task.class[*one as usize] != class
+                            || task.class[*other as usize] != class)
+                })
+            };
+            // Only one class is permuted, and its operations change places among themselves.
+            !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
+        }
+    }
+}

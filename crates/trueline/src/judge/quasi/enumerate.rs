@@ -1,0 +1,414 @@
+//! The paper's algorithm: all sequentializations, and of each all quasi-permutations.
+//!
+//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the optimisations of section VI-C, each to be switched:
+//! (1) serial histories that are the same are kept once ([`SerialList::without_duplicates`](super::SerialList::without_duplicates));
+//! (2) a history that was judged before is not judged again; (3) a sequentialization or a permutation that was looked at
+//! before, in whichever history, is skipped.
+//!
+//! Departures.
+//! - Lines 17 to 19 of algorithm 1 take the first two calls that overlap apart, and put one of them before all else. If three
+//!   overlap, the third never comes first, and sequentializations are missed. Here they are all linear extensions of `<_h`.
+//! - The third optimisation is right only of sequences that are known to be wrong: one that was right in another history
+//!   makes this one right too. So only wrong ones are skipped.
+//! - Algorithm 1 permutes the sequence as a whole. With several classes, each is permuted by itself; then each way to
+//!   interleave them is tried, up to the first operation that is not legal. Permutations of classes are counted, not ways to
+//!   interleave them.
+//!
+//! # Complexity
+//! The number of linear extensions times that of permutations, both exponential.
+
+use std::time::Instant;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::super::Budget;
+use super::super::search::automaton::{Automaton, Step};
+use super::super::search::{Meter, StateId, hash};
+use super::in_place::Serial;
+use super::permutations::Permutations;
+use super::semantics::Semantics;
+use super::task::{Found, Task};
+use super::{By, Judge};
+use crate::history::{EventKind, History};
+use crate::spec::Spec;
+use crate::verdict::{Judgement, LimitKind, Verdict};
+
+/// The paper's optimisations; the first is [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Optimisations {
+    /// (2) Do not judge a history again.
+    pub histories: bool,
+    /// (3) Skip sequentializations and permutations that were looked at before.
+    pub sequences: bool,
+}
+
+impl Default for Optimisations {
+    fn default() -> Self {
+        Self::all()
+    }
+}
+
+impl Optimisations {
+    /// Both.
+    pub const fn all() -> Self {
+        Self { histories: true, sequences: true }
+    }
+
+    /// Neither.
+    pub const fn none() -> Self {
+        Self { histories: false, sequences: false }
+    }
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Looked {
+    is_on: bool,
+    /// Sequentializations without a legal permutation.
+    sequentializations: HashSet<Box<[u32]>, hash::Builder>,
+    /// Permutations that are not legal.
+    permutations: HashSet<Box<[u32]>, hash::Builder>,
+}
+
+impl Looked {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self { is_on, ..Self::default() }
+    }
+}
+
+/// How many there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sequentializations: u64,
+    pub(super) permutations: u64,
+}
+
+/// What is legal.
+pub(super) enum Legal<'l, 'a> {
+    Specification(&'l mut Automaton<'a>),
+    Program(&'l Serial<'l>),
+}
+
+/// Tries all sequentializations and permutations of one object. `numbers` tells operations with their results apart, over
+/// all histories that share `looked`.
+pub(super) fn search(
+    task: &Task,
+    legal: Legal<'_, '_>,
+    numbers: &[u32],
+    looked: &mut Looked,
+    counts: &mut Counts,
+    meter: &mut Meter,
+) -> Result<Found, LimitKind> {
+    let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
+    if optional.len() > 20 {
+        return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
+    }
+    let mut search = Search { task, legal, numbers, looked, counts, meter, permuted: Vec::new(), longest: Vec::new() };
+    for chosen in 0_u32..1 << optional.len() {
+        let is_chosen = |op: &u32| optional.iter().position(|other| other == op).is_none_or(|at| chosen >> at & 1 == 1);
+        let mut rest: Vec<u32> = task.operations().filter(is_chosen).collect();
+        let mut order = Vec::new();
+        if search.sequentializations(&mut rest, &mut order)? {
+            return Ok(Found::Accepted { order, permuted: search.permuted });
+        }
+    }
+    Ok(Found::Rejected { longest: search.longest })
+}
+
+struct Search<'s, 'l, 'a> {
+    task: &'s Task,
+    legal: Legal<'l, 'a>,
+    numbers: &'s [u32],
+    looked: &'s mut Looked,
+    counts: &'s mut Counts,
+    meter: &'s mut Meter,
+    permuted: Vec<u32>,
+    longest: Vec<u32>,
+}
+
+impl Search<'_, '_, '_> {
+    /// Goes through the linear extensions that begin with `order`, until one has a legal permutation.
+    fn sequentializations(&mut self, rest: &mut Vec<u32>, order: &mut Vec<u32>) -> Result<bool, LimitKind> {
+        if rest.is_empty() {
+            return self.sequentialization(order);
+        }
+        for at in 0..rest.len() {
+            let op = rest[at];
+            if rest.iter().any(|other| self.task.precedes(*other, op)) {
+                continue;
+            }
+            rest.remove(at);
+            order.push(op);
+            if self.sequentializations(rest, order)? {
+                return Ok(true);
+            }
+            order.pop();
+            rest.insert(at, op);
+        }
+        Ok(false)
+    }
+
+    fn key(&self, sequence: &[u32]) -> Box<[u32]> {
+        sequence.iter().map(|op| self.numbers[*op as usize]).collect()
+    }
+
+    /// Whether a sequentialization has a legal permutation, which is `permuted` then.
+    fn sequentialization(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
+        self.meter.configuration()?;
+        let key = self.key(order);
+        if self.looked.is_on && self.looked.sequentializations.contains(&key) {
+            return Ok(false);
+        }
+        self.counts.sequentializations += 1;
+        let has_one = self.is_legal(order)?
+            || match self.legal {
+                Legal::Program(_) => self.in_place(order)?,
+                Legal::Specification(_) => self.by_class(order)?,
+            };
+        if !has_one && self.looked.is_on {
+            self.looked.sequentializations.insert(key);
+        }
+        Ok(has_one)
+    }
+
+    /// Whether an order is legal as it is.
+    fn is_legal(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
+        self.permuted.clear();
+        if let Legal::Program(serial) = &self.legal {
+            self.permuted.extend(order);
+            return Ok((serial.contains)(order));
+        }
+        let mut states = vec![StateId::INITIAL];
+        for &op in order {
+            states = self.step(&states, op)?;
+            if states.is_empty() {
+                return Ok(false);
+            }
+            self.permuted.push(op);
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, states: &[StateId], op: u32) -> Result<Vec<StateId>, LimitKind> {
+        let Legal::Specification(automaton) = &mut self.legal else { return Ok(states.to_vec()) };
+        let mut next = Vec::new();
+        for state in states {
+            match automaton.step(*state, self.task.kinds[op as usize], self.meter)? {
+                Step::None => {}
+                Step::One(state) => next.push(state),
+                Step::Several(list) => next.extend(automaton.several(list)),
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        Ok(next)
+    }
+
+    /// The operations of a class in an order.
+    fn of_class(&self, order: &[u32], class: Option<usize>) -> Vec<u32> {
+        let is_of = |op: &u32| self.task.class[*op as usize].map(|class| class as usize) == class;
+        order.iter().copied().filter(is_of).collect()
+    }
+
+    /// Semantics (C): one class changes places among itself.
+    fn in_place(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
+        for (class, &factor) in self.task.factors.iter().enumerate() {
+            let members = self.of_class(order, Some(class));
+            for permutation in Permutations::new(members.len(), factor) {
+                self.meter.configuration()?;
+                let mut permuted = permutation.into_iter().map(|event| members[event]);
+                let is_of = |op: u32| self.task.class[op as usize].is_some_and(|other| other as usize == class);
+                let in_place = |&op: &u32| if is_of(op) { permuted.next().unwrap_or(op) } else { op };
+                let sequence: Vec<u32> = order.iter().map(in_place).collect();
+                if self.skips(&sequence) {
+                    continue;
+                }
+                self.counts.permutations += 1;
+                if self.is_legal(&sequence)? {
+                    return Ok(true);
+                }
+                self.note_illegal(&sequence);
+            }
+        }
+        Ok(false)
+    }
+
+    fn skips(&self, sequence: &[u32]) -> bool {
+        self.looked.is_on && self.looked.permutations.contains(&self.key(sequence))
+    }
+
+    fn note_illegal(&mut self, sequence: &[u32]) {
+        if self.looked.is_on {
+            let key = self.key(sequence);
+            self.looked.permutations.insert(key);
+        }
+    }
+
+    /// Semantics (A) and (B): each class is permuted, and they are interleaved.
+    fn by_class(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
+        let mut orders: Vec<Vec<u32>> =
+            (0..self.task.factors.len()).map(|class| self.of_class(order, Some(class))).collect();
+        // What is in no class may be anywhere: each is as a class by itself.
+        orders.extend(self.of_class(order, None).into_iter().map(|op| vec![op]));
+        self.permute(&mut orders, 0)
+    }
+
+    /// Goes through the permutations of the classes from `class` on.
+    fn permute(&mut self, orders: &mut [Vec<u32>], class: usize) -> Result<bool, LimitKind> {
+        let Some(&factor) = self.task.factors.get(class) else {
+            self.meter.configuration()?;
+            let sequence = orders.concat();
+            if self.skips(&sequence) {
+                return Ok(false);
+            }
+            self.counts.permutations += 1;
+            self.permuted.clear();
+            let has_one = self.interleave(orders, &mut vec![0; orders.len()], &[StateId::INITIAL])?;
+            if !has_one {
+                self.note_illegal(&sequence);
+            }
+            return Ok(has_one);
+        };
+        let members = orders[class].clone();
+        for permutation in Permutations::new(members.len(), factor) {
+            orders[class] = permutation.into_iter().map(|event| members[event]).collect();
+            if self.permute(orders, class + 1)? {
+                return Ok(true);
+            }
+        }
+        orders[class] = members;
+        Ok(false)
+    }
+
+    /// Whether the orders can be interleaved to a legal one, which is `permuted` then.
+    fn interleave(
+        &mut self,
+        orders: &[Vec<u32>],
+        heads: &mut Vec<usize>,
+        states: &[StateId],
+    ) -> Result<bool, LimitKind> {
+        if self.permuted.len() > self.longest.len() {
+            self.longest.clone_from(&self.permuted);
+        }
+        let mut is_done = true;
+        for class in 0..orders.len() {
+            let Some(&op) = orders[class].get(heads[class]) else { continue };
+            is_done = false;
+            let next = self.step(states, op)?;
+            if next.is_empty() {
+                continue;
+            }
+            heads[class] += 1;
+            self.permuted.push(op);
+            if self.interleave(orders, heads, &next)? {
+                return Ok(true);
+            }
+            self.permuted.pop();
+            heads[class] -= 1;
+        }
+        Ok(is_done)
+    }
+}
+
+/// An operation with its result.
+type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
+
+/// Round-Up: judges histories of one program one after the other by the paper's algorithm, and remembers what it looked at.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::judge::Budget;
+/// use trueline::judge::quasi::{Optimisations, RoundUp, Semantics};
+/// use trueline::spec::{Queue, QueueOp, QueueRet};
+///
+/// let mut builder = History::builder();
+/// for value in 1..=3 {
+///     builder.call(0, QueueOp::Enqueue(value))?;
+///     builder.ret(0, QueueRet::Done)?;
+/// }
+/// for value in [3, 1, 2] {
+///     builder.call(0, QueueOp::Dequeue)?;
+///     builder.ret(0, QueueRet::Value(Some(value)))?;
+/// }
+/// let history = builder.finish();
+/// let semantics = Semantics::whole_domain(1);
+/// let queue = Queue::new();
+/// let mut round_up = RoundUp::new(&queue, &semantics, Optimisations::all());
+/// let judgement = round_up.check(&history, &Budget::unlimited());
+/// assert!(judgement.verdict.is_rejected());
+/// assert_eq!((judgement.stats.sequentializations, judgement.stats.permutations), (1, 13));
+/// // The second time there is nothing left to do.
+/// let judgement = round_up.check(&history, &Budget::unlimited());
+/// assert!(judgement.verdict.is_rejected());
+/// assert_eq!((judgement.stats.sequentializations, judgement.stats.permutations), (0, 0));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub struct RoundUp<'a, S: Spec> {
+    spec: &'a S,
+    semantics: &'a Semantics<'a, S::Op, S::Ret>,
+    optimisations: Optimisations,
+    numbers: HashMap<Pair<S>, u32, hash::Builder>,
+    looked: Looked,
+    judged: HashMap<Vec<(u32, u32)>, Verdict<S::Ret>, hash::Builder>,
+}
+
+impl<S: Spec> std::fmt::Debug for RoundUp<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RoundUp").field("semantics", self.semantics).finish_non_exhaustive()
+    }
+}
+
+impl<'a, S: Spec> RoundUp<'a, S> {
+    /// With nothing looked at yet.
+    pub fn new(spec: &'a S, semantics: &'a Semantics<'a, S::Op, S::Ret>, optimisations: Optimisations) -> Self {
+        Self {
+            spec,
+            semantics,
+            optimisations,
+            numbers: HashMap::default(),
+            looked: Looked::new(optimisations.sequences),
+            judged: HashMap::default(),
+        }
+    }
+
+    /// Judges one more history.
+    pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
+        let started = Instant::now();
+        let mut number = |pair: Pair<S>| {
+            let next = u32::try_from(self.numbers.len()).expect("memory ends before 2^32 of them");
+            *self.numbers.entry(pair).or_insert(next)
+        };
+        let numbers: Vec<u32> = history
+            .operations()
+            .iter()
+            .map(|operation| number((operation.op.clone(), operation.outcome.result().cloned())))
+            .collect();
+        let of_event = |event: &crate::history::Event| match event.kind() {
+            EventKind::Call => (history[event.op()].process.0, numbers[event.op().index()]),
+            EventKind::Return => (history[event.op()].process.0, u32::MAX),
+        };
+        let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
+        // Objects tell histories apart too.
+        identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
+        let known = self.judged.get(&identity).filter(|_| self.optimisations.histories);
+        let mut judge = Judge::new(self.spec, history, self.semantics, budget);
+        let verdict = match known {
+            Some(verdict) => verdict.clone(),
+            None => judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut self.looked }),
+        };
+        if self.optimisations.histories && !matches!(verdict, Verdict::Unknown(_)) {
+            self.judged.insert(identity, verdict.clone());
+        }
+        judge.judgement(verdict, "enumerate", started)
+    }
+}
+
+/// Numbers for the operations of one history with their results.
+pub(super) fn numbers<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<u32> {
+    let mut known: HashMap<(&S::Op, Option<&S::Ret>), u32, hash::Builder> = HashMap::default();
+    let mut number = |pair| {
+        let next = u32::try_from(known.len()).expect("memory ends before 2^32 of them");
+        *known.entry(pair).or_insert(next)
+    };
+    history.operations().iter().map(|operation| number((&operation.op, operation.outcome.result()))).collect()
+}

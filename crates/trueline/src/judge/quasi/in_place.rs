@@ -1,0 +1,160 @@
+//! Round-Up's own semantics by one search: `s'` and `s''` grow together.
+//!
+//! All operations but those of one class are at the same place in both, so that they are added to both at once, in an order
+//! that keeps `<_h`. For each place of the class, one of its operations is added to `s'` and one to `s''`, each not too
+//! far from where the other has it. `s''` must remain the beginning of a serial history, as far as that is known.
+//!
+//! # Complexity
+//! Exponential; what was met before is not looked at again. The paper's programs have some ten calls.
+
+use hashbrown::HashSet;
+
+use super::super::search::{Meter, hash};
+use super::task::{Found, Task};
+use crate::verdict::LimitKind;
+
+/// What the serial histories say of a sequence of operations, by number.
+pub(super) struct Serial<'s> {
+    pub(super) contains: &'s dyn Fn(&[u32]) -> bool,
+    pub(super) may_begin: &'s dyn Fn(&[u32]) -> bool,
+}
+
+/// Searches for `s'` and `s''`, in which one class, whichever, is permuted.
+pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Result<Found, LimitKind> {
+    let mut longest = Vec::new();
+    // Without classes nothing is permuted.
+    for class in 0..task.factors.len().max(1) {
+        let class = u32::try_from(class).expect("classes are few");
+        let mut search = Search {
+            task,
+            serial,
+            class,
+            factor: task.factors.get(class as usize).copied().unwrap_or(0),
+            order: Vec::new(),
+            permuted: Vec::new(),
+            place: vec![None; task.len()],
+            position: vec![None; task.len()],
+            index: 0,
+            seen: HashSet::default(),
+            longest: Vec::new(),
+            meter,
+        };
+        if search.go_on()? {
+            return Ok(Found::Accepted { order: search.order, permuted: search.permuted });
+        }
+        if search.longest.len() > longest.len() {
+            longest = search.longest;
+        }
+    }
+    Ok(Found::Rejected { longest })
+}
+
+struct Search<'s> {
+    task: &'s Task,
+    serial: &'s Serial<'s>,
+    class: u32,
+    factor: u32,
+    order: Vec<u32>,
+    permuted: Vec<u32>,
+    /// By operation: where it is in `s'`, if it is there: of those of the class, among those of the class.
+    place: Vec<Option<u32>>,
+    /// The same in `s''`.
+    position: Vec<Option<u32>>,
+    /// How many of the class are in each.
+    index: u32,
+    seen: HashSet<Box<[u32]>, hash::Builder>,
+    longest: Vec<u32>,
+    meter: &'s mut Meter,
+}
+
+impl Search<'_> {
+    fn is_permuted(&self, op: u32) -> bool {
+        self.task.class[op as usize] == Some(self.class)
+    }
+
+    /// Whether all that returned before it was called is in `s'`.
+    fn is_free(&self, op: u32) -> bool {
+        self.task.operations().all(|other| self.place[other as usize].is_some() || !self.task.precedes(other, op))
+    }
+
+    /// Whether what is in only one of both may still come into the other.
+    fn is_in_time(&self) -> bool {
+        self.place.iter().zip(&self.position).all(|both| match both {
+            (Some(alone), None) | (None, Some(alone)) => self.index - alone <= self.factor,
+            _ => true,
+        })
+    }
+
+    fn go_on(&mut self) -> Result<bool, LimitKind> {
+        self.meter.configuration()?;
+        let is_done = self.task.operations().all(|op| match (self.place[op as usize], self.position[op as usize]) {
+            (Some(_), Some(_)) => true,
+            (None, None) => !self.task.must(op),
+            _ => false,
+        });
+        if is_done && (self.serial.contains)(&self.permuted) {
+            return Ok(true);
+        }
+        if !(self.serial.may_begin)(&self.permuted) || !self.is_new()? {
+            return Ok(false);
+        }
+        if self.permuted.len() > self.longest.len() {
+            self.longest.clone_from(&self.permuted);
+        }
+        for op in self.task.operations() {
+            if self.place[op as usize].is_some() || !self.is_free(op) {
+                continue;
+            }
+            if !self.is_permuted(op) {
+                if self.with(op, op, None)? {
+                    return Ok(true);
+                }
+                continue;
+            }
+            for other in self.task.operations() {
+                if !self.is_permuted(other) || self.position[other as usize].is_some() {
+                    continue;
+                }
+                let index = self.index;
+                let is_near = |at: Option<u32>| at.is_none_or(|at| at.abs_diff(index) <= self.factor);
+                if is_near(self.position[op as usize]) && is_near(self.place[other as usize]) {
+                    if self.with(op, other, Some(index))? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Goes on with `op` in `s'` and `other` in `s''`; of those of the class, at this place.
+    fn with(&mut self, op: u32, other: u32, index: Option<u32>) -> Result<bool, LimitKind> {
+        self.order.push(op);
+        self.permuted.push(other);
+        self.place[op as usize] = Some(index.unwrap_or(0));
+        self.position[other as usize] = Some(index.unwrap_or(0));
+        self.index += u32::from(index.is_some());
+        if self.is_in_time() && self.go_on()? {
+            return Ok(true);
+        }
+        self.index -= u32::from(index.is_some());
+        self.position[other as usize] = None;
+        self.place[op as usize] = None;
+        self.permuted.pop();
+        self.order.pop();
+        Ok(false)
+    }
+
+    /// Whether this was not met before: `s''`, what is in `s'`, and where, if it is only there.
+    fn is_new(&mut self) -> Result<bool, LimitKind> {
+        let mut key = self.permuted.clone();
+        for (op, place) in (0..).zip(&self.place) {
+            if let Some(place) = place {
+                key.push(op);
+                key.push(if self.position[op as usize].is_some() { u32::MAX } else { *place });
+            }
+        }
+        self.meter.allocate(key.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>())?;
+        Ok(self.seen.insert(key.into()))
+    }
+}

@@ -1,0 +1,492 @@
+//! Quasi linearizability: operations may be out of order, but not by much.
+//!
+//! Afek, Korland & Yanovsky's definition, as Zhang, Chattopadhyay & Wang, *Round-Up: Runtime Verification of Quasi
+//! Linearizability for Concurrent Data Structures*, give it (definition 4). A history is quasi linearizable if it has a
+//! sequentialization `s'`, an order of its operations that keeps the order in time, and a permutation `s''` of it that the
+//! sequential object allows, such that of each *class* of operations none is further from its place than the *factor* of
+//! the class. Several objects are judged one by one, which is sound.
+//!
+//! # Three semantics
+//!
+//! The paper has three, and they differ. A verdict says which it used (`Stats::criterion`).
+//!
+//! **(A) [By class](Semantics::by_class)**: definition 4. Places are counted within each class. If classes are disjoint
+//! and none is everything, then *time between classes counts for nothing*: a value may be taken out before it is put in, at any
+//! factor.
+//!
+//! **(B) [As a whole](Semantics::whole_domain)**: what algorithm 1 decides. All operations are one class. No operation is
+//! further from its place than the factor, and so neither it is in any class. With factor 0 this is linearizability.
+//!
+//! **(C) [As a program](Semantics::of_program)**: what the tool did, if one goes by its tables. The operations of one class
+//! change places among themselves, all others stay where they are, and `s''` must be a serial history *of the same
+//! program*, whatever else a queue would allow.
+//!
+//! ```
+//! use trueline::history::History;
+//! use trueline::judge::Budget;
+//! use trueline::judge::quasi::{Factors, QuasiAlgorithm, Semantics, check};
+//! use trueline::spec::{Queue, QueueOp, QueueRet};
+//!
+//! let factors = |dequeue| {
+//!     Factors::new()
+//!         .class("enqueue", 0, |op| matches!(op, QueueOp::Enqueue(_)))
+//!         .class("dequeue", dequeue, |op| matches!(op, QueueOp::Dequeue))
+//! };
+//! let accepts = |history: &History<_, _>, semantics: Semantics<'_, _, _>| {
+//!     check(&Queue::new(), history, &semantics, QuasiAlgorithm::Auto, &Budget::unlimited()).verdict.is_accepted()
+//! };
+//!
+//! // 1 is taken out, and then put in.
+//! let mut builder = History::builder();
+//! builder.call(0, QueueOp::Dequeue)?;
+//! builder.ret(0, QueueRet::Value(Some(1)))?;
+//! builder.call(0, QueueOp::Enqueue(1))?;
+//! builder.ret(0, QueueRet::Done)?;
+//! let early = builder.finish();
+//! assert!(accepts(&early, Semantics::by_class(factors(0)))); // (A) looks at each class alone
+//! assert!(!accepts(&early, Semantics::whole_domain(0))); // (B) with 0 is linearizability,
+//! assert!(accepts(&early, Semantics::whole_domain(1))); // and with 1 they may change places.
+//! // (C) The program takes out first, and finds nothing.
+//! let serial = |sequence: &[(&QueueOp<i32>, &QueueRet<i32>)]| {
+//!     sequence
+//!         == [(&QueueOp::Dequeue, &QueueRet::Value(None)), (&QueueOp::Enqueue(1), &QueueRet::Done)]
+//! };
+//! assert!(!accepts(&early, Semantics::of_program(factors(1), &serial)));
+//!
+//! // 1 and 2 are put in, and taken out the wrong way round.
+//! let mut builder = History::builder();
+//! for (op, ret) in [
+//!     (QueueOp::Enqueue(1), QueueRet::Done),
+//!     (QueueOp::Enqueue(2), QueueRet::Done),
+//!     (QueueOp::Dequeue, QueueRet::Value(Some(2))),
+//!     (QueueOp::Dequeue, QueueRet::Value(Some(1))),
+//! ] {
+//!     builder.call(0, op)?;
+//!     builder.ret(0, ret)?;
+//! }
+//! let swapped = builder.finish();
+//! assert!(!accepts(&swapped, Semantics::by_class(factors(0))));
+//! assert!(accepts(&swapped, Semantics::by_class(factors(1))));
+//! # Ok::<(), trueline::history::HistoryError>(())
+//! ```
+//!
+//! All three reject what is not drained where no order is legal: of 1, 2, 3 that were put in, only 3 was taken out, and no
+//! legal order takes it first. Round-Up asks for programs that take out as much as they put in. The relaxed specifications
+//! ([`RelaxedQueue`](crate::spec::RelaxedQueue) and others) do not need that, and keep time: prefer them where you can.
+//!
+//! # Checkers
+//!
+//! | algorithm | |
+//! |---|---|
+//! | [search](QuasiAlgorithm::Search) | one search for `s''`, `s'` follows; for (C), both together |
+//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; [`RoundUp`] keeps what it saw |
+//! | [brute force](QuasiAlgorithm::Brute) | the definition, for tests |
+
+mod brute;
+mod enumerate;
+mod in_place;
+mod permutations;
+mod search;
+mod semantics;
+pub mod strict;
+mod task;
+
+use std::time::Instant;
+
+pub use enumerate::{Optimisations, RoundUp};
+pub use permutations::Permutations;
+pub use semantics::{Factors, Pending, Semantics, SerialHistories, SerialList};
+
+use super::search::Meter;
+use super::search::automaton::{Automaton, Interned, StateSpace, Steps};
+use super::search::problem::Classes;
+use super::{Algorithm, Budget, Config, part, replay};
+use crate::history::{History, OpId, by_object};
+use crate::spec::Spec;
+use crate::verdict::{Evidence, Judgement, Limit, LimitKind, MoreFactor, QuasiEvidence, Stats, Verdict, Witness};
+use enumerate::{Counts, Legal, Looked};
+use in_place::Serial;
+use semantics::Kind;
+use task::{Found, Task};
+
+/// How to judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum QuasiAlgorithm {
+    /// Search.
+    #[default]
+    Auto,
+    /// One search.
+    Search,
+    /// The paper's algorithm, with all its optimisations.
+    Enumerate,
+    /// The definition.
+    Brute,
+}
+
+impl QuasiAlgorithm {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Search => "search",
+            Self::Enumerate => "enumerate",
+            Self::Brute => "brute",
+        }
+    }
+}
+
+/// Judges whether a history is quasi linearizable.
+///
+/// An accepted history comes with `s'` ([`Witness::order`]) and `s''` ([`Witness::permuted`]), which have been replayed. A
+/// rejected one comes with how much larger the factors would have to be ([`QuasiEvidence`]).
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::judge::Budget;
+/// use trueline::judge::quasi::{QuasiAlgorithm, Semantics, check};
+/// use trueline::spec::{Stack, StackOp, StackRet};
+/// use trueline::verdict::MoreFactor;
+///
+/// let mut builder = History::builder();
+/// for value in [1, 2, 3] {
+///     builder.call(0, StackOp::Push(value))?;
+///     builder.ret(0, StackRet::Done)?;
+/// }
+/// for value in [1, 2, 3] {
+///     builder.call(0, StackOp::Pop)?;
+///     builder.ret(0, StackRet::Value(Some(value)))?; // the oldest first
+/// }
+/// let history = builder.finish();
+/// let judgement =
+///     check(&Stack::new(), &history, &Semantics::whole_domain(1), QuasiAlgorithm::Auto, &Budget::unlimited());
+/// let evidence = judgement.verdict.evidence().expect("it is no stack");
+/// assert_eq!(evidence.quasi.as_ref().map(|quasi| quasi.more), Some(MoreFactor::By(1)));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+///
+/// # Panics
+/// If the specification contradicts itself, so that a witness that was found cannot be replayed.
+pub fn check<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    semantics: &Semantics<'_, S::Op, S::Ret>,
+    algorithm: QuasiAlgorithm,
+    budget: &Budget,
+) -> Judgement<S::Ret> {
+    let started = Instant::now();
+    let mut judge = Judge::new(spec, history, semantics, budget);
+    let verdict = match algorithm {
+        QuasiAlgorithm::Auto | QuasiAlgorithm::Search => judge.judge(&mut By::Search),
+        QuasiAlgorithm::Brute => judge.judge(&mut By::Brute),
+        QuasiAlgorithm::Enumerate => {
+            let (numbers, mut looked) = (enumerate::numbers::<S>(history), Looked::new(true));
+            judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut looked })
+        }
+    };
+    judge.judgement(verdict, algorithm.name(), started)
+}
+
+/// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
+pub fn judge<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    semantics: &Semantics<'_, S::Op, S::Ret>,
+    config: &Config,
+) -> Judgement<S::Ret> {
+    let algorithm = match config.algorithm {
+        Algorithm::Auto => QuasiAlgorithm::Auto,
+        Algorithm::Brute => QuasiAlgorithm::Brute,
+        _ => {
+            let started = Instant::now();
+            let judge = Judge::new(spec, history, semantics, &config.budget);
+            let refused = LimitKind::Refused("quasi linearizability is judged by auto or brute");
+            return judge.judgement(Verdict::Unknown(judge.limit(refused)), &config.algorithm.to_string(), started);
+        }
+    };
+    check(spec, history, semantics, algorithm, &config.budget)
+}
+
+/// How one object is judged.
+enum By<'b> {
+    Search,
+    Enumerate {
+        /// By operation of the history: tells operations with their results apart.
+        numbers: &'b [u32],
+        looked: &'b mut Looked,
+    },
+    Brute,
+}
+
+/// So many configurations are visited to learn how much larger the factors would have to be.
+const TO_LEARN_MORE: u64 = 100_000;
+
+struct Judge<'a, 's, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    semantics: &'a Semantics<'s, S::Op, S::Ret>,
+    meter: Meter,
+    counts: Counts,
+    states: u64,
+}
+
+impl<'a, 's, S: Spec> Judge<'a, 's, S> {
+    fn new(
+        spec: &'a S,
+        history: &'a History<S::Op, S::Ret>,
+        semantics: &'a Semantics<'s, S::Op, S::Ret>,
+        budget: &Budget,
+    ) -> Self {
+        Self { spec, history, semantics, meter: Meter::start(budget), counts: Counts::default(), states: 0 }
+    }
+
+    fn judgement(&self, verdict: Verdict<S::Ret>, algorithm: &str, started: Instant) -> Judgement<S::Ret> {
+        let stats = Stats {
+            algorithm: algorithm.to_owned(),
+            criterion: Some(self.semantics.to_string()),
+            partitions: self.history.object_count(),
+            configurations: self.meter.configurations,
+            sequentializations: self.counts.sequentializations,
+            permutations: self.counts.permutations,
+            states: self.states,
+            peak_bytes: self.meter.peak_bytes,
+            elapsed: started.elapsed(),
+            ..Stats::default()
+        };
+        Judgement { verdict, stats }
+    }
+
+    fn limit(&self, kind: LimitKind) -> Limit {
+        Limit { kind, event: 0, events: u32::try_from(self.history.events().len()).unwrap_or(u32::MAX) }
+    }
+
+    /// Whether the history can be judged at all.
+    fn refusal(&self) -> Option<LimitKind> {
+        let is_pending = self.history.pending() > 0;
+        if is_pending && self.semantics.pending == Pending::Refuse {
+            return Some(LimitKind::Refused("it has operations that never returned"));
+        }
+        let is_unknown = |operation: &crate::history::Operation<S::Op, S::Ret>| operation.outcome.result().is_none();
+        if matches!(self.semantics.kind, Kind::OfProgram(..)) && self.history.operations().iter().any(is_unknown) {
+            return Some(LimitKind::Refused("serial histories have results, and some operation has none"));
+        }
+        None
+    }
+
+    fn judge(&mut self, by: &mut By<'_>) -> Verdict<S::Ret> {
+        if let Some(kind) = self.refusal() {
+            return Verdict::Unknown(self.limit(kind));
+        }
+        let kinds = Classes::new(self.spec, self.history);
+        let (mut orders, mut permuted) = (Vec::new(), Vec::new());
+        let mut unknown = None;
+        for events in by_object(self.history).iter() {
+            let task = Task::new(self.spec, self.history, events, &kinds, self.semantics);
+            match self.decide(&task, &kinds, by) {
+                Ok(Found::Accepted { order, permuted: legal }) => {
+                    self.replay(&task, &order, &legal);
+                    orders.push(task.ids(&order));
+                    permuted.extend(task.ids(&legal));
+                }
+                Ok(Found::Rejected { longest }) => {
+                    let more = self.more(&task, &kinds, by);
+                    return Verdict::Rejected(self.evidence(&task, events, &longest, more));
+                }
+                // Another object may still be wrong.
+                Err(kind) => unknown = unknown.or(Some(self.limit(kind))),
+            }
+        }
+        match unknown {
+            Some(limit) => Verdict::Unknown(limit),
+            None => Verdict::Accepted(Witness::quasi(merge(self.history, orders), permuted)),
+        }
+    }
+
+    /// Judges one object.
+    fn decide(&mut self, task: &Task, kinds: &Classes, by: &mut By<'_>) -> Result<Found, LimitKind> {
+        let mut meter = self.meter.part(None, None);
+        let found = self.decide_within(task, kinds, by, &mut meter);
+        self.meter.add(&meter);
+        found
+    }
+
+    fn decide_within(
+        &mut self,
+        task: &Task,
+        kinds: &Classes,
+        by: &mut By<'_>,
+        meter: &mut Meter,
+    ) -> Result<Found, LimitKind> {
+        if matches!(by, By::Brute) {
+            return brute::search(self.spec, self.history, task, self.semantics, meter);
+        }
+        if let Kind::OfProgram(_, histories) = self.semantics.kind {
+            let sequence = |ops: &[u32]| -> Vec<(&'a S::Op, &'a S::Ret)> {
+                let operations = ops.iter().map(|op| &self.history[task.ids[*op as usize]]);
+                operations.filter_map(|operation| Some((&operation.op, operation.outcome.result()?))).collect()
+            };
+            let contains = |ops: &[u32]| histories.contains(&sequence(ops));
+            let may_begin = |ops: &[u32]| histories.may_begin(&sequence(ops));
+            let serial = Serial { contains: &contains, may_begin: &may_begin };
+            return match by {
+                By::Enumerate { numbers, looked } => {
+                    let numbers = of_task(task, numbers);
+                    enumerate::search(task, Legal::Program(&serial), &numbers, looked, &mut self.counts, meter)
+                }
+                _ => in_place::search(task, &serial, meter),
+            };
+        }
+        let mut space = Interned::new(self.spec, self.history, kinds);
+        let mut steps = Steps::new();
+        let mut automaton = Automaton::new(&mut space, &mut steps, kinds);
+        let found = match by {
+            By::Enumerate { numbers, looked } => {
+                let numbers = of_task(task, numbers);
+                let legal = Legal::Specification(&mut automaton);
+                enumerate::search(task, legal, &numbers, looked, &mut self.counts, meter)
+            }
+            _ => search::search(task, &mut automaton, meter),
+        };
+        self.states += space.len() as u64;
+        found
+    }
+
+    /// By how much the factors would have to be larger for this object to be accepted.
+    fn more(&mut self, task: &Task, kinds: &Classes, by: &By<'_>) -> MoreFactor {
+        let mut by = if matches!(by, By::Brute) { By::Brute } else { By::Search };
+        // With this much nothing is out of reach.
+        let enough = (0..).zip(&task.factors).map(|(class, factor)| {
+            let members = task.class.iter().filter(|of| **of == Some(class)).count();
+            u32::try_from(members).unwrap_or(u32::MAX).saturating_sub(1).saturating_sub(*factor)
+        });
+        let enough = enough.max().unwrap_or(0);
+        let mut left = TO_LEARN_MORE;
+        for more in 1..=enough {
+            let mut meter = self.meter.part(Some(left), None);
+            let found = self.decide_within(&task.relaxed_by(more), kinds, &mut by, &mut meter);
+            left = left.saturating_sub(meter.configurations);
+            self.meter.add(&meter);
+            match found {
+                Ok(Found::Accepted { .. }) => return MoreFactor::By(more),
+                Ok(Found::Rejected { .. }) => {}
+                Err(_) => return MoreFactor::MoreThan(more - 1),
+            }
+        }
+        MoreFactor::Never
+    }
+
+    fn evidence(
+        &self,
+        task: &Task,
+        events: &[crate::history::Event],
+        longest: &[u32],
+        more: MoreFactor,
+    ) -> Evidence<S::Ret> {
+        let mut is_reached = vec![false; task.len()];
+        longest.iter().for_each(|op| is_reached[*op as usize] = true);
+        let out_of_reach: Vec<u32> =
+            task.operations().filter(|op| task.must(*op) && !is_reached[*op as usize]).collect();
+        let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
+        // If all are there, they are not in an order that is near enough: then the last is as good as any.
+        let refused = refused.or_else(|| longest.iter().copied().rev().find(|op| task.must(*op)));
+        let refused = refused.expect("what has no operation that returned is accepted");
+        let id = task.ids[refused as usize];
+        Evidence {
+            prefix: task.ids(longest),
+            together: Vec::new(),
+            refused: id,
+            event: task.returns[refused as usize],
+            open: part::open_at_return(self.history, events, id),
+            allowed: Vec::new(),
+            all_allowed: false,
+            is_first: false,
+            conflict: Vec::new(),
+            quasi: Some(QuasiEvidence { more, out_of_reach: task.ids(&out_of_reach) }),
+        }
+    }
+
+    /// Checks a witness point by point against the definition.
+    fn replay(&self, task: &Task, order: &[u32], permuted: &[u32]) {
+        let in_order = |one: &[u32]| {
+            let mut sorted = one.to_vec();
+            sorted.sort_unstable();
+            sorted
+        };
+        let same = in_order(order);
+        assert!(same.windows(2).all(|pair| pair[0] != pair[1]), "no operation is there twice");
+        assert!(
+            task.operations().all(|op| !task.must(op) || same.binary_search(&op).is_ok()),
+            "all that returned is there"
+        );
+        assert_eq!(same, in_order(permuted), "both orders have the same operations");
+        let mut latest = 0;
+        for op in order {
+            assert!(task.returns[*op as usize] > latest, "the sequentialization keeps the order in time");
+            latest = latest.max(task.calls[*op as usize]);
+        }
+        assert!(self.is_near(task, order, permuted), "no operation is too far away");
+        let is_legal = match &self.semantics.kind {
+            Kind::OfProgram(_, serial) => {
+                let operations = permuted.iter().map(|op| &self.history[task.ids[*op as usize]]);
+                let sequence: Vec<_> =
+                    operations.filter_map(|operation| Some((&operation.op, operation.outcome.result()?))).collect();
+                sequence.len() == permuted.len() && serial.contains(&sequence)
+            }
+            _ => replay::replay_part(self.spec, self.history, &task.ids(permuted)).is_ok(),
+        };
+        assert!(
+            is_legal,
+            "a legal order that was found cannot be replayed: the specification contradicts itself (does `step` answer the same each time; are `object`, `observes` and `standard` true?), or this is a bug"
+        );
+    }
+
+    /// Whether two orders of the same operations are as near each other as the semantics asks.
+    fn is_near(&self, task: &Task, order: &[u32], permuted: &[u32]) -> bool {
+        // By class and operation: where it is in each.
+        let places = |order: &[u32]| {
+            let mut counts = vec![0_u32; task.factors.len()];
+            let mut places = vec![0_u32; task.len()];
+            for op in order {
+                if let Some(class) = task.class[*op as usize] {
+                    places[*op as usize] = counts[class as usize];
+                    counts[class as usize] += 1;
+                }
+            }
+            places
+        };
+        let (one, other) = (places(order), places(permuted));
+        let is_near = |op: &u32| {
+            task.class[*op as usize]
+                .is_none_or(|class| one[*op as usize].abs_diff(other[*op as usize]) <= task.factors[class as usize])
+        };
+        if !matches!(self.semantics.kind, Kind::OfProgram(..)) {
+            return order.iter().all(is_near);
+        }
+        // Those that changed places are of one class.
+        let changed = || order.iter().zip(permuted).filter(|(one, other)| one != other);
+        let class = changed().next().map(|(one, _)| task.class[*one as usize]);
+        changed().all(|(one, other)| {
+            let both = (task.class[*one as usize], task.class[*other as usize]);
+            both.0.is_some() && Some(both.0) == class && both.0 == both.1 && is_near(one)
+        })
+    }
+}
+
+fn of_task(task: &Task, numbers: &[u32]) -> Vec<u32> {
+    task.ids.iter().map(|id| numbers[id.index()]).collect()
+}
+
+/// One order of all from one of each object: each operation as soon as possible.
+fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
+    if orders.len() == 1 {
+        return orders.pop().unwrap_or_default();
+    }
+    let mut placed = Vec::with_capacity(history.len());
+    for order in orders {
+        let mut place = 0;
+        for op in order {
+            place = place.max(history[op].call_position());
+            placed.push((place, op));
+        }
+    }
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, op)| op).collect()
+}

@@ -1,0 +1,539 @@
+//! One search for the legal order, with the sequentialization a few steps behind it.
+//!
+//! Definition 4 asks for a sequentialization `s'` and a legal permutation `s''` of it. The paper makes all of both. Here only
+//! `s''` is searched for, operation by operation, among legal ones; `s'` follows from it.
+//!
+//! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there a linear extension of `<_h`
+//! in which each is at most `K` places away? That is a single machine with unit jobs: the job at position `p` may be done in
+//! places `p - K` to `p + K`, and behind all jobs that precede it. So: go through the places; in each, of the jobs that
+//! may be done, do one with the earliest deadline, where the deadline of a job is less than that of each job it precedes.
+//!
+//! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.* Let some schedule agree
+//! with ours up to `s`, and have `y` there where we choose `x`, which it has at `t > s`. Let `y` go where the first job is
+//! that `y` precedes, that job where the first is that it precedes, and so on while these are before `t`; the last goes to
+//! `t`, and `x` to `s`. Nothing passes a job that it precedes, and all but `x` go to later places, at most `t`. Is that too
+//! late for any? Not for `y`, whose deadline is not before that of `x`. A job `z` that `y` precedes and whose position is
+//! known has its deadline behind that of `y`. One whose position is not known has a position of at least `s + K + 1`,
+//! and a deadline of at least `s + 2K + 1`, and `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule
+//! that agrees with ours up to and at `s`.
+//!
+//! **Several classes.** If they are disjoint and none of them is everything, any linear extensions of the classes can be
+//! interleaved to one of all: a cycle of steps in `<_h` and in the classes' orders would have `a <_h b`, `b` before `c` in a
+//! class, and `c <_h d`; then `b` was called before `c` returned, so `a <_h d`, and the cycle can be made shorter, until it is
+//! in one class, where there is none. So each class can be looked at alone, and order in time between classes
+//! counts for nothing.
+//!
+//! A configuration is: which operations are in `s''`, the state behind them, and which of them have no place in `s'` yet, with
+//! their positions (at most `K` of each class). Configurations from which no `s'` can come are dropped at once: if
+//! operations that are not in `s''` precede waiting ones, there must be places for them ([`Search::fits`]).
+//!
+//! **Queues.** Where no class has both, putting in and taking out commute as long as the queue is not empty. What takes the
+//! first value must be the next that takes at all, so that it is taken at once, and nothing else is tried. Without this,
+//! every number of operations of one class would be tried with every number of the other.
+//!
+//! If no value comes twice, more can be foreseen: values come out in the order in which they are put in. Of two dequeues `w`
+//! and `v` in a class, let `w` return before `2K - 1` others are called that return before `v` is called (or before `v` is
+//! called, if `K` is 0). In `s'` they are at least `2K` places apart, so that in `s''` `w` is still first, and so is the
+//! enqueue of its value. So `v`'s value is not put in before that of `w` is ([`Foresight`]). A value that nobody takes out is
+//! put in behind all that somebody does.
+//!
+//! # Complexity
+//! For classes that are kept together by time, about `n 2^k` configurations times the orders of `K` operations; O(K^2 + k)
+//! each, where `k` operations are open at a time. With several classes and no queue, `n` may become `n^2`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashSet;
+
+use super::super::search::automaton::{Automaton, Step};
+use super::super::search::{Meter, StateId, hash};
+use super::task::{Found, NEVER, Queue, Role, Task};
+use crate::verdict::LimitKind;
+
+/// A class: its order in `s''`, in `s'`, and what is in `s''` but not in `s'`.
+struct Class {
+    factor: usize,
+    permuted: Vec<u32>,
+    order: Vec<u32>,
+    /// In the order of `s''`.
+    waiting: Vec<u32>,
+    /// Its operations, in the order of their calls.
+    members: Vec<u32>,
+}
+
+struct Search<'t> {
+    task: &'t Task,
+    /// The last has what is in no class.
+    classes: Vec<Class>,
+    /// By operation: which of `classes`.
+    class: Vec<usize>,
+    /// By operation: its position in `s''` of its class.
+    position: Vec<u32>,
+    /// By operation: its number among the members of its class.
+    rank: Vec<u32>,
+    is_placed: Vec<bool>,
+    /// Operations that are not in `s''`, in the order of their calls, as a ring for each class. Behind the operations come the
+    /// rings themselves.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    /// `s''`.
+    permuted: Vec<u32>,
+    /// How many that must be are not in `s''`.
+    must: usize,
+    /// Of a queue: how many values are in it, and how many operations that must be are left that take something out or find
+    /// it empty.
+    holds: usize,
+    takes: usize,
+    foresight: Option<Foresight>,
+    seen: HashSet<Box<[u32]>, hash::Builder>,
+    key: Vec<u32>,
+}
+
+/// Which values are to be put into a queue before others.
+struct Foresight {
+    /// By operation that puts: when the value is taken out; [`NEVER`] if that need not be.
+    due: Vec<u32>,
+    /// By operation that puts: values that are taken out before this must be put in before.
+    until: Vec<u32>,
+    /// Operations that put what must be taken out and are not in `s''`, by when it is taken out, as a ring. Behind the
+    /// operations comes the ring itself.
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl Foresight {
+    /// `None` if nothing can be foreseen.
+    fn new(task: &Task, queue: &Queue) -> Option<Self> {
+        let taken_by = queue.taken_by.as_ref()?;
+        let mut takes = task.operations().filter(|op| queue.roles[*op as usize] == Role::Takes);
+        let class = task.class[takes.next()? as usize]?;
+        if takes.any(|op| task.class[op as usize] != Some(class)) {
+            return None;
+        }
+        let between = (task.factors[class as usize] as usize).saturating_mul(2).saturating_sub(1);
+        let bounds = bounds(task, class, between);
+        let puts = || task.operations().filter(|op| queue.roles[*op as usize] == Role::Puts);
+        let (mut due, mut until) = (vec![NEVER; task.len()], vec![NEVER; task.len()]);
+        for put in puts() {
+            if let Some(taken) = taken_by[put as usize] {
+                due[put as usize] = task.returns[taken as usize];
+                // If it need not be taken out, it may be left behind.
+                until[put as usize] = if task.must(taken) { bounds[taken as usize] } else { 0 };
+            }
+        }
+        let mut by_due: Vec<u32> = puts().filter(|put| due[*put as usize] != NEVER).collect();
+        by_due.sort_by_key(|put| due[*put as usize]);
+        let ring = number_of(task.len());
+        let (mut next, mut previous) = (vec![ring; task.len() + 1], vec![ring; task.len() + 1]);
+        for (one, other) in
+            std::iter::once(ring).chain(by_due.iter().copied()).zip(by_due.iter().copied().chain([ring]))
+        {
+            next[one as usize] = other;
+            previous[other as usize] = one;
+        }
+        Some(Self { due, until, next, previous })
+    }
+
+    /// Whether some other value must be put in first.
+    fn forbids(&self, put: u32) -> bool {
+        let first = self.next[self.due.len()] as usize;
+        self.due.get(first).is_some_and(|due| *due < self.until[put as usize])
+    }
+
+    fn place(&mut self, put: u32, placed: bool) {
+        let at = put as usize;
+        if self.due[at] == NEVER {
+            return;
+        }
+        let (before, behind) = (self.previous[at], self.next[at]);
+        self.next[before as usize] = if placed { behind } else { put };
+        self.previous[behind as usize] = if placed { before } else { put };
+    }
+}
+
+/// By operation of a class: before when another must have returned for so many to be between them.
+fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
+    let members: Vec<u32> = task.operations().filter(|op| task.class[*op as usize] == Some(class)).collect();
+    if between == 0 {
+        return task.calls.clone();
+    }
+    let mut by_return: Vec<u32> = members.iter().copied().filter(|op| task.must(*op)).collect();
+    by_return.sort_by_key(|op| task.returns[*op as usize]);
+    let mut returned = by_return.into_iter().peekable();
+    let mut bounds = vec![0; task.len()];
+    // The last calls of those that returned.
+    let mut last: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    for op in members {
+        let call = task.calls[op as usize];
+        while let Some(other) = returned.next_if(|other| task.returns[*other as usize] < call) {
+            last.push(Reverse(task.calls[other as usize]));
+            if last.len() > between {
+                last.pop();
+            }
+        }
+        if last.len() == between {
+            bounds[op as usize] = last.peek().map_or(0, |Reverse(call)| *call);
+        }
+    }
+    bounds
+}
+
+/// A configuration on the way to the present one.
+struct Frame {
+    /// What led to it, and how many operations got their places then.
+    placed: Option<(u32, usize)>,
+    /// What may come next, and where it leads.
+    candidates: Vec<(u32, StateId)>,
+    tried: usize,
+}
+
+/// Searches for `s''` and `s'`.
+pub(super) fn search(task: &Task, automaton: &mut Automaton<'_>, meter: &mut Meter) -> Result<Found, LimitKind> {
+    let mut search = Search::new(task);
+    if search.must == 0 {
+        return Ok(search.accepted());
+    }
+    let mut longest = Vec::new();
+    let candidates = search.candidates(StateId::INITIAL, automaton, meter)?;
+    let mut frames = vec![Frame { placed: None, candidates, tried: 0 }];
+    while let Some(frame) = frames.last_mut() {
+        let Some(&(op, state)) = frame.candidates.get(frame.tried) else {
+            if search.permuted.len() > longest.len() {
+                longest.clone_from(&search.permuted);
+            }
+            if let Some((op, places)) = frame.placed {
+                search.take_back(op, places);
+            }
+            frames.pop();
+            continue;
+        };
+        frame.tried += 1;
+        let Some(places) = search.place(op) else { continue };
+        meter.configuration()?;
+        if search.must == 0 {
+            return Ok(search.accepted());
+        }
+        if !search.is_new(state, meter)? {
+            search.take_back(op, places);
+            continue;
+        }
+        let candidates = search.candidates(state, automaton, meter)?;
+        frames.push(Frame { placed: Some((op, places)), candidates, tried: 0 });
+    }
+    Ok(Found::Rejected { longest })
+}
+
+impl<'t> Search<'t> {
+    fn new(task: &'t Task) -> Self {
+        let none = task.factors.len();
+        let class: Vec<usize> = task.class.iter().map(|class| class.map_or(none, |class| class as usize)).collect();
+        let of = |index: usize| {
+            let members: Vec<u32> = task.operations().filter(|op| class[*op as usize] == index).collect();
+            let factor = task.factors.get(index).map_or(usize::MAX, |factor| *factor as usize);
+            Class { factor, permuted: Vec::new(), order: Vec::new(), waiting: Vec::new(), members }
+        };
+        let classes: Vec<Class> = (0..=none).map(of).collect();
+        let count = task.len();
+        let mut rank = vec![0; count];
+        let (mut next, mut previous) = (vec![0; count + classes.len()], vec![0; count + classes.len()]);
+        for (ring, class) in (count..).zip(&classes) {
+            let mut last = ring;
+            for (number, &op) in (0..).zip(&class.members) {
+                rank[op as usize] = number;
+                next[last] = op;
+                previous[op as usize] = number_of(last);
+                last = op as usize;
+            }
+            next[last] = number_of(ring);
+            previous[ring] = number_of(last);
+        }
+        let must = task.operations().filter(|op| task.must(*op));
+        let takes =
+            must.clone().filter(|op| task.queue.as_ref().is_some_and(|queue| queue.roles[*op as usize] != Role::Puts));
+        Self {
+            must: must.clone().count(),
+            takes: takes.count(),
+            holds: 0,
+            foresight: task.queue.as_ref().and_then(|queue| Foresight::new(task, queue)),
+            task,
+            classes,
+            class,
+            position: vec![0; count],
+            rank,
+            is_placed: vec![false; count],
+            next,
+            previous,
+            permuted: Vec::new(),
+            seen: HashSet::default(),
+            key: Vec::new(),
+        }
+    }
+
+    /// The operations of a class that are not in `s''`, in the order of their calls.
+    fn unplaced(&self, class: usize) -> impl Iterator<Item = u32> + '_ {
+        let ring = self.task.len() + class;
+        let mut at = ring;
+        std::iter::from_fn(move || {
+            at = self.next[at] as usize;
+            (at != ring).then(|| number_of(at))
+        })
+    }
+
+    /// How many operations of a class that are not in `s''` returned before `call`.
+    fn unplaced_before(&self, class: usize, call: u32) -> usize {
+        let task = self.task;
+        let called_before = self.unplaced(class).take_while(|op| task.calls[*op as usize] < call);
+        called_before.filter(|op| task.returns[*op as usize] < call).count()
+    }
+
+    /// What may be next in `s''`, as far as the specification goes, and where it leads; what returned first comes first.
+    fn candidates(
+        &self,
+        state: StateId,
+        automaton: &mut Automaton<'_>,
+        meter: &mut Meter,
+    ) -> Result<Vec<(u32, StateId)>, LimitKind> {
+        let task = self.task;
+        let mut candidates = Vec::new();
+        // What takes the first value is the next that takes.
+        let only_takes = task.queue.as_ref().filter(|queue| queue.is_apart && self.holds > 0 && self.takes > 0);
+        for (index, class) in self.classes.iter().enumerate() {
+            let mut passed: Vec<u32> = Vec::new();
+            for op in self.unplaced(index) {
+                // Those that precede it and are behind it in `s''` are before it in `s'`: it is at least as far away.
+                let call = task.calls[op as usize];
+                if passed.iter().filter(|returned| **returned < call).count() > class.factor.saturating_mul(2) {
+                    break;
+                }
+                let returned = task.returns[op as usize];
+                if returned != NEVER && class.factor != usize::MAX {
+                    passed.push(returned);
+                }
+                if only_takes.is_some_and(|queue| queue.roles[op as usize] != Role::Takes) {
+                    continue;
+                }
+                if self.foresight.as_ref().is_some_and(|foresight| self.puts(op) && foresight.forbids(op)) {
+                    continue;
+                }
+                match automaton.step(state, task.kinds[op as usize], meter)? {
+                    Step::None => {}
+                    Step::One(next) => candidates.push((op, next)),
+                    Step::Several(list) => {
+                        candidates.extend(automaton.several(list).iter().map(|next| (op, *next)));
+                    }
+                }
+            }
+        }
+        candidates.sort_by_key(|(op, _)| (task.returns[*op as usize], *op));
+        Ok(candidates)
+    }
+
+    /// Puts an operation at the end of `s''`, and others into `s'` as far as that is decided; says how many. `None` if there
+    /// is no `s'` then, whatever follows: nothing is changed.
+    fn place(&mut self, op: u32) -> Option<usize> {
+        let task = self.task;
+        let (at, index) = (op as usize, self.class[op as usize]);
+        self.next[self.previous[at] as usize] = self.next[at];
+        self.previous[self.next[at] as usize] = self.previous[at];
+        self.is_placed[at] = true;
+        self.permuted.push(op);
+        self.must -= usize::from(task.must(op));
+        self.count_role(op, true);
+        let class = &mut self.classes[index];
+        self.position[at] = number_of(class.permuted.len());
+        class.permuted.push(op);
+        if class.factor == usize::MAX {
+            return Some(0);
+        }
+        class.waiting.push(op);
+        let mut places = 0;
+        while self.classes[index].waiting.len() > self.classes[index].factor {
+            if !self.fill(index) {
+                self.take_back(op, places);
+                return None;
+            }
+            places += 1;
+        }
+        if self.fits(index) {
+            return Some(places);
+        }
+        self.take_back(op, places);
+        None
+    }
+
+    /// Undoes [`place`](Self::place).
+    fn take_back(&mut self, op: u32, places: usize) {
+        let task = self.task;
+        let at = op as usize;
+        let class = &mut self.classes[self.class[at]];
+        if class.factor != usize::MAX {
+            for _ in 0..places {
+                let back = class.order.pop().expect("it got its place then");
+                let position = self.position[back as usize];
+                let behind = class.waiting.partition_point(|other| self.position[*other as usize] < position);
+                class.waiting.insert(behind, back);
+            }
+            let last = class.waiting.pop();
+            debug_assert_eq!(last, Some(op), "what came last is last");
+        }
+        class.permuted.pop();
+        self.count_role(op, false);
+        self.must += usize::from(task.must(op));
+        self.permuted.pop();
+        self.is_placed[at] = false;
+        self.next[self.previous[at] as usize] = op;
+        self.previous[self.next[at] as usize] = op;
+    }
+
+    fn puts(&self, op: u32) -> bool {
+        self.task.queue.as_ref().is_some_and(|queue| queue.roles[op as usize] == Role::Puts)
+    }
+
+    fn count_role(&mut self, op: u32, placed: bool) {
+        let Some(queue) = &self.task.queue else { return };
+        let role = queue.roles[op as usize];
+        if let (Some(foresight), Role::Puts) = (&mut self.foresight, role) {
+            foresight.place(op, placed);
+        }
+        let more = |count: &mut usize, more: bool| if more { *count += 1 } else { *count -= 1 };
+        match role {
+            Role::Puts => more(&mut self.holds, placed),
+            Role::Takes => more(&mut self.holds, !placed),
+            Role::FindsEmpty => {}
+        }
+        if role != Role::Puts && self.task.must(op) {
+            more(&mut self.takes, !placed);
+        }
+    }
+
+    /// The last place that a waiting operation can have, less one for what it precedes among those waiting.
+    fn deadline(&self, class: &Class, op: u32) -> usize {
+        let place = |op: u32| self.position[op as usize] as usize + class.factor;
+        let behind = class.waiting.iter().filter(|other| self.task.precedes(op, **other)).map(|other| place(*other));
+        behind.map(|place| place.saturating_sub(1)).fold(place(op), usize::min)
+    }
+
+    /// Decides the next place in `s'` of a class; whether there is something for it.
+    fn fill(&mut self, index: usize) -> bool {
+        let task = self.task;
+        let class = &self.classes[index];
+        let place = class.order.len();
+        let mut best: Option<(usize, usize)> = None;
+        for (at, &op) in class.waiting.iter().enumerate() {
+            let deadline = self.deadline(class, op);
+            if deadline < place {
+                return false;
+            }
+            let is_free = class.waiting.iter().all(|other| !task.precedes(*other, op))
+                && self.unplaced_before(index, task.calls[op as usize]) == 0;
+            if is_free && best.is_none_or(|(least, _)| deadline < least) {
+                best = Some((deadline, at));
+            }
+        }
+        let Some((_, at)) = best else { return false };
+        let class = &mut self.classes[index];
+        let op = class.waiting.remove(at);
+        class.order.push(op);
+        true
+    }
+
+    /// Whether there are places for all that waits and for what precedes that: else no `s'` can come of this.
+    ///
+    /// If not more than the factor wait, those that are not in `s''` yet can follow in the order of `s'`, so that each is
+    /// off by as many as wait behind it. What remains is that the waiting ones are in time, which they are if for each
+    /// deadline not too many have it or an earlier one.
+    fn fits(&self, index: usize) -> bool {
+        let task = self.task;
+        let class = &self.classes[index];
+        let place = class.order.len();
+        let deadlines: Vec<(usize, u32)> =
+            class.waiting.iter().map(|op| (self.deadline(class, *op), task.calls[*op as usize])).collect();
+        deadlines.iter().flat_map(|(deadline, _)| [deadline.saturating_sub(1), *deadline]).all(|until| {
+            let waiting = deadlines.iter().filter(|(deadline, _)| *deadline <= until).count();
+            // What precedes one of these must be before it.
+            let calls = deadlines.iter().filter(|(deadline, _)| *deadline <= until + 1).map(|(_, call)| *call);
+            let before = calls.max().map_or(0, |call| self.unplaced_before(index, call));
+            place + waiting + before <= until + 1
+        })
+    }
+
+    /// Whether the configuration was not met before.
+    fn is_new(&mut self, state: StateId, meter: &mut Meter) -> Result<bool, LimitKind> {
+        let (task, key) = (self.task, &mut self.key);
+        key.clear();
+        key.push(state.0);
+        for (index, class) in self.classes.iter().enumerate() {
+            // All members before the first that is not in `s''`, and these behind it.
+            let first = self.next[task.len() + index] as usize;
+            let start = if first < task.len() { self.rank[first] as usize } else { class.members.len() };
+            key.push(number_of(start));
+            let mut beyond = class.permuted.len() - start;
+            for (number, &op) in class.members.iter().enumerate().skip(start) {
+                if beyond == 0 {
+                    break;
+                }
+                if self.is_placed[op as usize] {
+                    key.push(number_of(number));
+                    beyond -= 1;
+                }
+            }
+            key.push(u32::MAX);
+            for op in &class.waiting {
+                key.push(*op);
+                key.push(number_of(class.permuted.len()) - self.position[*op as usize]);
+            }
+            key.push(u32::MAX);
+        }
+        if self.seen.contains(key.as_slice()) {
+            return Ok(false);
+        }
+        meter.allocate(key.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>() + 2)?;
+        self.seen.insert(key.as_slice().into());
+        Ok(true)
+    }
+
+    /// All that must be is in `s''`.
+    fn accepted(mut self) -> Found {
+        for index in 0..self.task.factors.len() {
+            while !self.classes[index].waiting.is_empty() {
+                assert!(self.fill(index), "what waits fits");
+            }
+        }
+        // What is in no class is in the order of the calls.
+        let last = self.classes.last_mut().expect("there is one for what is in no class");
+        last.order = last.members.iter().copied().filter(|op| self.is_placed[*op as usize]).collect();
+        let orders: Vec<Vec<u32>> = self.classes.into_iter().map(|class| class.order).collect();
+        Found::Accepted { order: interleave(self.task, &orders), permuted: self.permuted }
+    }
+}
+
+/// One linear extension of all from one of each class.
+fn interleave(task: &Task, orders: &[Vec<u32>]) -> Vec<u32> {
+    let mut by_return: Vec<u32> = orders.concat();
+    by_return.sort_by_key(|op| task.returns[*op as usize]);
+    let mut is_out = vec![false; task.len()];
+    let mut heads = vec![0; orders.len()];
+    let mut first = 0;
+    let mut order = Vec::with_capacity(by_return.len());
+    while order.len() < by_return.len() {
+        while is_out[by_return[first] as usize] {
+            first += 1;
+        }
+        // The first of those that are left to return: nothing else is called behind that.
+        let until = task.returns[by_return[first] as usize];
+        let head = (0..orders.len())
+            .filter(|class| orders[*class].get(heads[*class]).is_some_and(|op| task.calls[*op as usize] < until))
+            .min_by_key(|class| task.calls[orders[*class][heads[*class]] as usize])
+            .expect("linear extensions of disjoint classes can be interleaved");
+        let op = orders[head][heads[head]];
+        heads[head] += 1;
+        is_out[op as usize] = true;
+        order.push(op);
+    }
+    order
+}
+
+fn number_of(index: usize) -> u32 {
+    u32::try_from(index).expect("operations are counted in 32 bits")
+}

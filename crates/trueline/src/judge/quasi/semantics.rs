@@ -1,0 +1,291 @@
+//! What quasi linearizable means: the classes of operations, their factors, and which orders are legal.
+
+use std::fmt::{self, Write as _};
+use std::hash::Hash;
+
+use hashbrown::HashSet;
+
+use super::super::search::hash;
+use crate::spec::Spec;
+
+/// Whether an operation with its result is in a class.
+type Member<'a, Op, Ret> = Box<dyn Fn(&Op, Option<&Ret>) -> bool + Send + Sync + 'a>;
+
+/// Classes of operations, each with its factor: the function `Q` of definition 3.
+///
+/// An operation belongs to the first class that has it, so that classes are disjoint. An operation in no class may be
+/// anywhere.
+///
+/// ```
+/// use trueline::judge::quasi::Factors;
+/// use trueline::spec::QueueOp;
+///
+/// let factors: Factors<'_, QueueOp<u8>, ()> = Factors::new()
+///     .class("enqueue", 0, |op| matches!(op, QueueOp::Enqueue(_)))
+///     .class("dequeue", 4, |op| matches!(op, QueueOp::Dequeue));
+/// assert_eq!(factors.to_string(), "enqueue 0, dequeue 4");
+/// ```
+pub struct Factors<'a, Op, Ret> {
+    classes: Vec<Class<'a, Op, Ret>>,
+}
+
+struct Class<'a, Op, Ret> {
+    name: String,
+    factor: u32,
+    has: Member<'a, Op, Ret>,
+}
+
+impl<Op, Ret> Default for Factors<'_, Op, Ret> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, Op, Ret> Factors<'a, Op, Ret> {
+    /// No class.
+    pub fn new() -> Self {
+        Self { classes: Vec::new() }
+    }
+
+    /// And the operations that `has` has, which may be out of order by `factor`.
+    #[must_use]
+    pub fn class(self, name: impl Into<String>, factor: u32, has: impl Fn(&Op) -> bool + Send + Sync + 'a) -> Self {
+        self.class_by_result(name, factor, move |op, _| has(op))
+    }
+
+    /// The same where the result counts too: `None` if the operation never returned.
+    #[must_use]
+    pub fn class_by_result(
+        mut self,
+        name: impl Into<String>,
+        factor: u32,
+        has: impl Fn(&Op, Option<&Ret>) -> bool + Send + Sync + 'a,
+    ) -> Self {
+        self.classes.push(Class { name: name.into(), factor, has: Box::new(has) });
+        self
+    }
+
+    /// The class of an operation, if it has one.
+    pub(super) fn of(&self, op: &Op, result: Option<&Ret>) -> Option<usize> {
+        self.classes.iter().position(|class| (class.has)(op, result))
+    }
+
+    pub(super) fn factors(&self) -> Vec<u32> {
+        self.classes.iter().map(|class| class.factor).collect()
+    }
+}
+
+impl<Op, Ret> fmt::Display for Factors<'_, Op, Ret> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, Class { name, factor, .. }) in self.classes.iter().enumerate() {
+            write!(f, "{}{name} {factor}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl<Op, Ret> fmt::Debug for Factors<'_, Op, Ret> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Factors({self})")
+    }
+}
+
+/// The serial histories of a program: what it does if its calls do not overlap.
+///
+/// Whoever explores a program supplies them; a closure will do.
+pub trait SerialHistories<Op, Ret>: Sync {
+    /// Whether the program has this serial history, of operations and their results.
+    fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool;
+
+    /// Whether one of its serial histories may begin like this. Yes is always right, and costs time.
+    fn may_begin(&self, sequence: &[(&Op, &Ret)]) -> bool {
+        let _ = sequence;
+        true
+    }
+}
+
+impl<Op, Ret, F: Fn(&[(&Op, &Ret)]) -> bool + Sync> SerialHistories<Op, Ret> for F {
+    fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool {
+        self(sequence)
+    }
+}
+
+/// Serial histories one by one, compared one by one: the first phase of Round-Up.
+///
+/// ```
+/// use trueline::judge::quasi::{SerialHistories, SerialList};
+/// use trueline::spec::{Queue, QueueOp, QueueRet};
+///
+/// // Figure 2 of the paper: 1 and 2 are there, then a thread adds 3 and another 4 and takes one; then three are taken.
+/// let before = [QueueOp::Enqueue(1), QueueOp::Enqueue(2)];
+/// let threads = [vec![QueueOp::Enqueue(3)], vec![QueueOp::Enqueue(4), QueueOp::Dequeue]];
+/// let after = [QueueOp::Dequeue, QueueOp::Dequeue, QueueOp::Dequeue];
+/// let list = SerialList::of_program(&Queue::new(), &before, &threads, &after);
+/// assert_eq!(list.len(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SerialList<Op, Ret> {
+    histories: Vec<Vec<(Op, Ret)>>,
+}
+
+impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
+    /// These.
+    pub fn new(histories: Vec<Vec<(Op, Ret)>>) -> Self {
+        Self { histories }
+    }
+
+    /// All that a program does: `before`, then `threads` one call at a time, then `after`, on the object of `spec`.
+    pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
+        let mut program = Program {
+            spec,
+            before,
+            threads,
+            after,
+            done: vec![0; threads.len()],
+            sequence: Vec::new(),
+            found: Vec::new(),
+        };
+        program.go_on(0, &spec.initial());
+        Self { histories: program.found }
+    }
+
+    /// The first optimisation of the paper: each once.
+    #[must_use]
+    pub fn without_duplicates(mut self) -> Self {
+        let mut known = HashSet::<Vec<(Op, Ret)>, hash::Builder>::default();
+        self.histories.retain(|history| known.insert(history.clone()));
+        self
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.histories.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.histories.is_empty()
+    }
+}
+
+impl<Op: Clone + Eq + Hash + Sync, Ret: Clone + Eq + Hash + Sync> SerialHistories<Op, Ret> for SerialList<Op, Ret> {
+    fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool {
+        self.histories.iter().any(|history| history.len() == sequence.len() && begins(history, sequence))
+    }
+
+    fn may_begin(&self, sequence: &[(&Op, &Ret)]) -> bool {
+        self.histories.iter().any(|history| begins(history, sequence))
+    }
+}
+
+fn begins<Op: Eq, Ret: Eq>(history: &[(Op, Ret)], sequence: &[(&Op, &Ret)]) -> bool {
+    history.len() >= sequence.len() && history.iter().zip(sequence).all(|((op, ret), other)| (op, ret) == *other)
+}
+
+/// A program that is carried out one call at a time, in every way.
+struct Program<'p, S: Spec> {
+    spec: &'p S,
+    before: &'p [S::Op],
+    threads: &'p [Vec<S::Op>],
+    after: &'p [S::Op],
+    /// How many calls of each thread were made.
+    done: Vec<usize>,
+    sequence: Vec<(S::Op, S::Ret)>,
+    found: Vec<Vec<(S::Op, S::Ret)>>,
+}
+
+impl<S: Spec> Program<'_, S> {
+    fn go_on(&mut self, made: usize, state: &S::State) {
+        let in_threads: usize = self.threads.iter().map(Vec::len).sum();
+        if let Some(op) = self.before.get(made) {
+            return self.call(op.clone(), made, state);
+        }
+        if made < self.before.len() + in_threads {
+            for thread in 0..self.threads.len() {
+                if let Some(op) = self.threads[thread].get(self.done[thread]) {
+                    self.done[thread] += 1;
+                    self.call(op.clone(), made, state);
+                    self.done[thread] -= 1;
+                }
+            }
+            return;
+        }
+        match self.after.get(made - self.before.len() - in_threads) {
+            Some(op) => self.call(op.clone(), made, state),
+            None => self.found.push(self.sequence.clone()),
+        }
+    }
+
+    fn call(&mut self, op: S::Op, made: usize, state: &S::State) {
+        for (result, next) in self.spec.step(state, &op, None) {
+            self.sequence.push((op.clone(), result));
+            self.go_on(made + 1, &next);
+            self.sequence.pop();
+        }
+    }
+}
+
+/// What becomes of operations that never returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Pending {
+    /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
+    #[default]
+    Extend,
+    /// A history with such operations is not judged. The paper's own has none.
+    Refuse,
+}
+
+/// Which quasi linearizability. See the [module](super) for how they differ.
+pub struct Semantics<'a, Op, Ret> {
+    pub(super) kind: Kind<'a, Op, Ret>,
+    pub(super) pending: Pending,
+}
+
+pub(super) enum Kind<'a, Op, Ret> {
+    ByClass(Factors<'a, Op, Ret>),
+    WholeDomain(u32),
+    OfProgram(Factors<'a, Op, Ret>, &'a dyn SerialHistories<Op, Ret>),
+}
+
+impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
+    /// (A) Definition 4: a factor for each class.
+    pub fn by_class(factors: Factors<'a, Op, Ret>) -> Self {
+        Self { kind: Kind::ByClass(factors), pending: Pending::default() }
+    }
+
+    /// (B) Algorithm 1: all operations are one class.
+    pub fn whole_domain(factor: u32) -> Self {
+        Self { kind: Kind::WholeDomain(factor), pending: Pending::default() }
+    }
+
+    /// (C) Round-Up's own: the operations of one class, whichever, change places among themselves, and what comes of it is
+    /// one of the serial histories of the program. The specification is not asked.
+    pub fn of_program(factors: Factors<'a, Op, Ret>, serial: &'a dyn SerialHistories<Op, Ret>) -> Self {
+        Self { kind: Kind::OfProgram(factors, serial), pending: Pending::default() }
+    }
+
+    /// What becomes of operations that never returned.
+    #[must_use]
+    pub fn pending(mut self, pending: Pending) -> Self {
+        self.pending = pending;
+        self
+    }
+}
+
+impl<Op, Ret> fmt::Display for Semantics<'_, Op, Ret> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::ByClass(factors) => write!(f, "quasi linearizable by class ({factors})"),
+            Kind::WholeDomain(factor) => write!(f, "quasi linearizable as a whole ({factor})"),
+            Kind::OfProgram(factors, _) => write!(f, "quasi linearizable as a program ({factors})"),
+        }
+    }
+}
+
+impl<Op, Ret> fmt::Debug for Semantics<'_, Op, Ret> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Semantics(")?;
+        write!(f, "{self}")?;
+        f.write_char(')')
+    }
+}

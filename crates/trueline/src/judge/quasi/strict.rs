@@ -1,0 +1,29 @@
+//! The two restrictions of strict out-of-order, section V of the paper.
+//!
+//! A queue holds `0, 1, 2, ..`, and `removed` is the order in which they are taken out. Both restrictions together say the same
+//! as that nothing is more than `k` places off. The paper's second restriction has the head "returned by one of the first
+//! k deq operations"; by its own example and by the lateness attribute that must be `k + 1`.
+//!
+//! ```
+//! use trueline::judge::quasi::strict::{is_near_the_head, is_not_late};
+//!
+//! // The table of section V, for k = 1.
+//! let both = |removed: [usize; 3]| (is_near_the_head(&removed, 1), is_not_late(&removed, 1));
+//! assert_eq!(both([0, 1, 2]), (true, true));
+//! assert_eq!(both([1, 0, 2]), (true, true));
+//! assert_eq!(both([0, 2, 1]), (true, true));
+//! assert_eq!(both([2, 0, 1]), (false, true));
+//! assert_eq!(both([1, 2, 0]), (true, false));
+//! assert_eq!(both([2, 1, 0]), (false, false));
+//! ```
+
+/// Restriction 1: each value is at most `k` steps from the head when it is removed.
+pub fn is_near_the_head(removed: &[usize], k: usize) -> bool {
+    let still_there = |at: usize| removed[at..].iter();
+    removed.iter().enumerate().all(|(at, value)| still_there(at).filter(|other| *other < value).count() <= k)
+}
+
+/// Restriction 2: each value is removed by one of the first `k + 1` removals from the one on that it was due at.
+pub fn is_not_late(removed: &[usize], k: usize) -> bool {
+    removed.iter().enumerate().all(|(at, value)| at.saturating_sub(*value) <= k)
+}

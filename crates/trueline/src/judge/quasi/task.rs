@@ -1,0 +1,170 @@
+//! The operations of one object in numbers, with their classes.
+
+use hashbrown::HashMap;
+
+use super::super::search::hash;
+use super::super::search::problem::{ClassId, Classes};
+use super::semantics::{Kind, Semantics};
+use crate::history::{Event, EventKind, History, OpId};
+use crate::spec::{Initial, Spec, Standard, Taken};
+
+/// Where what never returned returned.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// What a standard operation of a queue does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Puts,
+    /// Takes a value.
+    Takes,
+    /// Finds the queue empty.
+    FindsEmpty,
+}
+
+/// What is known of the operations of a queue.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    /// By operation: what it does.
+    pub(super) roles: Vec<Role>,
+    /// Whether no class both puts and takes.
+    pub(super) is_apart: bool,
+    /// By operation that puts: what takes the same value. `None` if some value comes twice.
+    pub(super) taken_by: Option<Vec<Option<u32>>>,
+}
+
+/// The operations of one object, numbered in the order of their calls.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) ids: Vec<OpId>,
+    pub(super) calls: Vec<u32>,
+    /// [`NEVER`] for what need not take effect.
+    pub(super) returns: Vec<u32>,
+    /// By operation: the class, numbered by `factors`; or none.
+    pub(super) class: Vec<Option<u32>>,
+    /// By class: by how much its operations may be out of order.
+    pub(super) factors: Vec<u32>,
+    /// By operation: what the automaton knows it as.
+    pub(super) kinds: Vec<ClassId>,
+    /// If the object is a queue.
+    pub(super) queue: Option<Queue>,
+}
+
+impl Task {
+    pub(super) fn new<S: Spec>(
+        spec: &S,
+        history: &History<S::Op, S::Ret>,
+        events: &[Event],
+        kinds: &Classes,
+        semantics: &Semantics<'_, S::Op, S::Ret>,
+    ) -> Self {
+        let ids: Vec<OpId> =
+            events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op()).collect();
+        let class = |id: &OpId| {
+            let operation = &history[*id];
+            match &semantics.kind {
+                Kind::WholeDomain(_) => Some(0),
+                Kind::ByClass(factors) | Kind::OfProgram(factors, _) => {
+                    let class = factors.of(&operation.op, operation.outcome.result());
+                    class.map(|class| u32::try_from(class).expect("classes are few"))
+                }
+            }
+        };
+        let mut task = Self {
+            calls: ids.iter().map(|id| history[*id].call_position()).collect(),
+            returns: ids.iter().map(|id| history[*id].return_position().unwrap_or(NEVER)).collect(),
+            class: ids.iter().map(class).collect(),
+            factors: match &semantics.kind {
+                Kind::WholeDomain(factor) => vec![*factor],
+                Kind::ByClass(factors) | Kind::OfProgram(factors, _) => factors.factors(),
+            },
+            kinds: ids.iter().map(|id| kinds.of(*id)).collect(),
+            queue: None,
+            ids,
+        };
+        task.queue = task.queue(spec, history);
+        task
+    }
+
+    /// What is known of the operations of a queue; `None` if it is something else.
+    fn queue<S: Spec>(&self, spec: &S, history: &History<S::Op, S::Ret>) -> Option<Queue> {
+        if !matches!(spec.standard_initial(), Initial::Nothing) {
+            return None;
+        }
+        let mut roles = Vec::with_capacity(self.len());
+        // By value: what puts it and what takes it.
+        let mut values: HashMap<&S::Value, [Option<u32>; 2], hash::Builder> = HashMap::default();
+        let mut is_distinct = true;
+        for (op, id) in self.operations().zip(&self.ids) {
+            let (role, value) = match spec.standard(&history[*id].op, history[*id].outcome.result())? {
+                Standard::Enqueue(value) => (Role::Puts, Some(value)),
+                Standard::Dequeue(Taken::Value(value)) => (Role::Takes, Some(value)),
+                Standard::Dequeue(Taken::Nothing) => (Role::FindsEmpty, None),
+                _ => return None,
+            };
+            roles.push(role);
+            if let Some(value) = value {
+                let both = values.entry(value).or_default();
+                is_distinct &= both[usize::from(role == Role::Takes)].replace(op).is_none();
+            }
+        }
+        let taken_by = is_distinct.then(|| {
+            let mut taken_by = vec![None; self.len()];
+            for [put, taken] in values.values() {
+                if let Some(put) = put {
+                    taken_by[*put as usize] = *taken;
+                }
+            }
+            taken_by
+        });
+        Some(Queue { is_apart: self.is_apart(&roles), roles, taken_by })
+    }
+
+    /// Whether no class both puts and takes.
+    fn is_apart(&self, roles: &[Role]) -> bool {
+        let mut does = vec![[false; 2]; self.factors.len()];
+        for (class, role) in self.class.iter().zip(roles) {
+            if let Some(class) = class {
+                does[*class as usize][usize::from(*role == Role::Puts)] = true;
+            }
+        }
+        does.iter().all(|does| *does != [true; 2])
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether `first` returned before `second` was called.
+    pub(super) fn precedes(&self, first: u32, second: u32) -> bool {
+        self.returns[first as usize] < self.calls[second as usize]
+    }
+
+    /// Whether it returned, so that it must have taken effect.
+    pub(super) fn must(&self, op: u32) -> bool {
+        self.returns[op as usize] != NEVER
+    }
+
+    /// All operations.
+    pub(super) fn operations(&self) -> std::ops::Range<u32> {
+        0..u32::try_from(self.len()).expect("operations are counted in 32 bits")
+    }
+
+    /// The same with all factors larger by `more`.
+    pub(super) fn relaxed_by(&self, more: u32) -> Self {
+        let factors = self.factors.iter().map(|factor| factor.saturating_add(more)).collect();
+        Self { factors, ..self.clone() }
+    }
+
+    pub(super) fn ids(&self, operations: &[u32]) -> Vec<OpId> {
+        operations.iter().map(|op| self.ids[*op as usize]).collect()
+    }
+}
+
+/// What is known of one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A sequentialization, and a legal order that is not far from it.
+    Accepted { order: Vec<u32>, permuted: Vec<u32> },
+    /// There is none. This is the longest beginning of a legal order that was found.
+    Rejected { longest: Vec<u32> },
+}

@@ -1,0 +1,163 @@
+//! Quasi linearizability of specifications by name.
+
+use std::fmt::{self, Debug};
+use std::str::FromStr;
+
+use super::table::{SpecInfo, nearest};
+use super::{AnyFamily, Family, NamedError, NamedJudgement, Op, Recorded, Ret, Typed};
+use crate::history::{History, RawHistory, Record};
+use crate::judge::quasi::{Factors, Semantics};
+use crate::judge::shrink::Limits;
+use crate::judge::{self, Config};
+use crate::verdict::Core;
+
+/// By how much operations may be out of order.
+///
+/// A number is for all operations as one class; names with numbers are for classes of the operations of these names.
+///
+/// ```
+/// use trueline::named::QuasiFactors;
+///
+/// assert_eq!("2".parse(), Ok(QuasiFactors::Whole(2)));
+/// let by_name = QuasiFactors::ByOperation(vec![("enq".to_owned(), 0), ("deq".to_owned(), 4)]);
+/// assert_eq!("enq=0,deq=4".parse(), Ok(by_name));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuasiFactors {
+    /// All operations are one class.
+    Whole(u32),
+    /// The operations of each of these names are a class.
+    ByOperation(Vec<(String, u32)>),
+}
+
+/// Text that says no factors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoFactors(String);
+
+impl fmt::Display for NoFactors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(text) = self;
+        write!(f, "`{text}` says no factors; write a number for all operations, such as 2, or enq=0,deq=4")
+    }
+}
+
+impl std::error::Error for NoFactors {}
+
+impl FromStr for QuasiFactors {
+    type Err = NoFactors;
+
+    fn from_str(text: &str) -> Result<Self, NoFactors> {
+        if let Ok(factor) = text.trim().parse() {
+            return Ok(Self::Whole(factor));
+        }
+        let factor = |part: &str| {
+            let (name, factor) = part.split_once('=')?;
+            let factor = factor.trim().parse().ok()?;
+            (!name.trim().is_empty()).then(|| (name.trim().to_owned(), factor))
+        };
+        let factors: Option<Vec<(String, u32)>> = text.split(',').map(factor).collect();
+        factors.map(Self::ByOperation).ok_or_else(|| NoFactors(text.to_owned()))
+    }
+}
+
+impl QuasiFactors {
+    /// Factors by the names that the table has; each operation once.
+    fn in_table(&self, info: &SpecInfo) -> Result<Option<Vec<(&'static str, u32)>>, NamedError> {
+        let Self::ByOperation(factors) = self else { return Ok(None) };
+        let mut known: Vec<(&'static str, u32)> = Vec::new();
+        for (name, factor) in factors {
+            let Some(operation) = info.operation(name) else {
+                let names = info.operations.iter().map(|operation| operation.name);
+                let hint = match nearest(name, names.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+                };
+                return Err(NamedError::new(format!(
+                    "`{}` has no operation {name:?} to have a factor; {hint}",
+                    info.name
+                )));
+            };
+            if known.iter().any(|(other, _)| *other == operation.name) {
+                let message = format!("`{}` has two factors; give one", operation.name);
+                return Err(NamedError::new(message));
+            }
+            known.push((operation.name, *factor));
+        }
+        Ok(Some(known))
+    }
+}
+
+/// Reads a history as the family does, and judges whether it is quasi linearizable.
+pub(super) fn judge_quasi<F: Family>(
+    family: &F,
+    info: &SpecInfo,
+    history: RawHistory,
+    factors: &QuasiFactors,
+    config: &Config,
+) -> Result<NamedJudgement, NamedError> {
+    let by_name = factors.in_table(info)?;
+    let typed = super::read_all(family, info, &history)?;
+    drop(history);
+    let semantics = match (by_name, factors) {
+        (Some(by_name), _) => Semantics::by_class(classes::<F>(info, &typed, by_name)?),
+        (None, QuasiFactors::Whole(factor)) => Semantics::whole_domain(*factor),
+        (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
+    };
+    let judgement = judge::quasi::judge(family.spec(), &typed, &semantics, config).map(F::show_ret);
+    // There is no core of such a rejection: to leave something out may make what is left wrong.
+    Ok(NamedJudgement { judgement, history: Box::new(Typed::<F> { history: typed, evidence: None }) })
+}
+
+/// A class for each name, if every operation of the history has one.
+fn classes<F: Family>(
+    info: &SpecInfo,
+    history: &History<Op<F>, Ret<F>>,
+    by_name: Vec<(&'static str, u32)>,
+) -> Result<Factors<'static, Op<F>, Ret<F>>, NamedError> {
+    let name = |op: &Op<F>| info.operation(&F::show_op(op).f).map_or("", |operation| operation.name);
+    let has_none = |op: &&Op<F>| by_name.iter().all(|(other, _)| *other != name(op));
+    if let Some(op) = history.operations().iter().map(|operation| &operation.op).find(has_none) {
+        let name = name(op);
+        let message = format!("`{name}` has no factor, but is called; add {name}=0, or what it may be out of order by");
+        return Err(NamedError::new(message));
+    }
+    let is = |op: &Op<F>, name: &str| *F::show_op(op).f == *name;
+    Ok(by_name
+        .into_iter()
+        .fold(Factors::new(), |factors, (name, factor)| factors.class(name, factor, move |op| is(op, name))))
+}
+
+/// A family whose histories are judged by quasi linearizability, as one class.
+#[derive(Debug)]
+pub(super) struct Quasi<F> {
+    pub(super) family: F,
+    pub(super) factor: u32,
+}
+
+impl<F: Family> AnyFamily for Quasi<F> {
+    fn process_matters(&self) -> bool {
+        self.family.process_matters()
+    }
+
+    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
+        judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
+    }
+
+    fn judge_quasi(
+        &self,
+        info: &SpecInfo,
+        history: RawHistory,
+        factors: &QuasiFactors,
+        config: &Config,
+    ) -> Option<Result<NamedJudgement, NamedError>> {
+        Some(judge_quasi(&self.family, info, history, factors, config))
+    }
+
+    fn is_quasi(&self) -> bool {
+        true
+    }
+
+    fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
+        None
+    }
+}

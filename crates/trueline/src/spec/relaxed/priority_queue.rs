@@ -1,0 +1,175 @@
+//! A priority queue that gives out one of its least values.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::super::persistent::Treap;
+use super::super::priority_queue::{PriorityQueueOp, PriorityQueueRet};
+use super::super::{Outcomes, Spec, outcome};
+use super::add;
+
+/// A priority queue whose delete-min may take any of its `k + 1` least values, equal ones counted each.
+///
+/// Operations and results are those of a [`PriorityQueue`](super::super::PriorityQueue), which it is for `k = 0`. `PeekMin`
+/// returns what delete-min might. With [`lateness`](Self::lateness), the least value is passed over at most `k` times in a row
+/// (an insertion of a lesser one begins anew); with [`relaxed_empty`](Self::relaxed_empty), delete-min may return nothing
+/// although up to `k` values are there.
+///
+/// # Complexity
+/// O(k + log n) for each outcome.
+///
+/// ```
+/// use trueline::spec::{PriorityQueueOp, PriorityQueueRet, RelaxedPriorityQueue, Spec};
+///
+/// let queue = RelaxedPriorityQueue::new(1);
+/// let mut state = queue.initial();
+/// for value in [3, 1, 2] {
+///     state = queue.step(&state, &PriorityQueueOp::Insert(value), None).remove(0).1;
+/// }
+/// let results = queue.step(&state, &PriorityQueueOp::DeleteMin, None).into_iter().map(|(result, _)| result);
+/// assert!(results.eq([PriorityQueueRet::Value(Some(1)), PriorityQueueRet::Value(Some(2))]));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RelaxedPriorityQueue<V> {
+    k: u32,
+    lateness: bool,
+    relaxed_empty: bool,
+    values: PhantomData<fn() -> V>,
+}
+
+impl<V> RelaxedPriorityQueue<V> {
+    /// Gives out one of its `k + 1` least values.
+    pub const fn new(k: u32) -> Self {
+        Self { k, lateness: false, relaxed_empty: false, values: PhantomData }
+    }
+
+    /// Whether the least value is passed over at most `k` times in a row.
+    #[must_use]
+    pub const fn lateness(mut self, yes: bool) -> Self {
+        self.lateness = yes;
+        self
+    }
+
+    /// Whether it may claim to be empty while it has up to `k` values.
+    #[must_use]
+    pub const fn relaxed_empty(mut self, yes: bool) -> Self {
+        self.relaxed_empty = yes;
+        self
+    }
+}
+
+impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<V> {
+    type Op = PriorityQueueOp<V>;
+    type Ret = PriorityQueueRet<V>;
+    /// How often it has each value, which is at least once; and how often the least was passed over, 0 if that does not
+    /// count.
+    type State = (Treap<V, u32>, u32);
+    type Key = ();
+    type Value = ();
+
+    fn initial(&self) -> Self::State {
+        (Treap::new(), 0)
+    }
+
+    fn step(
+        &self,
+        state: &Self::State,
+        op: &PriorityQueueOp<V>,
+        recorded: Option<&PriorityQueueRet<V>>,
+    ) -> Outcomes<PriorityQueueRet<V>, Self::State> {
+        let (values, passed_over) = state;
+        if let PriorityQueueOp::Insert(value) = op {
+            let count = values.get(value).copied().unwrap_or(0);
+            let is_least = values.first().is_none_or(|(least, _)| value < least);
+            let passed_over = if is_least { 0 } else { *passed_over };
+            return outcome(PriorityQueueRet::Done, (values.insert(value.clone(), count + 1), passed_over));
+        }
+        let mut outcomes = Outcomes::new();
+        let must_be_first = self.lateness && *passed_over >= self.k;
+        let most = if must_be_first { 0 } else { self.k };
+        let mut lesser = 0;
+        for (value, &count) in values.iter() {
+            if lesser > most {
+                break;
+            }
+            if recorded.is_none_or(|recorded| *recorded == PriorityQueueRet::Value(Some(value.clone()))) {
+                let mut next = state.clone();
+                if *op == PriorityQueueOp::DeleteMin {
+                    // No count is ever 0: equal queues must be equal maps.
+                    next.0 = if count == 1 { values.remove(value) } else { values.insert(value.clone(), count - 1) };
+                    next.1 = if self.lateness && lesser > 0 { passed_over + 1 } else { 0 };
+                }
+                add(&mut outcomes, PriorityQueueRet::Value(Some(value.clone())), next);
+            }
+            lesser += count;
+        }
+        // All were counted if there are few.
+        let is_few = || values.iter().take(self.k as usize + 1).map(|(_, count)| *count).sum::<u32>() <= self.k;
+        if values.is_empty() || (self.relaxed_empty && is_few()) {
+            add(&mut outcomes, PriorityQueueRet::Value(None), state.clone());
+        }
+        outcomes
+    }
+
+    fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
+        match op {
+            PriorityQueueOp::Insert(_) => false,
+            PriorityQueueOp::DeleteMin => recorded == Some(&PriorityQueueRet::Value(None)),
+            PriorityQueueOp::PeekMin => true,
+        }
+    }
+
+    fn heap_size(&self, state: &Self::State) -> usize {
+        state.0.heap_size()
+    }
+
+    fn describe_state(&self, state: &Self::State) -> String {
+        let instances = state.0.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
+        format!("{:?}", instances.collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::register::laws;
+    use super::PriorityQueueOp::{DeleteMin, Insert, PeekMin};
+    use super::PriorityQueueRet::{Done, Value};
+    use super::*;
+    use crate::spec::PriorityQueue;
+
+    #[test]
+    fn keeps_the_laws() {
+        let operations = [Insert(0), Insert(1), Insert(2), DeleteMin, DeleteMin, DeleteMin, PeekMin];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1)), Value(Some(2))];
+        for k in 0..3 {
+            for (lateness, relaxed_empty) in [(false, false), (false, true), (true, false), (true, true)] {
+                let queue = RelaxedPriorityQueue::new(k).lateness(lateness).relaxed_empty(relaxed_empty);
+                laws::check(&queue, &operations, &results, 1);
+                laws::check_observers_are_known(&queue, &operations, |_, _| false, 2);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_taken_is_among_the_least() {
+        let legal = |queue: RelaxedPriorityQueue<u8>, taken: &[u8]| {
+            let mut sequence: Vec<_> = [3, 1, 2, 2].map(|value| (Insert(value), Done)).to_vec();
+            sequence.extend(taken.iter().map(|value| (DeleteMin, Value(Some(*value)))));
+            laws::is_legal(&queue, &sequence)
+        };
+        assert!(legal(RelaxedPriorityQueue::new(1), &[2, 2, 3, 1]));
+        assert!(!legal(RelaxedPriorityQueue::new(2), &[3]));
+        assert!(legal(RelaxedPriorityQueue::new(3), &[3]));
+        assert!(!legal(RelaxedPriorityQueue::new(1).lateness(true), &[2, 2]));
+        assert!(legal(RelaxedPriorityQueue::new(1).lateness(true), &[2, 1, 3, 2]));
+    }
+
+    #[test]
+    fn with_0_it_is_a_priority_queue() {
+        let operations = [Insert(0), Insert(1), DeleteMin, PeekMin];
+        let results = [Done, Value(None), Value(Some(0)), Value(Some(1))];
+        let queue = RelaxedPriorityQueue::new(0).lateness(true).relaxed_empty(true);
+        laws::check_same(&queue, &PriorityQueue::new(), &operations, &results, 3);
+    }
+}
