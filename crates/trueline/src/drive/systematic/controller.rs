@@ -312,6 +312,7 @@ impl Controller {
                     go(first + 1);
                 }
             }
+            self.close();
             let unfinished = || members(self.unfinished());
             let ending = self.state.borrow_mut().ending.get_or_insert(Ending::Complete).clone();
             if ending == Ending::Redundant {
@@ -343,6 +344,16 @@ impl Controller {
             steps: state.steps,
             trace: &state.trace,
         })
+    }
+
+    /// A panic ends an execution in the middle of a transition.
+    fn close(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(open) = state.open.take() {
+            let strategy = &mut **self.strategy.borrow_mut();
+            strategy.observe(&open);
+            strategy.end(&mut std::iter::empty());
+        }
     }
 
     fn unfinished(&self) -> Tasks {
