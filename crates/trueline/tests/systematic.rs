@@ -221,7 +221,7 @@ fn operation(random: &mut Random, level: u32) -> Vec<Instruction> {
 }
 
 /// How many executions there may be without reduction, so that a test takes seconds.
-const MOST: u64 = 4_000;
+const MOST: u64 = 1_500;
 
 fn random_programs(seeds: std::ops::Range<u64>, level: u32) -> (u64, u64) {
     let (mut reduced, mut unreduced) = (0, 0);
@@ -401,8 +401,8 @@ fn a_schedule_is_made_again_with_all_its_steps() {
     assert!(text[2].starts_with("T0    store a1 := 1 (was 0)"), "{text:#?}");
     assert!(text[3].starts_with("T0    choose 0 of 3"), "{text:#?}");
     assert!(text[8].starts_with("T1    try_lock m1: taken"), "{text:#?}");
-    assert!(text[9].starts_with("T1    unlock m1"), "{text:#?}");
-    assert!(text[10].starts_with("T1  return from op1: [1, 1]"), "{text:#?}");
+    assert!(text[9].contains("unlock m1   ") && text[9].contains("systematic.rs:"), "{text:#?}");
+    assert!(text[10].starts_with("T1  return from op1: [1,1]"), "{text:#?}");
 }
 
 #[test]

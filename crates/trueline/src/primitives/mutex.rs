@@ -82,7 +82,11 @@ impl<T> Mutex<T> {
             Err(TryLockError::WouldBlock) => None,
         };
         world::tell(access, "try_lock", (0, u64::from(value.is_some())));
-        value.map(|value| self.guard(value))
+        // Not by `map`: the guard remembers who has called.
+        match value {
+            Some(value) => Some(self.guard(value)),
+            None => None,
+        }
     }
 
     #[track_caller]

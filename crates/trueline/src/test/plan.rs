@@ -59,6 +59,9 @@ pub(super) struct Options {
     pub(super) algorithm: Algorithm,
     /// Whether failing runs are kept in a file, and tried first.
     pub(super) remembers: bool,
+    /// How it is explored, instead of run under real threads.
+    #[cfg(feature = "systematic")]
+    pub(super) exploration: Option<super::explore::Exploration>,
 }
 
 impl Default for Options {
@@ -82,6 +85,8 @@ impl Default for Options {
             testers: 1,
             algorithm: Algorithm::Auto,
             remembers: true,
+            #[cfg(feature = "systematic")]
+            exploration: None,
         }
     }
 }
@@ -103,14 +108,17 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 /// assert_eq!(outcome.runs, 20);
 /// ```
 #[must_use = "a plan does nothing until `run` is called"]
+#[derive(Clone)]
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
-    pub(super) judge: Judge,
+    pub(super) judge: Arc<Judge>,
     pub(super) options: Options,
     pub(super) watch: Option<Watch>,
+    #[cfg(feature = "systematic")]
+    pub(super) watch_exploration: Option<crate::drive::systematic::Watch>,
 }
 
 impl fmt::Debug for Plan {
@@ -181,7 +189,14 @@ struct Found {
 impl Plan {
     settings!();
 
-    /// Makes only this run, often.
+    /// Explores schedules instead of making runs under real threads.
+    #[cfg(feature = "systematic")]
+    pub fn explore(mut self, exploration: super::Exploration) -> Self {
+        self.options.exploration = Some(exploration);
+        self
+    }
+
+    /// Makes only this run, often; or once, if it has a schedule.
     pub fn replay(mut self, token: Token) -> Self {
         self.options.replay = Some(token);
         self
@@ -221,11 +236,40 @@ impl Plan {
         self
     }
 
+    /// Tells now and then how far an exploration is.
+    #[cfg(feature = "systematic")]
+    pub fn watch_exploration(
+        mut self,
+        watch: impl Fn(crate::drive::systematic::Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.watch_exploration = Some(Arc::new(watch));
+        self
+    }
+
+    /// The same test, judged by the specification of this name.
+    ///
+    /// # Errors
+    /// If there is no such specification, or it lacks an operation.
+    #[cfg(feature = "named")]
+    pub fn judged_by(mut self, name: &str) -> Result<Self, String> {
+        let spec = crate::named::spec(name, crate::named::Options::new()).map_err(|error| error.to_string())?;
+        let lacks = |operation: &&str| spec.info().operation(operation).is_none();
+        if let Some(operation) = self.operation_names().into_iter().find(lacks) {
+            return Err(format!("`{name}` has no operation `{operation}`"));
+        }
+        self.judge = Arc::new(Judge::Named(spec));
+        Ok(self)
+    }
+
     /// Makes runs until one fails, or the time is over.
     ///
     /// # Panics
     /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
+        #[cfg(feature = "systematic")]
+        if let Some(outcome) = super::explore::run(self) {
+            return outcome;
+        }
         let chosen = Clock::best();
         let search = Search {
             plan: self,
@@ -266,7 +310,7 @@ impl Plan {
             if self.options.remembers {
                 regressions::remember(self.options.name.as_deref(), &token);
             }
-            Failure::new(self, &seen, kind, token, after)
+            Failure::new(self, &seen.history, kind, token, after, &[])
         });
         let failure = failures.next();
         let further = failures.collect();
@@ -281,6 +325,7 @@ impl Plan {
             warning: chosen.warning.filter(|_| self.options.clock.is_none()),
             failure,
             further,
+            explored: None,
         }
     }
 
@@ -294,9 +339,9 @@ impl Plan {
     }
 
     /// Whether the history is right; `None` if it was not decided in time.
-    fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
+    pub(super) fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
             #[cfg(feature = "named")]
             Judge::Named(spec) => match spec.judge(self.raw(history), &config) {
@@ -308,7 +353,7 @@ impl Plan {
 
     /// Whether operations wait for each other, so that some that are stuck should have gone on.
     pub(super) fn has_progress(&self) -> bool {
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(_) => false,
             #[cfg(feature = "named")]
             Judge::Named(spec) => spec.has_progress(),
@@ -317,7 +362,7 @@ impl Plan {
 
     /// Whether operations that have not returned should have, if that is asked of the object.
     pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(_) => {
                 let _ = history;
                 None
@@ -327,7 +372,7 @@ impl Plan {
         }
     }
 
-    fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> Budget {
         Budget::unlimited().time(self.options.timeout).memory(1 << 30)
     }
 
@@ -336,7 +381,7 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
-        if matches!(&self.judge, Judge::Model(spec) if !spec.is_standard()) {
+        if matches!(&*self.judge, Judge::Model(spec) if !spec.is_standard()) {
             let (fewest, most) = shape.operations;
             shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
         }
@@ -391,11 +436,12 @@ impl Search<'_> {
     fn tester(&self, tester: u32) -> Vec<Found> {
         let mut runner = Runner::new();
         let mut found = Vec::new();
-        let Options { replay, ref name, remembers, .. } = self.plan.options;
+        let Options { replay, name, remembers, .. } = &self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
-            for token in regressions::recall(name.as_deref()) {
+            let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
+            for token in of_threads {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    let failed = self.batch(&mut runner, &[token; 10]);
+                    let failed = self.batch(&mut runner, &vec![token.clone(); 10]);
                     found.extend(failed);
                     if !found.is_empty() {
                         break;
@@ -411,7 +457,7 @@ impl Search<'_> {
                 runner.renew();
             }
             let tokens = match replay {
-                Some(token) => vec![token; 10],
+                Some(token) => vec![token.clone(); 10],
                 None => self.next_tokens(),
             };
             found.extend(self.batch(&mut runner, &tokens));
@@ -442,14 +488,14 @@ impl Search<'_> {
                 } else {
                     Source::Seed(random.bits())
                 };
-                Token { program, shape }
+                Token { program, shape, scheduled: None }
             })
             .collect()
     }
 
     fn run_of(&self, token: &Token) -> Run {
         let Workload { before, after, .. } = &self.plan.workload;
-        let (threads, seed) = match token.program {
+        let (threads, seed) = match token.program.clone() {
             Source::Seed(seed) => {
                 let calls = self.plan.workload.program(&token.shape, &mut Random::new(seed));
                 (calls.into_iter().map(Behaviour::Calls).collect(), seed)
@@ -463,6 +509,9 @@ impl Search<'_> {
                 let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
                 let threads = token.shape.threads as usize;
                 (vec![Behaviour::Chooses(Arc::clone(choose)); threads], seed)
+            }
+            Source::Listed { .. } => {
+                panic!("{token} is of an exploration: enable the feature `systematic` to make it again")
             }
         };
         let (fewest, most) = token.shape.operations;
@@ -514,7 +563,7 @@ impl Search<'_> {
                 }
             };
             if let Some(kind) = kind {
-                found = Some(Found { token: *token, seen, kind, after: self.started.elapsed() });
+                found = Some(Found { token: token.clone(), seen, kind, after: self.started.elapsed() });
                 break;
             }
         }

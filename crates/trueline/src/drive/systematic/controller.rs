@@ -47,7 +47,6 @@ pub(super) struct Raw<'r> {
     pub(super) ending: &'r Ending,
     pub(super) schedule: &'r Schedule,
     pub(super) preemptions: u32,
-    pub(super) steps: u64,
     pub(super) trace: &'r [Entry],
 }
 
@@ -163,10 +162,6 @@ struct State {
 }
 
 impl State {
-    fn is_main(&self) -> bool {
-        self.current == self.tasks.len()
-    }
-
     fn enabled(&self, serial: bool) -> Tasks {
         let mut enabled = 0;
         for (number, task) in self.tasks.iter().enumerate() {
@@ -341,7 +336,6 @@ impl Controller {
             ending,
             schedule: state.scribe.schedule(),
             preemptions: state.preemptions,
-            steps: state.steps,
             trace: &state.trace,
         })
     }
