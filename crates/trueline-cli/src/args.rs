@@ -311,6 +311,10 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", requires = "calls")]
     pub(crate) program: Option<u32>,
 
+    /// How many programs are made up, where they are.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) programs: Option<u32>,
+
     /// Without --calls: the number of threads of programs that are made up.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), conflicts_with = "calls")]
     pub(crate) threads: Option<u32>,

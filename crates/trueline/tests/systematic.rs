@@ -440,3 +440,157 @@ fn panics_are_told_and_do_not_end_the_exploration() {
     let panicked = |thread| format!("{:?}", Ended::Panicked { thread, message: "the second".to_owned() });
     assert_eq!(ends, [panicked(0), panicked(1)], "{report:?}");
 }
+
+mod tests_with_types {
+    use super::*;
+    use trueline::test::{Against, Exploration, FailureKind, Meaning, Test, call};
+
+    /// Draws tickets: by an update, or by a load and a store.
+    fn tickets(is_right: bool) -> Test<AtomicU64, trueline::test::Shared<AtomicU64>, trueline::test::Modelled<u64>> {
+        trueline::test(|| AtomicU64::new(0))
+            .model(0_u64)
+            .operation(
+                "draw",
+                (),
+                move |counter, ()| {
+                    if is_right {
+                        return counter.fetch_add(1, SeqCst);
+                    }
+                    let number = counter.load(SeqCst);
+                    counter.store(number + 1, SeqCst);
+                    number
+                },
+                |model, ()| {
+                    *model += 1;
+                    *model - 1
+                },
+            )
+            .name("tickets")
+            .forgetful()
+    }
+
+    #[test]
+    fn one_test_serves_both_engines() {
+        assert!(tickets(true).explore(Exploration::new()).seed(1).outcome().failure.is_none());
+        assert!(tickets(true).runs(50).outcome().failure.is_none());
+        let failure = tickets(false).explore(Exploration::new()).seed(1).outcome().failure.expect("it is wrong");
+        assert_eq!(failure.kind, FailureKind::NotLinearizable);
+        let text = failure.to_string();
+        for expected in ["tickets is not linearizable", "step by step", "load a1 = 0", "store a1 := 1", "TRUELINE_REPLAY="] {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+        let token = failure.token.to_string();
+        let again = tickets(false).replay(&token).outcome();
+        assert_eq!(again.runs, 1);
+        assert_eq!(again.failure.expect("it is the same").history.events().len(), failure.history.events().len());
+        assert!(tickets(true).replay(&token).outcome().failure.is_none(), "what was corrected is right");
+    }
+
+    #[test]
+    fn what_is_before_and_after_counts() {
+        let around = |is_right| {
+            tickets(is_right)
+                .before([call("draw", ()), call("draw", ())])
+                .after([call("draw", ())])
+                .program([vec![call("draw", ())], vec![call("draw", ())]])
+                .explore(Exploration::new())
+                .outcome()
+        };
+        let outcome = around(true);
+        let explored = outcome.explored.expect("it was explored");
+        assert!(outcome.failure.is_none() && explored.is_complete, "{explored:?}");
+        // One before the other, or at the same time with either result.
+        assert_eq!((explored.programs, explored.histories), (1, 4));
+        let failure = around(false).failure.expect("it is wrong");
+        let last = failure.history.operations().last().expect("there are some");
+        assert_eq!((failure.history.len(), last.outcome.result()), (5, Some(&Value::Int(3))), "one was lost");
+    }
+
+    #[test]
+    fn without_a_model_that_is_right_the_object_itself_is_one() {
+        // The model says that all numbers are 7, so that it is of no use.
+        let unspecified = |is_right: bool| {
+            trueline::test(|| AtomicU64::new(0))
+                .model(())
+                .operation(
+                    "draw",
+                    (),
+                    move |counter, ()| {
+                        if is_right {
+                            return counter.fetch_add(1, SeqCst);
+                        }
+                        let number = counter.load(SeqCst);
+                        counter.store(number + 1, SeqCst);
+                        number
+                    },
+                    |(), ()| 7,
+                )
+                .forgetful()
+                .explore(Exploration::new().against(Against::Itself))
+                .outcome()
+        };
+        assert!(unspecified(true).failure.is_none());
+        assert_eq!(unspecified(false).failure.expect("it is wrong").kind, FailureKind::NotSerial);
+    }
+
+    #[test]
+    fn what_waits_alone_may_wait_among_others() {
+        // A gate that is passed when it was opened, or, if it is faulty, when it is opened meanwhile.
+        let gate = |is_right: bool| {
+            trueline::test(|| AtomicU64::new(0))
+                .model(())
+                .operation(
+                    "pass",
+                    (),
+                    move |opened, ()| {
+                        let before = if is_right { 0 } else { opened.load(SeqCst) };
+                        while opened.load(SeqCst) == before {
+                            spin_hint();
+                        }
+                    },
+                    |(), ()| (),
+                )
+                .operation("open", (), |opened, ()| opened.store(1, SeqCst), |(), ()| ())
+                .program([vec![call("pass", ())], vec![call("open", ())]])
+                .forgetful()
+                .explore(Exploration::new().against(Against::Itself))
+                .outcome()
+        };
+        let outcome = gate(true);
+        assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
+        assert_eq!(outcome.explored.and_then(|explored| explored.serial), Some(2), "alone, the first is stuck");
+        assert_eq!(gate(false).failure.expect("one at a time, it is never passed").kind, FailureKind::NotSerial);
+    }
+
+    #[test]
+    fn programs_of_a_size_put_in_as_much_as_they_take_out() {
+        let stack = || {
+            trueline::test(|| primitives::Mutex::new(Vec::<u64>::new()))
+                .model(Vec::<u64>::new())
+                .operation("put", trueline::drive::unique(), |stack, x| stack.lock().push(x), |model, x| model.push(x))
+                .means(Meaning::Push)
+                .operation("take", (), |stack, ()| stack.lock().pop(), |model, ()| model.pop())
+                .means(Meaning::Pop)
+                .forgetful()
+        };
+        let explored = |size: &str| {
+            let outcome = stack().explore(Exploration::new().calls(size.parse().expect("a size"))).outcome();
+            assert!(outcome.failure.is_none());
+            outcome.explored.expect("it was explored")
+        };
+        let small = explored("1*1+4");
+        assert!(small.is_complete && small.programs == 3, "{small:?}");
+        assert!(explored("2*2+0").is_complete);
+    }
+
+    #[test]
+    fn reports_are_the_same_each_time() {
+        let report = || {
+            let failure = tickets(false).explore(Exploration::new()).seed(3).outcome().failure.expect("it is wrong");
+            let report = failure.report().to_owned();
+            // All but the first line, which tells how long it took.
+            report.lines().skip(1).filter(|line| !line.contains("rejected (")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(report(), report());
+    }
+}

@@ -67,6 +67,9 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Some(calls) = &args.calls {
         exploration = exploration.calls(calls.clone());
     }
+    if let Some(programs) = args.programs {
+        exploration = exploration.programs(programs);
+    }
     if let Some(number) = args.program {
         exploration = exploration.number(number);
     }
@@ -92,6 +95,12 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
         }
     };
     let mut plan = entry.plan(&settings).seed(args.seed).collect(args.collect as usize).time(args.time).chaos(0);
+    if args.calls.is_some() && !plan.takes_calls() {
+        return Err(format!(
+            "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",
+            entry.name
+        ));
+    }
     if let Some(k) = args.k {
         let (family, _) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
         let name = if family.starts_with("quasi-") { format!("{family}:{k}") } else { format!("quasi-{family}:{k}") };

@@ -14,7 +14,7 @@ use super::serial::Serial;
 use super::token::{Scheduled, Source, Token};
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Program, Search, Settings};
-use crate::drive::{Behaviour, Clock, Random, Shape};
+use crate::drive::{Behaviour, Call, Clock, Random, Shape};
 use crate::judge::Config;
 use crate::verdict::ProgressVerdict;
 
@@ -68,6 +68,7 @@ impl fmt::Debug for Against {
 pub struct Exploration {
     calls: Option<Calls>,
     number: Option<u32>,
+    programs: Option<u32>,
     search: Option<Search>,
     choices: Option<u64>,
     spurious: u32,
@@ -97,6 +98,12 @@ impl Exploration {
     /// Explores only one of them.
     pub fn number(mut self, number: u32) -> Self {
         self.number = Some(number);
+        self
+    }
+
+    /// How many programs are made up, where they are: 20, if nothing is said.
+    pub fn programs(mut self, programs: u32) -> Self {
+        self.programs = Some(programs.max(1));
         self
     }
 
@@ -156,7 +163,7 @@ impl Exploration {
 /// For how long a test is explored if nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 /// How many programs are made up if nothing is said.
-const PROGRAMS: u64 = 20;
+const PROGRAMS: u32 = 20;
 /// How large they are.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
@@ -175,8 +182,9 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
         undecided: Arc::default(),
         judging: Arc::default(),
         operations: 0,
-        explored: Explored { preemptions: Some(u32::MAX), is_complete: true, ..Explored::default() },
-        histories: 0,
+        explored: Explored { is_complete: true, ..Explored::default() },
+        histories: Vec::new(),
+        complete_up_to: Vec::new(),
         failures: Vec::new(),
     };
     Some(search.run(replayed))
@@ -192,8 +200,9 @@ struct Exploring {
     judging: Arc<AtomicU64>,
     operations: u64,
     explored: Explored,
-    /// Of the present program.
-    histories: u64,
+    /// By program: how many histories it has, and up to how many preemptions it was explored.
+    histories: Vec<(Token, u64)>,
+    complete_up_to: Vec<(Token, Option<u32>)>,
     failures: Vec<Failure>,
 }
 
@@ -220,8 +229,6 @@ impl Exploring {
         }
         let Self { explored, failures, seed, started, operations, undecided, judging, .. } = self;
         let mut failures = failures.into_iter();
-        let mut explored = explored;
-        explored.preemptions = explored.preemptions.filter(|most| *most < u32::MAX || explored.is_complete);
         Outcome {
             runs: explored.executions,
             operations,
@@ -269,34 +276,49 @@ impl Exploring {
         let token = |program| Token { program, shape, scheduled: None };
         let mut random = Random::new(self.seed);
         let calls = self.exploration.calls.clone();
+        let programs = self.exploration.programs.unwrap_or(PROGRAMS);
         let sources: Box<dyn Iterator<Item = Source>> = match (calls, &plan.choose) {
             (Some(calls), _) => {
                 let count = Programs::new(&plan.workload, &calls, |number| plan.meaning(number)).count();
                 let numbers = match (self.exploration.number, count) {
                     (Some(number), _) => number..number + 1,
                     (None, Some(count)) => 0..count,
-                    (None, None) => 0..u32::try_from(PROGRAMS).unwrap_or(u32::MAX),
+                    (None, None) => 0..programs,
                 };
                 Box::new(numbers.map(move |number| Source::Listed { calls: calls.clone(), number }))
             }
             (None, _) if !plan.fixed.is_empty() => {
                 Box::new((0..u32::try_from(plan.fixed.len()).expect("few programs")).map(Source::Fixed))
             }
-            (None, Some(_)) => Box::new((0..PROGRAMS).map(|_| Source::Chosen(random.bits()))),
-            (None, None) => Box::new((0..PROGRAMS).map(|_| Source::Seed(random.bits()))),
+            (None, Some(_)) => Box::new((0..programs).map(|_| Source::Chosen(random.bits()))),
+            (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
         };
-        let sources: Vec<Source> = sources.collect();
-        for (done, source) in sources.iter().enumerate() {
-            if self.is_over() {
-                self.explored.is_complete = false;
-                self.explored.preemptions = None;
+        let mut left: Vec<Token> = sources.map(token).collect();
+        // Each program has its share of the time; what small ones leave of theirs is for the others, once more.
+        for _ in 0..2 {
+            let mut unfinished = Vec::new();
+            let count = left.len();
+            for (done, token) in left.into_iter().enumerate() {
+                let share = self.time_left() / u32::try_from(count - done).unwrap_or(u32::MAX).clamp(1, 4);
+                if self.is_over() || !self.explore(&token, share) {
+                    unfinished.push(token);
+                }
+            }
+            left = unfinished;
+            if left.is_empty() || self.exploration.search.is_some() {
                 break;
             }
-            // Each program has its share of the time that is left.
-            let left = u32::try_from(sources.len() - done).unwrap_or(u32::MAX);
-            let share = self.time_left() / left.clamp(1, 4);
-            self.explore(&token(source.clone()), share);
         }
+        self.explored.is_complete &= left.is_empty();
+        self.explored.histories = self.histories.iter().map(|(_, histories)| histories).sum();
+        self.explored.programs += self.histories.len() as u64;
+        let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
+        // A program that was not even begun is not in the list.
+        self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
+    }
+
+    fn was_begun(&self, token: &Token) -> bool {
+        self.histories.iter().any(|(known, _)| known == token)
     }
 
     fn program(&self, token: &Token) -> Program {
@@ -332,10 +354,9 @@ impl Exploring {
         Program { make: Arc::clone(&plan.make), kinds, threads, before, after, operations, seed }
     }
 
-    /// Explores one program for so long.
-    fn explore(&mut self, token: &Token, time: Duration) {
+    /// Explores one program for so long; whether that is done.
+    fn explore(&mut self, token: &Token, time: Duration) -> bool {
         let program = self.program(token);
-        self.explored.programs += 1;
         let deadline = Instant::now().checked_add(time);
         let serial = self.serial(&program);
         let left = |fraction: u32| {
@@ -369,12 +390,11 @@ impl Exploring {
                 complete_up_to = Some(most);
             }
         }
-        self.explored.histories += std::mem::take(&mut self.histories);
-        self.explored.is_complete &= is_complete;
-        self.explored.preemptions = match (self.explored.preemptions, complete_up_to) {
-            (Some(known), Some(most)) => Some(known.min(most)),
-            _ => None,
-        };
+        match self.complete_up_to.iter_mut().find(|(known, _)| known == token) {
+            Some((_, known)) => *known = complete_up_to.max(*known),
+            None => self.complete_up_to.push((token.clone(), complete_up_to)),
+        }
+        is_complete
     }
 
     /// All serial histories, if others are compared with them.
@@ -419,7 +439,9 @@ impl Exploring {
         settings.executions = self.executions_left();
         settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
-        let (executions, histories, started) = (before.executions, before.histories, self.started);
+        let executions = before.executions;
+        let others = self.histories.iter().filter(|(known, _)| known != token).map(|(_, histories)| histories);
+        let (histories, started) = (others.sum::<u64>(), self.started);
         settings.watch = Some(Arc::new(move |mut progress| {
             progress.executions += executions;
             progress.histories += histories;
@@ -438,7 +460,10 @@ impl Exploring {
         self.explored.redundant += report.redundant;
         self.operations += report.operations;
         // The same histories come again when more of a program is explored.
-        self.histories = self.histories.max(report.histories);
+        match self.histories.iter_mut().find(|(known, _)| known == token) {
+            Some((_, known)) => *known = report.histories.max(*known),
+            None => self.histories.push((token.clone(), report.histories)),
+        }
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         for (execution, (kind, after)) in report.wrong.iter().zip(found) {
             let scheduled = Scheduled {
@@ -494,7 +519,6 @@ impl Exploring {
         self.explored.executions += 1;
         self.explored.histories += 1;
         self.explored.is_complete = false;
-        self.explored.preemptions = None;
         self.operations += execution.history.len() as u64;
         let found = Found::default();
         let judge = self.judge(serial, Arc::clone(&found), settings.most_steps);
@@ -526,6 +550,33 @@ impl Exploring {
 }
 
 impl Plan {
+    /// Whether programs may be made up by numbers of [calls](Calls), so that nothing is stuck that need not be.
+    ///
+    /// They may not where threads choose what they call so that nobody waits in vain.
+    pub fn takes_calls(&self) -> bool {
+        self.choose.is_none() || self.workload.kinds.iter().all(|kind| kind.may_block)
+    }
+
+    /// The same test with this program only: what each thread calls.
+    ///
+    /// # Panics
+    /// If it calls an operation that is not there.
+    #[track_caller]
+    pub fn program<T>(mut self, threads: impl IntoIterator<Item = T>) -> Self
+    where
+        T: IntoIterator<Item = super::NamedCall>,
+    {
+        let resolve = |call: super::NamedCall| {
+            let Some(operation) = self.workload.find(&call.name) else {
+                panic!("a program calls `{}`, but the test has only {}", call.name, self.operation_names().join(", "))
+            };
+            Call { operation, argument: call.argument }
+        };
+        let threads = threads.into_iter().map(|calls| calls.into_iter().map(resolve).collect()).collect();
+        (self.fixed, self.choose) = (vec![threads], None);
+        self
+    }
+
     /// What an operation means, if the test says so.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
         match &*self.judge {
