@@ -8,6 +8,7 @@
 mod cases;
 mod checkers;
 mod child;
+mod explore;
 mod files;
 mod machine;
 mod objects;
@@ -25,6 +26,7 @@ use report::{Bar, Results};
 
 const USAGE: &str = "\
 usage: trueline-bench-compare [OPTIONS] [WORDS]
+       trueline-bench-compare explore [SECONDS]
 Only cases that have all WORDS in their titles are measured.
   --write FILE      writes the page to FILE instead of to the standard output
   --data DIR        where the histories of other projects are [default: ../shared/data]
@@ -46,6 +48,10 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words.first().is_some_and(|word| word == "case") {
         return in_child(words);
+    }
+    if words.first().is_some_and(|word| word == "explore") {
+        let seconds = words.get(1).and_then(|word| word.parse().ok()).unwrap_or(3);
+        return explore::table(Duration::from_secs(seconds));
     }
     let options = match Options::read(words) {
         Ok(options) => options,

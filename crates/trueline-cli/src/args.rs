@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use trueline::drive::Clock;
+use trueline::drive::systematic::Search;
 use trueline::history::codec;
 use trueline::judge::{Algorithm, Rules};
 use trueline::named::QuasiFactors;
-use trueline::test::Token;
+use trueline::test::{Calls, Token};
 
 /// The help of a command: what it does, examples, then everything that can be said.
 const HELP: &str = "\
@@ -23,6 +24,7 @@ Examples:
   trueline check --spec queue history.jsonl
   trueline check --spec cas-register:0 --timeout 10s --json recorded/
   trueline test ms-queue --threads 4 --ops 200 --runs 1000
+  trueline explore treiber-stack --calls 2*2+4
   trueline specs";
 
 const CHECK_EXAMPLES: &str = "\
@@ -56,6 +58,26 @@ Examples:
 
 Without --threads and --ops, runs are of many shapes: small ones, with few keys, first.";
 
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  trueline explore treiber-stack --calls 2*2+4          two children, and what main does before and after
+  trueline explore ms-queue-faulty-aba --preemptions 2  schedules with at most two preemptions
+  trueline explore ms-queue --calls 2*2 --against itself
+                                                        without a specification: against serial runs
+  trueline explore men-women-faulty-notify-one --threads 3 --ops 1
+  trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
+  trueline explore shann-queue --search pct:3 --time 60 at random, for large programs
+
+If nothing is said, schedules without preemptions come first, then those with one, then all that differ. A switch between
+two operations is no preemption.";
+
+const EXPLORE_EXIT_CODES: &str = "\
+Exit codes:
+  0  all that was asked for was explored, and nothing went wrong
+  1  something did
+  2  wrong usage
+  3  not all was explored in time, and nothing is known to be wrong";
+
 const TEST_EXIT_CODES: &str = "\
 Exit codes:
   0  no run went wrong
@@ -87,6 +109,9 @@ pub(crate) enum Command {
     /// Runs a built-in object under real threads, and judges what it did.
     #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]
     Test(Box<TestArgs>),
+    /// Explores all schedules of small programs of a built-in object.
+    #[command(before_help = EXPLORE_EXAMPLES, after_help = EXPLORE_EXIT_CODES, help_template = HELP)]
+    Explore(Box<ExploreArgs>),
     /// Lists the specifications, their operations, and what values and results mean.
     Specs(ListArgs),
     /// Lists the algorithms.
@@ -253,6 +278,10 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
+    /// Run it under real threads, or explore its schedules, which `trueline explore` does with more options.
+    #[arg(long, value_enum, default_value_t = Engine::Threads, hide_default_value = true)]
+    pub(crate) engine: Engine,
+
     /// How often operations are called, such as `enqueue=3,dequeue=1`.
     #[arg(long, value_name = "LIST", value_parser = parse_weights)]
     pub(crate) weights: Option<Weights>,
@@ -268,6 +297,133 @@ pub(crate) struct TestArgs {
     /// Print one JSON object for each.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What runs an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    Threads,
+    Systematic,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// The object; `trueline test --list` names them.
+    pub(crate) name: String,
+
+    /// All well-formed programs in which children make so many calls and the main thread makes so many, such as 2*2+4.
+    #[arg(long, value_name = "A*B+C")]
+    pub(crate) calls: Option<Calls>,
+
+    /// Only the program of this number.
+    #[arg(long, value_name = "N", requires = "calls")]
+    pub(crate) program: Option<u32>,
+
+    /// How many programs are made up, where they are.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) programs: Option<u32>,
+
+    /// Without --calls: the number of threads of programs that are made up.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), conflicts_with = "calls")]
+    pub(crate) threads: Option<u32>,
+
+    /// Without --calls: the number of operations of each thread.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "calls")]
+    pub(crate) ops: Option<u32>,
+
+    /// Judge by the quasi-linearizable form of the specification, with this factor.
+    #[arg(long, value_name = "K")]
+    pub(crate) k: Option<u32>,
+
+    /// Only schedules with at most so many preemptions.
+    #[arg(long, value_name = "N")]
+    pub(crate) preemptions: Option<u32>,
+
+    /// Which schedules: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
+    #[arg(long, value_name = "SEARCH", value_parser = parse_search, conflicts_with = "preemptions")]
+    pub(crate) search: Option<Search>,
+
+    /// The object's random choices: `explore` them, or draw them: `seed:N`.
+    #[arg(long, value_name = "CHOICES", default_value = "explore", value_parser = parse_choices)]
+    pub(crate) choices: Choices,
+
+    /// What histories are compared with: `spec`, the object `itself` run one operation at a time, or another object.
+    #[arg(long, value_name = "WHAT", default_value = "spec")]
+    pub(crate) against: String,
+
+    /// How often each thread may wake for nothing from a condition variable.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) spurious: u32,
+
+    /// How many steps an execution may take.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: u64,
+
+    /// How many threads of the operating system explore; with more than one, it is chance what is found first.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) threads_os: u32,
+
+    /// The most time, in seconds or with a unit.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60s")]
+    pub(crate) time: Duration,
+
+    /// The most executions.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) executions: Option<u64>,
+
+    /// The seed of programs that are made up, and of random searches.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// Go on after a failing execution until so many were found.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) collect: u32,
+
+    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`).
+    #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
+    pub(crate) criterion: Criterion,
+
+    /// How many keys or items there are.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub(crate) keys: Option<u64>,
+
+    /// How many values there are; without it, each is used once.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) values: Option<u64>,
+
+    /// Make only this execution, as a report names it; with the other options as they were.
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) replay: Option<Token>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where random choices of an object come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choices {
+    Explore,
+    Seed(u64),
+}
+
+fn parse_choices(text: &str) -> Result<Choices, String> {
+    match text.strip_prefix("seed:").map(str::parse) {
+        None if text == "explore" => Ok(Choices::Explore),
+        Some(Ok(seed)) => Ok(Choices::Seed(seed)),
+        _ => Err("write `explore`, or a seed such as `seed:7`".to_owned()),
+    }
+}
+
+fn parse_search(text: &str) -> Result<Search, String> {
+    match (text, text.strip_prefix("pct:").map(str::parse)) {
+        ("exhaustive", _) => Ok(Search::Exhaustive),
+        ("unreduced", _) => Ok(Search::Unreduced),
+        ("serial", _) => Ok(Search::Serial),
+        ("uniform", _) => Ok(Search::Uniform),
+        (_, Some(Ok(depth))) => Ok(Search::Pct { depth }),
+        _ => Err("write exhaustive, unreduced, serial, uniform, or pct:D, such as pct:3".to_owned()),
+    }
 }
 
 /// What is judged.

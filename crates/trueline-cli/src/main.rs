@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Check(args) => cmd::check::run(&args),
         Command::Test(args) => cmd::test::run(&args),
+        Command::Explore(args) => cmd::explore::run(&args),
         Command::Specs(args) => cmd::specs::run(&args),
         Command::Algorithms(args) => cmd::algorithms::run(&args),
     }

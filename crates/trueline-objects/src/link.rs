@@ -29,19 +29,23 @@ impl Tagged {
 pub(crate) struct TaggedLink(AtomicU64);
 
 impl TaggedLink {
+    #[track_caller]
     pub(crate) fn new(link: Tagged) -> Self {
         Self(AtomicU64::new(link.pack()))
     }
 
+    #[track_caller]
     pub(crate) fn load(&self) -> Tagged {
         Tagged::unpack(self.0.load(SeqCst))
     }
 
+    #[track_caller]
     pub(crate) fn store(&self, link: Tagged) {
         self.0.store(link.pack(), SeqCst);
     }
 
     /// Sets the link if it is as expected, by compare-and-set.
+    #[track_caller]
     pub(crate) fn swing(&self, expected: Tagged, new: Tagged) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
     }
@@ -62,11 +66,13 @@ pub(crate) struct Marked {
 
 impl Marked {
     /// A link to `node` that is not marked.
+    #[track_caller]
     pub(crate) fn to(node: u32) -> Self {
         Self { node, mark: false }
     }
 
     /// The same link, marked.
+    #[track_caller]
     pub(crate) fn marked(self) -> Self {
         Self { mark: true, ..self }
     }
@@ -85,16 +91,19 @@ impl Marked {
 pub(crate) struct MarkedLink(AtomicU64);
 
 impl MarkedLink {
+    #[track_caller]
     pub(crate) fn load(&self) -> Marked {
         Marked::unpack(self.0.load(SeqCst))
     }
 
     /// Sets the link of a node that no other thread sees yet.
+    #[track_caller]
     pub(crate) fn prepare(&self, node: u32) {
         self.0.unscheduled().store(Marked::to(node).pack(), SeqCst);
     }
 
     /// Sets the link if it is as expected, by compare-and-set.
+    #[track_caller]
     pub(crate) fn swing(&self, expected: Marked, new: Marked) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
     }

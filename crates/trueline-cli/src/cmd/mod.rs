@@ -2,5 +2,6 @@
 
 pub(crate) mod algorithms;
 pub(crate) mod check;
+pub(crate) mod explore;
 pub(crate) mod specs;
 pub(crate) mod test;

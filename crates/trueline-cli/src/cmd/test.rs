@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
-use trueline::test::{Failure, FailureKind, Outcome, Plan};
+use trueline::test::{Exploration, Failure, FailureKind, Outcome, Plan};
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 
-use crate::args::{Criterion, TestArgs, Weights};
+use super::explore;
+use crate::args::{Criterion, Engine, TestArgs, Weights};
 use crate::output::{self, Written};
 
 /// For how long runs are made if nothing is said: a faulty object is found out long before.
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
 }
 
 fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
-    let replayed = args.replay.map(|token| token.shape.threads);
+    let replayed = args.replay.as_ref().map(|token| token.shape.threads);
     let settings = Settings {
         keys: args.keys,
         values: args.values,
@@ -89,8 +90,11 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     if let Some(seed) = args.seed {
         plan = plan.seed(seed);
     }
-    if let Some(token) = args.replay {
-        plan = plan.replay(token);
+    if let Some(token) = &args.replay {
+        plan = plan.replay(token.clone());
+    }
+    if args.engine == Engine::Systematic {
+        plan = plan.explore(Exploration::new());
     }
     if let Some(runs) = args.runs {
         plan = plan.runs(runs);
@@ -107,7 +111,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
 
 /// What became of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Finding {
+pub(super) enum Finding {
     Accepted,
     Rejected,
     Stuck,
@@ -116,16 +120,16 @@ enum Finding {
 }
 
 impl Finding {
-    fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome) -> Self {
         match &outcome.failure {
-            Some(Failure { kind: FailureKind::Stuck(_), .. }) => Self::Stuck,
+            Some(Failure { kind: FailureKind::Stuck(_) | FailureKind::Diverged(_), .. }) => Self::Stuck,
             Some(_) => Self::Rejected,
             None if outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
             None => Self::Accepted,
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Accepted => Verdict::Accepted.name(),
             Self::Rejected => Verdict::Rejected.name(),
@@ -134,7 +138,7 @@ impl Finding {
         }
     }
 
-    fn exit_code(self) -> ExitCode {
+    pub(super) fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Accepted => 0,
             Self::Rejected | Self::Stuck => 1,
@@ -165,6 +169,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
     if let Some(failure) = failure {
         put("found_ns", json!(nanoseconds(failure.after)));
         put("replay", json!(failure.token.to_string()));
+        if let Some(steps) = &failure.saved_steps {
+            put("steps", json!(steps.display().to_string()));
+        }
         if let FailureKind::Panicked { message, .. } = &failure.kind {
             put("panic", json!(message));
         }
@@ -177,6 +184,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
             json!({"replay": failure.token.to_string(), "why": failure.kind.to_string(), "found_ns": nanoseconds(failure.after)})
         });
         put("failures", replays.collect());
+    }
+    if let Some(explored) = &outcome.explored {
+        explore::add_to_json(&mut object, explored);
     }
     Value::Object(object)
 }
@@ -200,6 +210,9 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
     if *lost > 0 {
         writeln!(out, "  it gave up: {lost} threads never came back from operations that block")?;
+    }
+    if let Some(explored) = &outcome.explored {
+        explore::describe(out, explored)?;
     }
     if *undecided > 0 {
         writeln!(
@@ -226,6 +239,7 @@ fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
             weights.iter().map(|(name, weight)| format!("{name}={weight}")).collect::<Vec<_>>().join(",")
         }),
     );
+    option("engine", (args.engine == Engine::Systematic).then(|| "systematic".to_owned()));
     option("clock", args.clock.map(|clock| clock.to_string()));
     option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
     command

@@ -11,6 +11,8 @@ mod raw;
 mod recorder;
 mod run;
 mod simulate;
+#[cfg(feature = "systematic")]
+pub mod systematic;
 mod task;
 mod workload;
 

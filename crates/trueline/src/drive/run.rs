@@ -17,7 +17,7 @@ use super::recorder::time;
 use super::task::Task;
 use super::{Behaviour, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs};
-use crate::primitives::{Cancellation, Cancelled, Chaos, enter, point};
+use crate::primitives::{Cancellation, Cancelled, Chaos, edge, enter};
 
 /// An object that can be run, without its types.
 pub trait Instance: Send + Sync {
@@ -58,9 +58,9 @@ impl Timed {
     #[inline]
     pub fn measure<R: Datum>(clock: Clock, body: impl FnOnce() -> R) -> Self {
         let call = clock.now();
-        point();
+        edge();
         let result = body();
-        point();
+        edge();
         let ret = clock.now();
         Self { call, ret, result: result.to_value() }
     }
@@ -388,6 +388,43 @@ struct Batch {
 /// Ends what a thread chooses.
 struct Stop;
 
+/// Carries out what a thread chooses.
+pub(super) trait Caller {
+    /// Calls an operation.
+    fn call(&mut self, call: Call) -> Called;
+}
+
+/// What became of a call.
+pub(super) enum Called {
+    /// It returned this.
+    Done(Value),
+    /// It is not possible now.
+    Skipped,
+    /// The run is over.
+    Over,
+}
+
+/// A thread of a batch.
+struct InBatch<'w> {
+    batch: &'w Batch,
+    handle: &'w mut dyn Handle,
+    lane: &'w mut Lane,
+}
+
+impl Caller for InBatch<'_> {
+    fn call(&mut self, call: Call) -> Called {
+        self.lane.chosen.push(call.clone());
+        let before = self.lane.entries.len();
+        if !self.batch.call(&call, self.handle, self.lane) {
+            return Called::Over;
+        }
+        match self.lane.entries.last() {
+            Some(Entry::Done(timed)) if self.lane.entries.len() > before => Called::Done(timed.result.clone()),
+            _ => Called::Skipped,
+        }
+    }
+}
+
 impl Batch {
     /// What the thread of this number does in a run; the one behind the last stands for what is around the run.
     fn behaviour(&self, run: usize, thread: usize) -> &Behaviour {
@@ -482,13 +519,11 @@ impl Batch {
             Behaviour::Calls(calls) => self.call_all(calls, &mut *handle, lane),
             Behaviour::Chooses(choose) => {
                 let left = self.most_chosen(run);
-                let mut worker =
-                    Worker { batch: self, run, handle: &mut *handle, lane, random, thread: thread_number, left };
-                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut worker))) {
-                    if !payload.is::<Stop>() {
-                        resume_unwind(payload);
-                    }
-                }
+                let caller = &mut InBatch { batch: self, handle: &mut *handle, lane };
+                let threads = u32::try_from(threads).expect("few threads");
+                let operations = run.operations;
+                Worker { caller, kinds: &self.kinds, random, thread: thread_number, threads, operations, left }
+                    .choose(&**choose);
             }
         }
         drop(inside);
@@ -604,14 +639,14 @@ const TURNS_PER_YIELD: u32 = 64;
 
 /// A thread that chooses what it calls next, from what it has seen.
 pub struct Worker<'w> {
-    batch: &'w Batch,
-    run: &'w Run,
-    handle: &'w mut dyn Handle,
-    lane: &'w mut Lane,
-    random: Random,
-    thread: u32,
+    pub(super) caller: &'w mut dyn Caller,
+    pub(super) kinds: &'w [Kind],
+    pub(super) random: Random,
+    pub(super) thread: u32,
+    pub(super) threads: u32,
+    pub(super) operations: u32,
     /// How many operations it may still call.
-    left: usize,
+    pub(super) left: usize,
 }
 
 impl std::fmt::Debug for Worker<'_> {
@@ -621,6 +656,15 @@ impl std::fmt::Debug for Worker<'_> {
 }
 
 impl Worker<'_> {
+    /// Lets it choose until it has done so, or may no longer.
+    pub(super) fn choose(mut self, choose: &(dyn Fn(&mut Worker<'_>) + Send + Sync)) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut self))) {
+            if !payload.is::<Stop>() {
+                resume_unwind(payload);
+            }
+        }
+    }
+
     /// The number of this thread, from 0.
     pub fn thread(&self) -> u32 {
         self.thread
@@ -628,12 +672,12 @@ impl Worker<'_> {
 
     /// How many threads there are in this run.
     pub fn threads(&self) -> u32 {
-        u32::try_from(self.run.threads.len()).unwrap_or(u32::MAX)
+        self.threads
     }
 
     /// How many operations each thread of this run is asked for. It is the same for all, and up to them.
     pub fn operations(&self) -> u32 {
-        self.run.operations
+        self.operations
     }
 
     /// Random numbers that come from the seed of the run.
@@ -648,22 +692,16 @@ impl Worker<'_> {
     /// # Panics
     /// If there is no such operation, or it returns something else.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
-        let Some(operation) = Kind::find(&*self.batch.kinds, name) else {
-            panic!("the test has no operation `{name}`")
-        };
+        let Some(operation) = Kind::find(self.kinds, name) else { panic!("the test has no operation `{name}`") };
         if self.left == 0 {
             resume_unwind(Box::new(Stop));
         }
         self.left -= 1;
         let call = Call { operation, argument: argument.to_value() };
-        self.lane.chosen.push(call.clone());
-        let before = self.lane.entries.len();
-        if !self.batch.call(&call, self.handle, self.lane) {
-            resume_unwind(Box::new(Stop));
-        }
-        let result = match self.lane.entries.last() {
-            Some(Entry::Done(timed)) if self.lane.entries.len() > before => R::from_value(&timed.result),
-            _ => panic!("`{name}` is not possible now, but a worker chose it"),
+        let result = match self.caller.call(call) {
+            Called::Done(result) => R::from_value(&result),
+            Called::Skipped => panic!("`{name}` is not possible now, but a worker chose it"),
+            Called::Over => resume_unwind(Box::new(Stop)),
         };
         result.unwrap_or_else(|| panic!("`{name}` does not return what the worker expects"))
     }
@@ -771,7 +809,7 @@ fn read<'e>(
 }
 
 /// What a panic says.
-fn message(payload: &(dyn Any + Send)) -> String {
+pub(super) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -132,6 +132,12 @@ impl Workload {
         (self.kinds[operation as usize].make)(&mut Making { random, unique: &mut unique, few: None })
     }
 
+    /// A call of the operation of this number; `unique` counts the unique arguments that were made.
+    pub fn call(&self, operation: u32, random: &mut Random, unique: &mut u64) -> Call {
+        let argument = (self.kinds[operation as usize].make)(&mut Making { random, unique, few: None });
+        Call { operation, argument }
+    }
+
     /// How many threads are needed at least, so that each operation is called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();

@@ -2,7 +2,8 @@
 
 use std::sync::atomic;
 
-use super::{Ordering, point};
+use super::Ordering;
+use super::world::{Access, AccessKind, Place, access};
 
 macro_rules! common {
     ($name:ident, $value:ty) => {
@@ -14,23 +15,23 @@ macro_rules! common {
 
             /// The value.
             #[inline]
+            #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
-                point();
-                self.0.load(order)
+                self.access(AccessKind::Load, "load", || self.0.load(order))
             }
 
             /// Sets the value.
             #[inline]
+            #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
-                point();
-                self.0.store(value, order);
+                self.access(AccessKind::Store, "store", || self.0.store(value, order));
             }
 
             /// Sets the value and returns the one before.
             #[inline]
+            #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.swap(value, order)
+                self.access(AccessKind::Update, "swap", || self.0.swap(value, order))
             }
 
             /// Sets the value to `new` if it is `current`, and returns the one before.
@@ -38,6 +39,7 @@ macro_rules! common {
             /// # Errors
             /// The value, if it is another.
             #[inline]
+            #[track_caller]
             pub fn compare_exchange(
                 &self,
                 current: $value,
@@ -45,8 +47,9 @@ macro_rules! common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                point();
-                self.0.compare_exchange(current, new, success, failure)
+                self.access(AccessKind::Update, "compare_exchange", || {
+                    self.0.compare_exchange(current, new, success, failure)
+                })
             }
 
             /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
@@ -54,6 +57,7 @@ macro_rules! common {
             /// # Errors
             /// The value, if it is another, or by chance.
             #[inline]
+            #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
                 current: $value,
@@ -61,22 +65,30 @@ macro_rules! common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                point();
-                self.0.compare_exchange_weak(current, new, success, failure)
+                self.access(AccessKind::Update, "compare_exchange_weak", || {
+                    self.0.compare_exchange_weak(current, new, success, failure)
+                })
             }
 
             /// Sets all bits that `value` has, and returns the value before.
             #[inline]
+            #[track_caller]
             pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_or(value, order)
+                self.access(AccessKind::Update, "fetch_or", || self.0.fetch_or(value, order))
             }
 
             /// Clears all bits that `value` does not have, and returns the value before.
             #[inline]
+            #[track_caller]
             pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_and(value, order)
+                self.access(AccessKind::Update, "fetch_and", || self.0.fetch_and(value, order))
+            }
+
+            #[inline]
+            #[track_caller]
+            fn access<R>(&self, kind: AccessKind, name: &'static str, act: impl FnOnce() -> R) -> R {
+                let value = || self.0.load(Ordering::Relaxed) as u64;
+                access(Access::new(kind, Place::of(self)), name, act, value)
             }
 
             /// The atomic itself, whose accesses are no schedule points: for what no other thread sees yet, and for
@@ -124,30 +136,30 @@ macro_rules! integer {
         impl $name {
             /// Adds to the value, around the end if need be, and returns the one before.
             #[inline]
+            #[track_caller]
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_add(value, order)
+                self.access(AccessKind::Update, "fetch_add", || self.0.fetch_add(value, order))
             }
 
             /// Subtracts from the value, around the end if need be, and returns the one before.
             #[inline]
+            #[track_caller]
             pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_sub(value, order)
+                self.access(AccessKind::Update, "fetch_sub", || self.0.fetch_sub(value, order))
             }
 
             /// Sets the value to the larger of it and `value`, and returns the one before.
             #[inline]
+            #[track_caller]
             pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_max(value, order)
+                self.access(AccessKind::Update, "fetch_max", || self.0.fetch_max(value, order))
             }
 
             /// Sets the value to the smaller of it and `value`, and returns the one before.
             #[inline]
+            #[track_caller]
             pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
-                point();
-                self.0.fetch_min(value, order)
+                self.access(AccessKind::Update, "fetch_min", || self.0.fetch_min(value, order))
             }
         }
     };

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::random::{Choices, mix};
-use super::world::{World, relax};
+use super::world::{Access, World, relax};
 
 /// A world in which a thread gives way to others at one of so many schedule points, at random; and in which one of so
 /// many waits on a [`Condvar`](super::Condvar) ends at once, though nobody has notified it.
@@ -52,7 +52,7 @@ impl Chaos {
 }
 
 impl World for Chaos {
-    fn point(&self) {
+    fn point(&self, _access: Access) {
         if self.now() {
             std::thread::yield_now();
         }

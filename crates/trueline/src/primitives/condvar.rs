@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cancel::{self, Sleeper, lock};
-use super::world::{self, Place, Wake};
-use super::{MutexGuard, choose, point};
+use super::world::{self, Access, AccessKind, Place, Wake};
+use super::{MutexGuard, choose};
 
 /// Lets threads wait for what others do under a [`Mutex`](super::Mutex).
 ///
@@ -48,6 +48,7 @@ impl Condvar {
     ///
     /// Whoever notifies from then on is heard. What the thread waits for need not hold when it has the lock again:
     /// look, and wait again, or use [`wait_while`](Self::wait_while).
+    #[track_caller]
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.wait_until(guard, None).0
     }
@@ -67,15 +68,19 @@ impl Condvar {
     /// assert!(timed_out);
     /// assert_eq!(*guard, 0);
     /// ```
+    #[track_caller]
     pub fn wait_timeout<'m, T>(&self, guard: MutexGuard<'m, T>, duration: Duration) -> (MutexGuard<'m, T>, bool) {
         self.wait_until(guard, Deadline::after(duration))
     }
 
+    #[track_caller]
     fn wait_until<'m, T>(&self, guard: MutexGuard<'m, T>, deadline: Option<Deadline>) -> (MutexGuard<'m, T>, bool) {
         let mutex = guard.mutex();
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
                 // The only schedule point is before the release: whoever takes the lock next finds this one blocked.
+                let mut guard = guard;
+                guard.will_wait(Place::of(self));
                 drop(guard);
                 let timed_out = match deadline {
                     None => {
@@ -117,6 +122,7 @@ impl Condvar {
     }
 
     /// Waits as long as `condition` holds, which is looked at under the lock.
+    #[track_caller]
     pub fn wait_while<'m, T>(
         &self,
         mut guard: MutexGuard<'m, T>,
@@ -140,6 +146,7 @@ impl Condvar {
     ///     changed.wait_timeout_while(slot.lock(), Duration::from_millis(1), |slot: &mut Option<u64>| slot.is_none());
     /// assert!(timed_out && guard.is_none());
     /// ```
+    #[track_caller]
     pub fn wait_timeout_while<'m, T>(
         &self,
         mut guard: MutexGuard<'m, T>,
@@ -159,8 +166,9 @@ impl Condvar {
     }
 
     /// Wakes one of the threads that wait, if any does.
+    #[track_caller]
     pub fn notify_one(&self) {
-        point();
+        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), "notify_one");
         let world = world::current();
         if let Some(blocking) = world.as_ref().and_then(|world| world.blocking()) {
             return blocking.wake(Place::of(self), Wake::One);
@@ -173,8 +181,9 @@ impl Condvar {
     }
 
     /// Wakes all threads that wait.
+    #[track_caller]
     pub fn notify_all(&self) {
-        point();
+        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), "notify_all");
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
                 return blocking.wake(Place::of(self), Wake::All);

@@ -51,4 +51,5 @@ pub use cancel::{Cancellable, Cancellation, Cancelled, catch_cancelled};
 pub use chaos::Chaos;
 pub use condvar::Condvar;
 pub use mutex::{Mutex, MutexGuard};
-pub use world::{Blocking, Entered, Place, Wake, World, choose, enter, point, spin_hint};
+pub(crate) use world::edge;
+pub use world::{Access, AccessKind, Blocking, Entered, Place, Seen, Wake, World, choose, enter, point, spin_hint};

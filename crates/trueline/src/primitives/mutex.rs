@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::panic::Location;
 use std::sync;
 use std::sync::{PoisonError, TryLockError};
 
-use super::world::{self, Place, Wake};
-use super::{cancel, point, spin_hint};
+use super::world::{self, Access, AccessKind, Place, Wake};
+use super::{cancel, spin_hint};
 
 /// A lock around a value: `std`'s, with a schedule point before it is taken and before it is released.
 ///
@@ -35,8 +36,9 @@ impl<T> Mutex<T> {
 
     /// Waits until nobody else holds the lock, and takes it.
     #[inline]
+    #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        point();
+        world::point_at(Access::new(AccessKind::Lock, Place::of(self)), "lock");
         let value = match self.value.try_lock() {
             Ok(value) => value,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -70,17 +72,27 @@ impl<T> Mutex<T> {
 
     /// Takes the lock if nobody else holds it.
     #[inline]
+    #[track_caller]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        point();
-        match self.value.try_lock() {
-            Ok(value) => Some(self.guard(value)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(self.guard(poisoned.into_inner())),
+        let access = Access::new(AccessKind::TryLock, Place::of(self));
+        world::point_at(access, "try_lock");
+        let value = match self.value.try_lock() {
+            Ok(value) => Some(value),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
+        };
+        world::tell(access, "try_lock", (0, u64::from(value.is_some())));
+        // Not by `map`: the guard remembers who has called.
+        match value {
+            Some(value) => Some(self.guard(value)),
+            None => None,
         }
     }
 
+    #[track_caller]
     fn guard<'m>(&'m self, value: sync::MutexGuard<'m, T>) -> MutexGuard<'m, T> {
-        MutexGuard { _before: BeforeRelease, value, release: Release { mutex: self } }
+        let unlock = Access::new(AccessKind::Unlock, Place::of(self));
+        MutexGuard { before: BeforeRelease(unlock, Location::caller()), value, release: Release { mutex: self } }
     }
 
     /// The value, without locking: nobody else has it.
@@ -110,7 +122,7 @@ impl<T> From<T> for Mutex<T> {
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct MutexGuard<'m, T> {
     // Fields are dropped in this order: a schedule point, the release, and word of it.
-    _before: BeforeRelease,
+    before: BeforeRelease,
     value: sync::MutexGuard<'m, T>,
     release: Release<'m, T>,
 }
@@ -118,6 +130,13 @@ pub struct MutexGuard<'m, T> {
 impl<'m, T> MutexGuard<'m, T> {
     pub(super) fn mutex(&self) -> &'m Mutex<T> {
         self.release.mutex
+    }
+
+    /// Says that the lock is released in order to wait there.
+    #[track_caller]
+    pub(super) fn will_wait(&mut self, condvar: Place) {
+        let BeforeRelease(Access { kind, other, .. }, location) = &mut self.before;
+        (*kind, *other, *location) = (AccessKind::Wait, Some(condvar), Location::caller());
     }
 }
 
@@ -141,12 +160,14 @@ impl<T: fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
     }
 }
 
-struct BeforeRelease;
+/// What will happen, and where the lock was taken: where a guard is dropped cannot be told.
+struct BeforeRelease(Access, &'static Location<'static>);
 
 impl Drop for BeforeRelease {
     #[inline]
     fn drop(&mut self) {
-        world::point_of_release();
+        let name = if self.0.kind == AccessKind::Wait { "wait" } else { "unlock" };
+        world::point_of_release(self.0, name, self.1);
     }
 }
 

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use super::cancel::lock;
 use super::random::Choices;
-use super::{AtomicU64, Blocking, Cancellation, Ordering, Place, Wake, World, catch_cancelled, enter, spin_hint};
+use super::{
+    Access, AtomicU64, Blocking, Cancellation, Ordering, Place, Wake, World, catch_cancelled, enter, spin_hint,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Status {
@@ -74,7 +76,7 @@ struct Thread {
 }
 
 impl World for Thread {
-    fn point(&self) {
+    fn point(&self, _access: Access) {
         self.scheduler.switch(self.number, Status::Ready);
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,14 +17,14 @@ use super::random::{Choices, mix};
 /// ```
 /// use std::cell::Cell;
 /// use std::rc::Rc;
-/// use trueline::primitives::{AtomicBool, Ordering, World, enter};
+/// use trueline::primitives::{Access, AtomicBool, Ordering, World, enter};
 ///
 /// /// Counts the schedule points.
 /// #[derive(Default)]
 /// struct Points(Cell<u32>);
 ///
 /// impl World for Points {
-///     fn point(&self) {
+///     fn point(&self, _access: Access) {
 ///         self.0.set(self.0.get() + 1);
 ///     }
 ///
@@ -42,8 +43,25 @@ use super::random::{Choices, mix};
 /// assert_eq!(points.0.get(), 2);
 /// ```
 pub trait World {
-    /// Another thread may go first here.
-    fn point(&self);
+    /// Another thread may go first here, before this one does what it says.
+    fn point(&self, access: Access);
+
+    /// An operation of the object under test begins or ends here: a point that is outside of its code.
+    ///
+    /// A world that has points of its own around operations needs no further ones.
+    fn edge(&self) {
+        self.point(Access::unknown());
+    }
+
+    /// Whether it wants to [see](Self::saw) what accesses did. Values are exact only where one thread runs at a time.
+    fn is_watching(&self) -> bool {
+        false
+    }
+
+    /// What the access at the last point did, if the world [is watching](Self::is_watching).
+    fn saw(&self, seen: &Seen) {
+        let _ = seen;
+    }
 
     /// A number below `bound`, which is not 0.
     fn choose(&self, bound: usize) -> usize;
@@ -96,14 +114,77 @@ pub trait Blocking {
     fn wake(&self, place: Place, wake: Wake);
 }
 
-/// Where threads block: a mutex or a condition variable, as long as it is not moved.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// Which primitive: an atomic, a mutex or a condition variable, as long as it is not moved.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place(usize);
 
 impl Place {
+    #[inline]
     pub(super) fn of<T>(primitive: &T) -> Self {
         Self(std::ptr::from_ref(primitive).addr())
     }
+}
+
+/// What a thread is about to do at a schedule point: to which primitive, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// How.
+    pub kind: AccessKind,
+    /// The primitive; `None` if it is not known what happens.
+    pub place: Option<Place>,
+    /// Another that is accessed in the same step: the condition variable that a thread begins to wait on as it releases a
+    /// mutex.
+    pub other: Option<Place>,
+}
+
+impl Access {
+    /// Nothing is known of what happens.
+    pub fn unknown() -> Self {
+        Self { kind: AccessKind::Unknown, place: None, other: None }
+    }
+
+    #[inline]
+    pub(super) fn new(kind: AccessKind, place: Place) -> Self {
+        Self { kind, place: Some(place), other: None }
+    }
+}
+
+/// How a primitive is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum AccessKind {
+    /// In any way.
+    Unknown,
+    /// An atomic is read.
+    Load,
+    /// An atomic is written.
+    Store,
+    /// An atomic is read and perhaps written.
+    Update,
+    /// A mutex is taken, as soon as it is free.
+    Lock,
+    /// A mutex is taken if it is free.
+    TryLock,
+    /// A mutex is released.
+    Unlock,
+    /// A mutex is released, and its thread begins to wait on a condition variable.
+    Wait,
+    /// Threads are woken that wait on a condition variable.
+    Notify,
+}
+
+/// What an access did.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Seen {
+    /// What was accessed, and how.
+    pub access: Access,
+    /// The name of the access, such as `compare_exchange`.
+    pub name: &'static str,
+    /// The value of an atomic before it, and after it. Of [`AccessKind::TryLock`], 1 after it says that it was successful.
+    pub values: Option<(u64, u64)>,
+    /// Where it is in the source.
+    pub location: &'static Location<'static>,
 }
 
 /// How many of the threads at a place are woken.
@@ -171,26 +252,108 @@ pub(super) fn current() -> Option<Rc<dyn World>> {
 #[inline]
 pub fn point() {
     if IN_WORLD.get() | cancel::any() {
-        point_in_world();
+        point_in_world(Access::unknown());
+    }
+}
+
+/// The schedule point where an operation begins or ends.
+#[inline]
+pub(crate) fn edge() {
+    if IN_WORLD.get() | cancel::any() {
+        edge_in_world();
     }
 }
 
 #[cold]
 #[inline(never)]
-fn point_in_world() {
+fn edge_in_world() {
     cancel::check();
     if let Some(world) = current() {
-        world.point();
+        world.edge();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn point_in_world(access: Access) {
+    cancel::check();
+    if let Some(world) = current() {
+        world.point(access);
+    }
+}
+
+/// Accesses an atomic, behind a schedule point. `value` is what it is worth.
+#[inline]
+#[track_caller]
+pub(super) fn access<R>(access: Access, name: &'static str, act: impl FnOnce() -> R, value: impl Fn() -> u64) -> R {
+    if IN_WORLD.get() | cancel::any() {
+        return access_in_world(access, name, act, value, Location::caller());
+    }
+    act()
+}
+
+#[cold]
+#[inline(never)]
+fn access_in_world<R>(
+    access: Access,
+    name: &'static str,
+    act: impl FnOnce() -> R,
+    value: impl Fn() -> u64,
+    location: &'static Location<'static>,
+) -> R {
+    cancel::check();
+    let Some(world) = current() else { return act() };
+    world.point(access);
+    if !world.is_watching() {
+        return act();
+    }
+    let before = value();
+    let result = act();
+    world.saw(&Seen { access, name, values: Some((before, value())), location });
+    result
+}
+
+/// A schedule point of a primitive that has no value.
+#[inline]
+#[track_caller]
+pub(super) fn point_at(access: Access, name: &'static str) {
+    if IN_WORLD.get() | cancel::any() {
+        point_at_in_world(access, name, Location::caller());
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn point_at_in_world(access: Access, name: &'static str, location: &'static Location<'static>) {
+    cancel::check();
+    let Some(world) = current() else { return };
+    world.point(access);
+    if world.is_watching() {
+        world.saw(&Seen { access, name, values: None, location });
+    }
+}
+
+/// Tells what became of an access that only [`point_at`] has told of, if the world is watching.
+#[inline]
+#[track_caller]
+pub(super) fn tell(access: Access, name: &'static str, values: (u64, u64)) {
+    if let Some(world) = current() {
+        if world.is_watching() {
+            world.saw(&Seen { access, name, values: Some(values), location: Location::caller() });
+        }
     }
 }
 
 /// The schedule point of a guard that is dropped, perhaps because its thread unwinds: nobody is cancelled here.
 #[inline]
-pub(super) fn point_of_release() {
+pub(super) fn point_of_release(access: Access, name: &'static str, location: &'static Location<'static>) {
     if let Some(world) = current() {
         // Threads of a world may be one of the system, and the others must not take themselves for unwinding.
         if !std::thread::panicking() {
-            world.point();
+            world.point(access);
+        }
+        if world.is_watching() {
+            world.saw(&Seen { access, name, values: None, location });
         }
     }
 }
@@ -273,7 +436,7 @@ pub(super) mod tests {
     }
 
     impl World for Scribe {
-        fn point(&self) {
+        fn point(&self, _access: Access) {
             self.asked.borrow_mut().push("point");
         }
 

@@ -1,12 +1,14 @@
 //! What a failing test says.
 
 use std::fmt::{self, Display, Write as _};
+#[cfg(feature = "json")]
+use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::plan::{Judge, Plan};
 use super::token::Token;
-use crate::drive::Seen;
+use crate::drive::Call;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{Config, check, sync};
@@ -19,8 +21,12 @@ use crate::view::{Report, columns, text};
 pub enum FailureKind {
     /// No order of its operations explains it.
     NotLinearizable,
-    /// For so long, no thread got anywhere.
+    /// For so long, no thread got anywhere; if it was explored, none can ever.
     Stuck(Duration),
+    /// It was explored, and came to no end in so many steps.
+    Diverged(u64),
+    /// It was compared with serial executions, and none explains it.
+    NotSerial,
     /// The object panicked.
     Panicked {
         /// In this thread.
@@ -34,6 +40,9 @@ impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotLinearizable => f.write_str("is not linearizable"),
+            Self::Stuck(Duration::ZERO) => f.write_str("is stuck: no thread can go on"),
+            Self::Diverged(steps) => write!(f, "comes to no end in {steps} steps"),
+            Self::NotSerial => f.write_str("does what it never does one operation at a time"),
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
             Self::Panicked { thread, message } => write!(f, "panicked in thread {thread}: {message}"),
         }
@@ -55,6 +64,10 @@ pub struct Failure {
     pub algorithm: String,
     /// Where the history was saved, if it could be.
     pub saved: Option<PathBuf>,
+    /// What each thread did, step by step, if it was explored.
+    pub steps: Vec<String>,
+    /// Where that was saved, if it could be.
+    pub saved_steps: Option<PathBuf>,
     /// The name of the test.
     name: String,
     report: String,
@@ -81,20 +94,30 @@ impl Failure {
         &self.report
     }
 
-    pub(super) fn new(plan: &Plan, seen: &Seen, kind: FailureKind, token: Token, after: Duration) -> Self {
-        let history = plan.raw(&seen.history);
+    pub(super) fn new(
+        plan: &Plan,
+        seen: &History<Call, Value>,
+        kind: FailureKind,
+        token: Token,
+        after: Duration,
+        steps: &[String],
+    ) -> Self {
+        let history = plan.raw(seen);
         let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
+        let saved_steps = saved.as_deref().and_then(|path| save_steps(path, steps));
         let is_explained = match kind {
             FailureKind::NotLinearizable => true,
             FailureKind::Stuck(_) => plan.has_progress(),
-            FailureKind::Panicked { .. } => false,
+            FailureKind::Panicked { .. } | FailureKind::Diverged(_) | FailureKind::NotSerial => false,
         };
         let explained = is_explained.then(|| explain(plan, seen));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
-        let report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
+        let mut report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
+        render_steps(&mut report, steps, saved_steps.as_deref());
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
-        Self { kind, after, token, history, algorithm, saved, name, report }
+        let steps = steps.to_vec();
+        Self { kind, after, token, history, algorithm, saved, steps, saved_steps, name, report }
     }
 }
 
@@ -107,29 +130,29 @@ struct Explained {
     core: Vec<OpId>,
 }
 
-fn explain(plan: &Plan, seen: &Seen) -> Explained {
+fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
     let limits = Limits::new().time(TIME_FOR_CORE);
-    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) = match &plan.judge
-    {
-        Judge::Model(spec) => {
-            let judgement = check(spec, &seen.history, &config);
-            let core = judgement.verdict.evidence().map(|evidence| {
-                shrink::core(spec, &seen.history, evidence, &limits).map(|history| show(&plan.raw(history)))
-            });
-            ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core)
-        }
-        Judge::Synchronising(spec) => {
-            let judgement = sync::judge(spec, &seen.history, &config);
-            ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), None)
-        }
-        #[cfg(feature = "named")]
-        Judge::Named(spec) => {
-            let judged = spec.judge(plan.raw(&seen.history), &config).expect("it was read before");
-            let core = spec.shrink(&judged, &limits);
-            (spec.name(), judged.judgement().clone(), judged.history(), core)
-        }
-    };
+    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) =
+        match &*plan.judge {
+            Judge::Model(spec) => {
+                let judgement = check(spec, seen, &config);
+                let core = judgement.verdict.evidence().map(|evidence| {
+                    shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history)))
+                });
+                ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core)
+            }
+            Judge::Synchronising(spec) => {
+                let judgement = sync::judge(spec, seen, &config);
+                ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(seen)), None)
+            }
+            #[cfg(feature = "named")]
+            Judge::Named(spec) => {
+                let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
+                let core = spec.shrink(&judged, &limits);
+                (spec.name(), judged.judgement().clone(), judged.history(), core)
+            }
+        };
     let sizes = (history.len(), history.pending());
     let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
     let mut members = Vec::new();
@@ -138,7 +161,7 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
         members.extend(core.told().map(|member| member.id));
         members.extend(core.begins_behind);
     }
-    if let Some(verdict) = plan.progress(&seen.history) {
+    if let Some(verdict) = plan.progress(seen) {
         report = report.with_progress(&history, &verdict);
         if let ProgressVerdict::Rejected(evidence) = verdict {
             members.extend(evidence.anticipated.concat());
@@ -191,6 +214,41 @@ fn render(
     out
 }
 
+/// How many steps a report shows.
+const MOST_STEPS_SHOWN: usize = 150;
+
+fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
+    if steps.is_empty() {
+        return;
+    }
+    let _ =
+        writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
+    for step in steps.iter().take(MOST_STEPS_SHOWN) {
+        let _ = writeln!(out, "    {step}");
+    }
+    if steps.len() > MOST_STEPS_SHOWN {
+        let _ = writeln!(out, "    and {} more", steps.len() - MOST_STEPS_SHOWN);
+    }
+    out.push('\n');
+    if let Some(saved) = saved {
+        let _ = writeln!(out, "  the steps:    {}", saved.display());
+    }
+}
+
+/// Saves the steps beside the history.
+fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
+    if steps.is_empty() {
+        return None;
+    }
+    let path = history.with_extension("steps.txt");
+    std::fs::write(&path, steps.join("\n") + "\n").ok()?;
+    Some(path)
+}
+
+/// A token that is longer than this is cut off in names of files.
+#[cfg(feature = "json")]
+const LONGEST_NAME: usize = 80;
+
 /// Saves the history beside what the compiler makes, or among temporary files.
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
     #[cfg(feature = "json")]
@@ -200,6 +258,14 @@ fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<P
         let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
         std::fs::create_dir_all(&folder).ok()?;
         let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        // A long schedule would be too long for the name of a file.
+        let mut token = token.to_string();
+        if token.len() > LONGEST_NAME {
+            let mut hasher = std::hash::DefaultHasher::new();
+            token.hash(&mut hasher);
+            token.truncate(LONGEST_NAME);
+            let _ = write!(token, "-{:x}", hasher.finish());
+        }
         let path = folder.join(format!("{name}-{token}.jsonl"));
         let file = std::fs::File::create(&path).ok()?;
         crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;

@@ -103,12 +103,17 @@
 //! Runs that failed are kept in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and tried first the next
 //! time.
 
+mod calls;
 mod environment;
+#[cfg(feature = "systematic")]
+mod explore;
 mod failure;
 mod meaning;
 mod model;
 mod plan;
 mod regressions;
+#[cfg(feature = "systematic")]
+mod serial;
 mod settings;
 mod synchronising;
 mod token;
@@ -122,12 +127,15 @@ use crate::drive::{Call, Clock, Generate, Handle, Instance, Kind, Timed, Worker,
 use crate::history::{Argument, Datum, Value};
 use crate::judge::Algorithm;
 
+pub use calls::Calls;
+#[cfg(feature = "systematic")]
+pub use explore::{Against, Exploration};
 pub use failure::{Failure, FailureKind};
 pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
 pub use synchronising::SyncModel;
-pub use token::{Source, Token};
+pub use token::{Scheduled, Source, Token};
 
 use model::ModelOperation;
 use plan::{Choose, Judge, Options};
@@ -588,6 +596,37 @@ impl<O, H: 'static, J> Test<O, H, J> {
 
     settings!();
 
+    /// Explores all schedules of small programs, instead of making runs under real threads: the same test, and what is
+    /// found is found for certain, and again. The object must be written on [`primitives`](crate::primitives).
+    ///
+    /// ```should_panic
+    /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
+    /// use trueline::test::Exploration;
+    ///
+    /// trueline::test(|| AtomicU64::new(0))
+    ///     .model(0_u64)
+    ///     .operation(
+    ///         "draw",
+    ///         (),
+    ///         |counter, ()| {
+    ///             let number = counter.load(SeqCst);
+    ///             counter.store(number + 1, SeqCst);
+    ///             number
+    ///         },
+    ///         |model, ()| {
+    ///             *model += 1;
+    ///             *model - 1
+    ///         },
+    ///     )
+    ///     .explore(Exploration::new())
+    ///     .run();
+    /// ```
+    #[cfg(feature = "systematic")]
+    pub fn explore(mut self, exploration: Exploration) -> Self {
+        self.options.exploration = Some(exploration);
+        self
+    }
+
     /// Makes only the run that a report names so, often.
     ///
     /// # Panics
@@ -983,6 +1022,28 @@ pub struct Outcome {
     pub failure: Option<Failure>,
     /// Further runs that went wrong, if [more](Plan::collect) were asked for.
     pub further: Vec<Failure>,
+    /// What was explored, if it was.
+    pub explored: Option<Explored>,
+}
+
+/// How much was explored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explored {
+    /// How many programs.
+    pub programs: u64,
+    /// How many executions in all.
+    pub executions: u64,
+    /// How many of them were cut off, because an equivalent one is explored elsewhere.
+    pub redundant: u64,
+    /// How many different histories there were, program by program.
+    pub histories: u64,
+    /// How many serial histories they were compared with, if they were.
+    pub serial: Option<u64>,
+    /// Up to how many preemptions all executions of all programs were explored; `None` if not even those without.
+    pub preemptions: Option<u32>,
+    /// Whether all executions of all programs were, or all that were asked for.
+    pub is_complete: bool,
 }
 
 #[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
@@ -1006,6 +1067,17 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             panic!("{failure}{further}");
         }
         let Outcome { runs, operations, undecided, lost, elapsed, seed, .. } = outcome;
+        if let Some(explored) = &outcome.explored {
+            let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
+            let how_far = match (is_complete, preemptions) {
+                (true, _) => "all there are".to_owned(),
+                (false, Some(most)) => format!("all with up to {most} preemptions, and some more"),
+                (false, None) => "not all there are".to_owned(),
+            };
+            eprintln!(
+                "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, none wrong, in {elapsed:.1?}"
+            );
+        }
         assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
         if lost > 0 {
@@ -1081,7 +1153,17 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             .into_iter()
             .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
         let workload = Workload { roles: roles.collect(), kinds, before, after };
-        Plan { make: Arc::new(make), judge: judge.into_judge(&workload), workload, fixed, choose, options, watch: None }
+        Plan {
+            make: Arc::new(make),
+            judge: Arc::new(judge.into_judge(&workload)),
+            workload,
+            fixed,
+            choose,
+            options,
+            watch: None,
+            #[cfg(feature = "systematic")]
+            watch_exploration: None,
+        }
     }
 }
 

@@ -63,6 +63,9 @@ pub(super) struct Options {
     pub(super) algorithm: Algorithm,
     /// Whether failing runs are kept in a file, and tried first.
     pub(super) remembers: bool,
+    /// How it is explored, instead of run under real threads.
+    #[cfg(feature = "systematic")]
+    pub(super) exploration: Option<super::explore::Exploration>,
 }
 
 impl Default for Options {
@@ -86,6 +89,8 @@ impl Default for Options {
             testers: 1,
             algorithm: Algorithm::Auto,
             remembers: true,
+            #[cfg(feature = "systematic")]
+            exploration: None,
         }
     }
 }
@@ -107,14 +112,17 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 /// assert_eq!(outcome.runs, 20);
 /// ```
 #[must_use = "a plan does nothing until `run` is called"]
+#[derive(Clone)]
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
-    pub(super) judge: Judge,
+    pub(super) judge: Arc<Judge>,
     pub(super) options: Options,
     pub(super) watch: Option<Watch>,
+    #[cfg(feature = "systematic")]
+    pub(super) watch_exploration: Option<crate::drive::systematic::Watch>,
 }
 
 impl fmt::Debug for Plan {
@@ -191,7 +199,14 @@ struct Found {
 impl Plan {
     settings!();
 
-    /// Makes only this run, often.
+    /// Explores schedules instead of making runs under real threads.
+    #[cfg(feature = "systematic")]
+    pub fn explore(mut self, exploration: super::Exploration) -> Self {
+        self.options.exploration = Some(exploration);
+        self
+    }
+
+    /// Makes only this run, often; or once, if it has a schedule.
     pub fn replay(mut self, token: Token) -> Self {
         self.options.replay = Some(token);
         self
@@ -231,11 +246,40 @@ impl Plan {
         self
     }
 
+    /// Tells now and then how far an exploration is.
+    #[cfg(feature = "systematic")]
+    pub fn watch_exploration(
+        mut self,
+        watch: impl Fn(crate::drive::systematic::Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.watch_exploration = Some(Arc::new(watch));
+        self
+    }
+
+    /// The same test, judged by the specification of this name.
+    ///
+    /// # Errors
+    /// If there is no such specification, or it lacks an operation.
+    #[cfg(feature = "named")]
+    pub fn judged_by(mut self, name: &str) -> Result<Self, String> {
+        let spec = crate::named::spec(name, crate::named::Options::new()).map_err(|error| error.to_string())?;
+        let lacks = |operation: &&str| spec.info().operation(operation).is_none();
+        if let Some(operation) = self.operation_names().into_iter().find(lacks) {
+            return Err(format!("`{name}` has no operation `{operation}`"));
+        }
+        self.judge = Arc::new(Judge::Named(spec));
+        Ok(self)
+    }
+
     /// Makes runs until one fails, or the time is over.
     ///
     /// # Panics
     /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
+        #[cfg(feature = "systematic")]
+        if let Some(outcome) = super::explore::run(self) {
+            return outcome;
+        }
         let chosen = Clock::best();
         let search = Search {
             plan: self,
@@ -277,7 +321,7 @@ impl Plan {
             if self.options.remembers {
                 regressions::remember(self.options.name.as_deref(), &token);
             }
-            Failure::new(self, &seen, kind, token, after)
+            Failure::new(self, &seen.history, kind, token, after, &[])
         });
         let failure = failures.next();
         let further = failures.collect();
@@ -293,6 +337,7 @@ impl Plan {
             warning: chosen.warning.filter(|_| self.options.clock.is_none()),
             failure,
             further,
+            explored: None,
         }
     }
 
@@ -306,9 +351,9 @@ impl Plan {
     }
 
     /// Whether the history is right; `None` if it was not decided in time.
-    fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
+    pub(super) fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
             Judge::Synchronising(spec) => is_accepted(&sync::judge(spec, history, &config).verdict),
             #[cfg(feature = "named")]
@@ -321,7 +366,7 @@ impl Plan {
 
     /// Whether operations wait for each other, so that some that are stuck should have gone on.
     pub(super) fn has_progress(&self) -> bool {
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(_) => false,
             Judge::Synchronising(_) => true,
             #[cfg(feature = "named")]
@@ -331,7 +376,7 @@ impl Plan {
 
     /// Whether operations that have not returned should have, if that is asked of the object.
     pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
-        match &self.judge {
+        match &*self.judge {
             Judge::Model(_) => None,
             Judge::Synchronising(spec) => {
                 let verdict = sync::progress(spec, history, SyncAlgorithm::Auto, &self.budget());
@@ -342,8 +387,17 @@ impl Plan {
         }
     }
 
-    fn budget(&self) -> Budget {
+    pub(super) fn budget(&self) -> Budget {
         Budget::unlimited().time(self.options.timeout).memory(1 << 30)
+    }
+
+    /// What each thread calls, made up.
+    pub(super) fn made_up(&self, shape: &Shape, seed: u64) -> Vec<Vec<Call>> {
+        let random = &mut Random::new(seed);
+        match &*self.judge {
+            Judge::Synchronising(spec) => spec.program(&self.workload, shape, random),
+            _ => self.workload.program(shape, random),
+        }
     }
 
     /// The portfolio, with what is set for this test.
@@ -351,10 +405,10 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
-        if let Judge::Synchronising(spec) = &self.judge {
+        if let Judge::Synchronising(spec) = &*self.judge {
             shape = spec.shape();
         }
-        if matches!(&self.judge, Judge::Model(spec) if !spec.is_standard()) {
+        if matches!(&*self.judge, Judge::Model(spec) if !spec.is_standard()) {
             let (fewest, most) = shape.operations;
             shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
         }
@@ -411,11 +465,12 @@ impl Search<'_> {
         let mut found = Vec::new();
         // So many runs, by what the last took, do not take too long together.
         let mut most_runs = FIRST_RUNS;
-        let Options { replay, ref name, remembers, .. } = self.plan.options;
+        let Options { replay, name, remembers, .. } = &self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
-            for token in regressions::recall(name.as_deref()) {
+            let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
+            for token in of_threads {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    let failed = self.batch(&mut runner, &[token; 10]);
+                    let failed = self.batch(&mut runner, &vec![token.clone(); 10]);
                     found.extend(failed);
                     if !found.is_empty() {
                         break;
@@ -431,7 +486,7 @@ impl Search<'_> {
                 runner.renew();
             }
             let tokens = match replay {
-                Some(token) => vec![token; 10.min(most_runs as usize)],
+                Some(token) => vec![token.clone(); 10.min(most_runs as usize)],
                 None => self.next_tokens(most_runs),
             };
             let started = Instant::now();
@@ -466,20 +521,16 @@ impl Search<'_> {
                 } else {
                     Source::Seed(random.bits())
                 };
-                Token { program, shape }
+                Token { program, shape, scheduled: None }
             })
             .collect()
     }
 
     fn run_of(&self, token: &Token) -> Run {
         let Workload { before, after, .. } = &self.plan.workload;
-        let (threads, seed) = match token.program {
+        let (threads, seed) = match token.program.clone() {
             Source::Seed(seed) => {
-                let (workload, random) = (&self.plan.workload, &mut Random::new(seed));
-                let calls = match &self.plan.judge {
-                    Judge::Synchronising(spec) => spec.program(workload, &token.shape, random),
-                    _ => workload.program(&token.shape, random),
-                };
+                let calls = self.plan.made_up(&token.shape, seed);
                 (calls.into_iter().map(Behaviour::Calls).collect(), seed)
             }
             Source::Fixed(number) => {
@@ -491,6 +542,9 @@ impl Search<'_> {
                 let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
                 let threads = token.shape.threads as usize;
                 (vec![Behaviour::Chooses(Arc::clone(choose)); threads], seed)
+            }
+            Source::Listed { .. } => {
+                panic!("{token} is of an exploration: enable the feature `systematic` to make it again")
             }
         };
         let (fewest, most) = token.shape.operations;
@@ -542,7 +596,7 @@ impl Search<'_> {
                 }
             };
             if let Some(kind) = kind {
-                found = Some(Found { token: *token, seen, kind, after: self.started.elapsed() });
+                found = Some(Found { token: token.clone(), seen, kind, after: self.started.elapsed() });
                 break;
             }
         }

@@ -166,6 +166,12 @@ impl SyncModel {
         (!self.modes.iter().any(is_alone)).then_some(these)
     }
 
+    /// How many threads synchronise at least.
+    #[cfg(feature = "systematic")]
+    pub(super) fn fewest_threads(&self) -> u32 {
+        self.only().map_or(2, |these| u32::try_from(these.len()).expect("few"))
+    }
+
     /// The size of runs: two of each kind, so that they can mistake each other, with 4 calls. Of all the same kind, as many
     /// as synchronise; but 8 with one call each if it is pairs, of which one may else be left without a partner.
     pub(super) fn shape(&self) -> Shape {

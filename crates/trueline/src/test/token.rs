@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::calls::Calls;
 use crate::drive::Shape;
 
 /// The name of a run: where its program came from, and how it was disturbed.
@@ -15,16 +16,39 @@ use crate::drive::Shape;
 /// let token: Token = "s2a.t2.o1-3.c16.f2.p1".parse().unwrap();
 /// assert_eq!(token.to_string(), "s2a.t2.o1-3.c16.f2.p1");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// That of an exploration has the schedule too, so that the run is the same.
+///
+/// ```
+/// # use trueline::test::Token;
+/// let token: Token = "x0.c0.z3-1_17-0".parse().unwrap();
+/// assert_eq!(token.scheduled.unwrap().schedule, "3-1_17-0");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Where the program came from.
     pub program: Source,
     /// How large the run was, and how disturbed.
     pub shape: Shape,
+    /// How it was scheduled, if it was explored.
+    pub scheduled: Option<Scheduled>,
+}
+
+/// How a run of an exploration was scheduled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scheduled {
+    /// The schedule, by its name.
+    pub schedule: String,
+    /// The seed of the object's choices, if they were not part of the schedule.
+    pub choices: Option<u64>,
+    /// How often threads might wake for nothing.
+    pub spurious: u32,
+    /// Whether operations were carried out one at a time.
+    pub serial: bool,
 }
 
 /// Where a program came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// From random numbers.
     Seed(u64),
@@ -32,20 +56,45 @@ pub enum Source {
     Fixed(u32),
     /// Threads chose, with random numbers from this seed.
     Chosen(u64),
+    /// It is one of all programs with so many calls.
+    Listed {
+        /// How many calls.
+        calls: Calls,
+        /// Which one.
+        number: u32,
+    },
 }
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { threads, operations: (fewest, most), chaos, few, phases } = self.shape;
-        match self.program {
-            Source::Fixed(number) => return write!(f, "x{number}.c{chaos}"),
-            Source::Chosen(seed) => return write!(f, "w{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}"),
-            Source::Seed(seed) => write!(f, "s{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?,
+        match &self.program {
+            Source::Fixed(number) => write!(f, "x{number}.c{chaos}")?,
+            Source::Chosen(seed) => write!(f, "w{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?,
+            Source::Listed { calls: Calls { children, main }, number } => {
+                f.write_str("q")?;
+                children.iter().try_for_each(|calls| write!(f, "{calls}x"))?;
+                write!(f, "{main}.n{number}")?;
+            }
+            Source::Seed(seed) => {
+                write!(f, "s{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?;
+                if let Some(few) = few {
+                    write!(f, ".f{few}")?;
+                }
+                write!(f, ".p{phases}")?;
+            }
         }
-        if let Some(few) = few {
-            write!(f, ".f{few}")?;
+        let Some(Scheduled { schedule, choices, spurious, serial }) = &self.scheduled else { return Ok(()) };
+        if let Some(seed) = choices {
+            write!(f, ".h{seed:x}")?;
         }
-        write!(f, ".p{phases}")
+        if *spurious > 0 {
+            write!(f, ".u{spurious}")?;
+        }
+        if *serial {
+            write!(f, ".v1")?;
+        }
+        write!(f, ".z{schedule}")
     }
 }
 
@@ -56,6 +105,7 @@ impl FromStr for Token {
         let read = || -> Option<Self> {
             let mut shape = Shape { threads: 2, operations: (1, 1), chaos: 0, few: None, phases: 0 };
             let mut program = None;
+            let (mut scheduled, mut is_scheduled) = (Scheduled::default(), false);
             for part in text.split('.') {
                 let (kind, rest) = part.split_at_checked(1)?;
                 match kind {
@@ -70,6 +120,25 @@ impl FromStr for Token {
                     "c" => shape.chaos = rest.parse().ok()?,
                     "f" => shape.few = Some(rest.parse().ok()?),
                     "p" => shape.phases = rest.parse().ok()?,
+                    "q" => {
+                        let calls: Vec<u32> = rest.split('x').map(|calls| calls.parse().ok()).collect::<Option<_>>()?;
+                        let (main, children) = calls.split_last()?;
+                        let calls = Calls { children: children.to_vec(), main: *main };
+                        program = Some(Source::Listed { calls: calls.checked().ok()?, number: 0 });
+                    }
+                    "n" => match &mut program {
+                        Some(Source::Listed { number, .. }) => *number = rest.parse().ok()?,
+                        _ => return None,
+                    },
+                    "h" => scheduled.choices = Some(u64::from_str_radix(rest, 16).ok()?),
+                    "u" => scheduled.spurious = rest.parse().ok()?,
+                    "v" => scheduled.serial = rest == "1",
+                    "z" => {
+                        let is_known = |c: char| c.is_ascii_digit() || c == '-' || c == '_';
+                        (!rest.is_empty() && rest.chars().all(is_known)).then_some(())?;
+                        rest.clone_into(&mut scheduled.schedule);
+                        is_scheduled = true;
+                    }
                     _ => return None,
                 }
             }
@@ -77,7 +146,8 @@ impl FromStr for Token {
                 && shape.operations.0 <= shape.operations.1
                 && shape.operations.1 <= 1_000_000
                 && shape.few != Some(0);
-            program.filter(|_| is_sane).map(|program| Self { program, shape })
+            let scheduled = is_scheduled.then_some(scheduled);
+            program.filter(|_| is_sane).map(|program| Self { program, shape, scheduled })
         };
         read()
             .ok_or_else(|| format!("`{text}` does not name a run; copy it from the report, such as s2a.t2.o1-3.c16.p1"))
@@ -92,17 +162,37 @@ mod tests {
     fn tokens_come_back() {
         let shape = Shape { threads: 3, operations: (1, 25), chaos: 16, few: Some(2), phases: 4 };
         for shape in [shape, Shape { few: None, chaos: 0, ..shape }] {
-            let token = Token { program: Source::Seed(u64::MAX), shape };
+            let token = Token { program: Source::Seed(u64::MAX), shape, scheduled: None };
             assert_eq!(token.to_string().parse(), Ok(token));
         }
         let fixed: Token = "x7.c16".parse().expect("a fixed program");
         assert_eq!((fixed.program, fixed.shape.chaos), (Source::Fixed(7), 16));
+        for text in ["x0.c0.z0", "q2x2x4.n3.z3-1_17-0", "q4x0.n0", "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1"] {
+            assert_eq!(text.parse::<Token>().expect("it is one").to_string(), text);
+        }
         assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.o2-5.c0");
     }
 
     #[test]
     fn others_are_refused() {
-        for bad in ["", "s", "t2", "sxyz.t2", "s1.o5-2", "s1.t0", "s1.f0", "s1.q2", "é1", "s1.o1-99999999"] {
+        for bad in [
+            "",
+            "s",
+            "t2",
+            "sxyz.t2",
+            "s1.o5-2",
+            "s1.t0",
+            "s1.f0",
+            "s1.q2",
+            "é1",
+            "s1.o1-99999999",
+            "x0.z",
+            "x0.z1+2",
+            "q",
+            "q2",
+            "qx2",
+            "n1",
+        ] {
             assert!(bad.parse::<Token>().is_err(), "{bad}");
         }
     }

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use trueline::primitives::{Blocking, Cancellation, Place, Wake, World, catch_cancelled, enter};
+use trueline::primitives::{Access, Blocking, Cancellation, Place, Wake, World, catch_cancelled, enter};
 
 /// A world for one thread, that chooses from a list, and 0 when it is at its end.
 struct Choosing(RefCell<VecDeque<usize>>);
 
 impl World for Choosing {
-    fn point(&self) {}
+    fn point(&self, _access: Access) {}
 
     fn choose(&self, bound: usize) -> usize {
         let choice = self.0.borrow_mut().pop_front().unwrap_or(0);
@@ -141,7 +141,7 @@ struct Thread {
 }
 
 impl World for Thread {
-    fn point(&self) {
+    fn point(&self, _access: Access) {
         self.scheduler.switch(self.number, Status::Ready);
     }
 

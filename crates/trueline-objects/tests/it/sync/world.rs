@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use trueline::drive::Random;
-use trueline::primitives::{Blocking, Cancellation, Place, Wake, World, catch_cancelled, enter};
+use trueline::primitives::{Access, Blocking, Cancellation, Place, Wake, World, catch_cancelled, enter};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Status {
@@ -76,7 +76,7 @@ struct Thread {
 }
 
 impl World for Thread {
-    fn point(&self) {
+    fn point(&self, _access: Access) {
         self.scheduler.switch(self.number, Status::Ready);
     }
 
@@ -86,7 +86,7 @@ impl World for Thread {
     }
 
     fn spin(&self) {
-        self.point();
+        self.point(Access::unknown());
     }
 
     fn blocking(&self) -> Option<&dyn Blocking> {

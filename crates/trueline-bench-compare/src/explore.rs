@@ -1,0 +1,138 @@
+//! Executions per second of an exploration, beside those of bare shuttle: the same program, depth first.
+//!
+//! Two threads draw three tickets each, by a load and a store. Bare shuttle runs it and looks at nothing. Here each
+//! execution is recorded, and its history judged if it is new. There is a schedule point before each call, so that shuttle
+//! is measured with one there too: executions are as long then.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use shuttle::scheduler::DfsScheduler;
+use trueline::drive::systematic::{Execution, Program, Search, Settings, explore};
+use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+use trueline::history::Value;
+use trueline::judge::{Config, check};
+use trueline::primitives::{AtomicU64, Ordering::SeqCst};
+use trueline::spec::{FromModel, Model};
+
+/// What is to be reached, of the rate of shuttle.
+const BAR: f64 = 0.6;
+const THREADS: usize = 2;
+const CALLS: usize = 3;
+/// So many executions are made at a time.
+const EXECUTIONS: usize = 20_000;
+
+#[derive(Clone, Default)]
+struct Tickets(Arc<AtomicU64>);
+
+impl Instance for Tickets {
+    fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+        Box::new(self.clone())
+    }
+}
+
+impl Handle for Tickets {
+    fn call(&mut self, _call: &Call, clock: Clock) -> Timed {
+        Timed::measure(clock, || {
+            let number = self.0.load(SeqCst);
+            self.0.store(number + 1, SeqCst);
+            number
+        })
+    }
+}
+
+/// What a dispenser of tickets should do.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Dispenser(i64);
+
+impl Model for Dispenser {
+    type Op = Call;
+    type Ret = Value;
+
+    fn apply(&mut self, _draw: &Call) -> Value {
+        self.0 += 1;
+        Value::Int(self.0 - 1)
+    }
+}
+
+fn program() -> Program {
+    let draw = Call { operation: 0, argument: Value::Null };
+    Program {
+        make: Arc::new(|| Arc::new(Tickets::default())),
+        kinds: Arc::from([Kind::new("draw", |_| Value::Null)]),
+        threads: vec![Behaviour::Calls(vec![draw; CALLS]); THREADS],
+        before: Vec::new(),
+        after: Vec::new(),
+        operations: 0,
+        seed: 0,
+    }
+}
+
+/// How many executions shuttle makes.
+fn shuttle(points_before_calls: bool) -> usize {
+    let mut config = shuttle::Config::new();
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    let runner = shuttle::Runner::new(DfsScheduler::new(Some(EXECUTIONS), false), config);
+    runner.run(move || {
+        let counter = Arc::new(shuttle::sync::atomic::AtomicU64::new(0));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let counter = Arc::clone(&counter);
+                shuttle::thread::spawn(move || {
+                    for _ in 0..CALLS {
+                        if points_before_calls {
+                            shuttle::thread::yield_now();
+                        }
+                        let number = counter.load(SeqCst);
+                        counter.store(number + 1, SeqCst);
+                    }
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().expect("it does not panic");
+        }
+    })
+}
+
+/// How many executions are made here.
+fn ours(search: Search, most: Option<u64>) -> usize {
+    let judge = |execution: &Execution| {
+        // Most histories are wrong; that they are judged is what is measured.
+        let verdict = check(&FromModel::new(Dispenser(0)), &execution.history, &Config::new()).verdict;
+        verdict.is_accepted() || verdict.is_rejected()
+    };
+    let mut settings = Settings::default();
+    settings.search = search;
+    settings.executions = most;
+    let report = explore(&program(), &settings, Arc::new(judge));
+    usize::try_from(report.executions).expect("not so many")
+}
+
+fn rate(time: Duration, run: impl Fn() -> usize) -> f64 {
+    let (started, mut executions) = (Instant::now(), 0);
+    while started.elapsed() < time {
+        executions += run();
+    }
+    executions as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Prints the table; whether the bar was reached is the exit code.
+pub(crate) fn table(time: Duration) -> ExitCode {
+    let most = u64::try_from(EXECUTIONS).ok();
+    let rows = [
+        ("shuttle, depth first, bare", rate(time, || shuttle(false))),
+        ("shuttle, depth first, with a point before each call", rate(time, || shuttle(true))),
+        ("trueline, depth first, recorded and judged", rate(time, || ours(Search::Unreduced, most))),
+        ("trueline, reduced, recorded and judged", rate(time, || ours(Search::Exhaustive, None))),
+    ];
+    println!("| executions of {THREADS} threads with {CALLS} calls | per second | of bare shuttle |");
+    println!("|---|---:|---:|");
+    for (title, rate) in rows {
+        println!("| {title} | {rate:.0} | {:.2} |", rate / rows[0].1);
+    }
+    let all = (ours(Search::Unreduced, None), ours(Search::Exhaustive, None));
+    println!("\nAll schedules: {} executions; one of each class: {}.", all.0, all.1);
+    if rows[2].1 >= BAR * rows[0].1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,246 @@
+//! `trueline explore`: all schedules of small programs of a built-in object.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value, json};
+use trueline::drive::systematic::Progress;
+use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outcome, Plan};
+use trueline_objects::catalog::{self, Entry, Settings};
+
+use super::test::Finding;
+use crate::args::{Choices, Criterion, ExploreArgs};
+use crate::output::{self, Written};
+
+/// What takes longer shows how far it is.
+const LONG: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
+    let prepared = catalog::find(&args.name)
+        .map_err(|fault| format!("{fault} (`trueline test --list` lists them)"))
+        .and_then(|entry| Ok((entry, plan(entry, args)?)));
+    let (entry, plan) = match prepared {
+        Ok(prepared) => prepared,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let outcome = plan.watch_exploration(watch(bar.clone())).run();
+    bar.finish_and_clear();
+    let explored = outcome.explored.clone().unwrap_or_default();
+    let finding = match Finding::of(&outcome) {
+        Finding::Accepted if !explored.is_complete && args.replay.is_none() => Finding::Unknown,
+        finding => finding,
+    };
+    let written = output::stdout(|out| match args.json {
+        true => writeln!(out, "{}", to_json(entry, &outcome, finding)),
+        false => text(out, entry, &outcome, finding, args),
+    });
+    if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
+}
+
+fn settings(args: &ExploreArgs) -> Settings {
+    Settings {
+        keys: args.keys,
+        values: args.values,
+        threads: args.threads.max(args.replay.as_ref().map(|token| token.shape.threads)),
+        progress: args.criterion == Criterion::Progress,
+    }
+}
+
+fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
+    let settings = settings(args);
+    if settings.progress && entry.criterion != "synchronisation" {
+        return Err(format!(
+            "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
+            entry.name
+        ));
+    }
+    let mut exploration = Exploration::new().spurious(args.spurious).most_steps(args.steps).os_threads(args.threads_os);
+    if let Some(calls) = &args.calls {
+        exploration = exploration.calls(calls.clone());
+    }
+    if let Some(programs) = args.programs {
+        exploration = exploration.programs(programs);
+    }
+    if let Some(number) = args.program {
+        exploration = exploration.number(number);
+    }
+    if let Some(most) = args.preemptions {
+        exploration = exploration.preemptions(most);
+    }
+    if let Some(search) = &args.search {
+        exploration = exploration.search(search.clone());
+    }
+    if let Choices::Seed(seed) = args.choices {
+        exploration = exploration.choices(seed);
+    }
+    exploration = match args.against.as_str() {
+        "spec" => exploration,
+        "itself" => exploration.against(Against::Itself),
+        name => {
+            let other = catalog::find(name).map_err(|fault| format!("--against: {fault}"))?;
+            let (mine, others) = (entry.plan(&settings), other.plan(&settings));
+            if mine.operation_names() != others.operation_names() {
+                return Err(format!("{name} has other operations than {}", entry.name));
+            }
+            exploration.against(Against::Other(Arc::new(others)))
+        }
+    };
+    let mut plan = entry.plan(&settings).seed(args.seed).collect(args.collect as usize).time(args.time).chaos(0);
+    if args.calls.is_some() && !plan.takes_calls() {
+        return Err(format!(
+            "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",
+            entry.name
+        ));
+    }
+    if let Some(k) = args.k {
+        let (family, _) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
+        let name = if family.starts_with("quasi-") { format!("{family}:{k}") } else { format!("quasi-{family}:{k}") };
+        plan = plan.judged_by(&name).map_err(|fault| format!("--k {k} cannot be used with {}: {fault}", entry.name))?;
+    }
+    if let Some(threads) = args.threads {
+        plan = plan.threads(threads);
+    }
+    if let Some(operations) = args.ops {
+        plan = plan.calls(operations);
+    }
+    if let Some(most) = args.executions {
+        plan = plan.runs(most);
+    }
+    if let Some(token) = &args.replay {
+        if token.scheduled.is_none() {
+            return Err(format!("{token} names no schedule; `trueline test --replay` makes such runs"));
+        }
+        plan = plan.replay(token.clone());
+    }
+    Ok(plan.explore(exploration))
+}
+
+/// Shows how far it is, on stderr, if it takes long and somebody looks.
+fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
+    let (is_shown, somebody_looks) = (Once::new(), io::stderr().is_terminal());
+    move |progress| {
+        if somebody_looks && progress.elapsed > LONG {
+            is_shown.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr()));
+            let rate = progress.executions as f64 / progress.elapsed.as_secs_f64();
+            let Progress { executions, histories, .. } = progress;
+            bar.set_message(format!("{executions} executions, {histories} histories, {rate:.0} per second"));
+            bar.tick();
+        }
+    }
+}
+
+/// What was explored.
+pub(super) fn add_to_json(object: &mut Map<String, Value>, explored: &Explored) {
+    let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    put("programs", json!(explored.programs));
+    put("executions", json!(explored.executions));
+    put("redundant", json!(explored.redundant));
+    put("histories", json!(explored.histories));
+    put("preemptions", json!(explored.preemptions.filter(|most| *most < u32::MAX)));
+    put("complete", json!(explored.is_complete));
+    if let Some(serial) = explored.serial {
+        put("serial", json!(serial));
+    }
+}
+
+fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding) -> Value {
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let failure = outcome.failure.as_ref();
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    put("name", json!(entry.name));
+    put("verdict", json!(finding.name()));
+    put("runs", json!(outcome.runs));
+    put("operations", json!(outcome.operations));
+    put("elapsed_ns", json!(nanoseconds(outcome.elapsed)));
+    put("seed", json!(outcome.seed));
+    let algorithm = failure.map(|failure| failure.algorithm.as_str()).filter(|algorithm| !algorithm.is_empty());
+    put("algorithm", json!(algorithm.unwrap_or("auto")));
+    if outcome.undecided > 0 {
+        put("undecided", json!(outcome.undecided));
+    }
+    if let Some(failure) = failure {
+        put("why", json!(failure.kind.to_string()));
+        put("found_ns", json!(nanoseconds(failure.after)));
+        put("replay", json!(failure.token.to_string()));
+        if let FailureKind::Panicked { message, .. } = &failure.kind {
+            put("panic", json!(message));
+        }
+        if let Some(saved) = &failure.saved {
+            put("history", json!(saved.display().to_string()));
+        }
+        if let Some(saved) = &failure.saved_steps {
+            put("steps", json!(saved.display().to_string()));
+        }
+    }
+    if let Some(explored) = &outcome.explored {
+        add_to_json(&mut object, explored);
+    }
+    Value::Object(object)
+}
+
+fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding, args: &ExploreArgs) -> io::Result<()> {
+    if let Some(failure) = &outcome.failure {
+        write!(out, "{}", failure.report())?;
+        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+    }
+    for failure in &outcome.further {
+        writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
+        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+    }
+    writeln!(out, "\x1b[1m{}: {}\x1b[0m", entry.name, finding.name())?;
+    let Outcome { undecided, elapsed, explored, .. } = outcome;
+    if let Some(explored) = explored {
+        describe(out, explored)?;
+    }
+    writeln!(out, "  in {elapsed:.1?}")?;
+    if *undecided > 0 {
+        writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
+    }
+    if finding == Finding::Unknown {
+        writeln!(out, "  not all was explored: give it more --time, fewer --calls, or a bound on --preemptions")?;
+    }
+    Ok(())
+}
+
+/// What was explored, in words.
+pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<()> {
+    let Explored { programs, executions, redundant, histories, serial, preemptions, is_complete, .. } = explored;
+    writeln!(
+        out,
+        "  {executions} executions of {programs} programs, {redundant} of them cut off; {histories} histories"
+    )?;
+    if let Some(serial) = serial {
+        writeln!(out, "  compared with {serial} serial histories")?;
+    }
+    match (is_complete, preemptions) {
+        (_, Some(most)) if *most < u32::MAX => writeln!(out, "  all with up to {most} preemptions were explored"),
+        (true, _) => writeln!(out, "  all were explored"),
+        _ => Ok(()),
+    }
+}
+
+/// The command that makes the failing execution again.
+fn again(entry: &Entry, failure: &Failure, args: &ExploreArgs) -> String {
+    let mut command = format!("trueline explore {} --replay {}", entry.name, failure.token);
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command.push_str(&format!(" --{name} {value}"));
+        }
+    };
+    option("keys", args.keys.map(|keys| keys.to_string()));
+    option("values", args.values.map(|values| values.to_string()));
+    option("k", args.k.map(|k| k.to_string()));
+    option("against", (args.against != "spec").then(|| args.against.clone()));
+    option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
+    command
+}

@@ -1,0 +1,181 @@
+//! All schedules of small programs: faults that need one are found for certain, and correct objects have none.
+
+use std::time::Duration;
+
+use trueline::drive::systematic::Search;
+use trueline::test::{Against, Calls, Exploration, FailureKind, NamedCall, Outcome, Plan, call};
+use trueline_objects::catalog::{self, Settings};
+
+/// Longer than any of them takes on a slow machine.
+const TIME: Duration = Duration::from_secs(600);
+
+fn plan(name: &str, threads: u32) -> Plan {
+    let settings = Settings { threads: Some(threads), keys: Some(2), progress: true, ..Settings::default() };
+    let is_linearizable = catalog::find(name).expect("it is there").criterion == "linearizable";
+    let settings = Settings { progress: !is_linearizable, ..settings };
+    catalog::find(name).expect("it is there").plan(&settings).time(TIME).seed(0).chaos(0)
+}
+
+fn calls(text: &str) -> Calls {
+    text.parse().expect("it is one")
+}
+
+/// Explores all, of objects with so many parties.
+fn explore(name: &str, parties: u32, threads: &[&[NamedCall]]) -> Outcome {
+    let program = threads.iter().map(|calls| calls.to_vec());
+    plan(name, parties).program(program).explore(Exploration::new().search(Search::Exhaustive)).run()
+}
+
+/// No execution is wrong, and none is left out.
+fn is_fine(name: &str, parties: u32, threads: &[&[NamedCall]]) {
+    let outcome = explore(name, parties, threads);
+    if let Some(failure) = &outcome.failure {
+        panic!("{}", failure.report());
+    }
+    let explored = outcome.explored.expect("it was explored");
+    assert!(explored.is_complete && explored.histories > 0, "{name}: {explored:?}");
+}
+
+/// Some execution is stuck that should not be. It is stuck again when it is made again.
+fn is_stuck(name: &str, parties: u32, threads: &[&[NamedCall]]) {
+    let Some(failure) = explore(name, parties, threads).failure else { panic!("{name} is never stuck") };
+    assert_eq!(failure.kind, FailureKind::Stuck(Duration::ZERO), "{}", failure.report());
+    assert!(!failure.steps.is_empty());
+    let program = threads.iter().map(|calls| calls.to_vec());
+    let again = plan(name, parties).program(program).replay(failure.token.clone()).run();
+    assert_eq!(again.failure.map(|failure| failure.kind), Some(failure.kind), "{name}");
+}
+
+#[test]
+fn synchronous_channels_get_stuck_if_and_only_if_they_are_faulty() {
+    let (send, receive) = (|value: u64| [call("send", value)], [call("receive", ())]);
+    let two_senders: &[&[NamedCall]] = &[&send(1), &send(2), &receive];
+    let two_receivers: &[&[NamedCall]] = &[&send(1), &receive, &receive];
+    for name in ["sync-channel", "counter-channel"] {
+        is_fine(name, 4, two_senders);
+        is_fine(name, 4, two_receivers);
+        is_stuck(&format!("{name}-faulty-two-states"), 4, two_senders);
+    }
+    is_stuck("sync-channel-faulty-wrong-condition", 4, &[&send(1), &receive]);
+}
+
+#[test]
+fn filter_channels_get_stuck_if_and_only_if_they_are_faulty() {
+    let even = [call("receive", (2_u64, 0_u64))];
+    let program: &[&[NamedCall]] = &[&[call("send", 1_u64)], &[call("send", 2_u64)], &even];
+    is_fine("filter-channel", 4, program);
+    is_stuck("filter-channel-faulty-one-slot", 4, program);
+    is_stuck("filter-channel-faulty-two-states", 4, program);
+}
+
+#[test]
+fn men_and_women_get_stuck_if_and_only_if_they_are_faulty() {
+    let (man, woman) = (|me: u64| [call("man", me)], |me: u64| [call("woman", me)]);
+    for program in [&[&man(1)[..], &man(2), &woman(3)][..], &[&man(1), &woman(2), &woman(3)]] {
+        is_fine("men-women", 4, program);
+    }
+    is_stuck("men-women-faulty-notify-one", 4, &[&man(1), &man(2), &woman(3)]);
+}
+
+#[test]
+fn families_get_stuck_if_and_only_if_they_are_faulty() {
+    let sync = |me: u32| [call("sync", me)];
+    is_fine("one-family", 3, &[&sync(0), &sync(1), &sync(2)]);
+    is_stuck("one-family-faulty-early-look", 2, &[&sync(0), &sync(1)]);
+    is_fine("two-families", 4, &[&[call("sync-a", 0_u32)], &[call("sync-a", 1_u32)], &[call("sync-b", 0_u32)]]);
+}
+
+#[test]
+fn three_meet_unless_a_signal_is_lost() {
+    let program: &[&[NamedCall]] = &[&[call("sync-a", 1_u64)], &[call("sync-b", 2_u64)], &[call("sync-c", 3_u64)]];
+    is_fine("abc", 3, program);
+    is_stuck("abc-faulty-lost-signal", 3, program);
+}
+
+#[test]
+fn barriers_open_unless_they_are_faulty() {
+    let sync = |me: u32| call("sync", me);
+    let twice: &[&[NamedCall]] = &[&[sync(0), sync(0)], &[sync(1), sync(1)]];
+    is_fine("barrier", 2, twice);
+    is_fine("tree-barrier", 2, twice);
+    is_fine("barrier", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
+    is_stuck("barrier-faulty-notify-one", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
+    is_stuck("tree-barrier-faulty-early-down", 2, twice);
+    // It is wrong in two ways, and what is stuck is what others should not have returned without.
+    let Some(failure) = explore("barrier-faulty-no-initial-wait", 2, twice).failure else {
+        panic!("it is never wrong")
+    };
+    assert_eq!(failure.kind, FailureKind::NotLinearizable, "{}", failure.report());
+}
+
+#[test]
+fn a_wait_without_a_loop_is_found_out_by_a_spurious_wake_up() {
+    let program = || [0_u32, 1].map(|me| vec![call("sync", me)]);
+    let search = || Exploration::new().search(Search::Exhaustive);
+    let faulty =
+        |exploration| plan("barrier-faulty-bare-wait", 2).program(program()).explore(exploration).run().failure;
+    assert!(faulty(search()).is_none());
+    assert!(faulty(search().spurious(1)).is_some());
+    assert!(plan("barrier", 2).program(program()).explore(search().spurious(1)).run().failure.is_none());
+}
+
+#[test]
+fn faults_of_containers_are_found_in_all_programs_of_a_size() {
+    for (name, size) in [
+        ("treiber-stack-faulty-aba", "2*2+2"),
+        ("ms-queue-faulty-late-read", "2*2+2"),
+        ("ms-queue-faulty-no-help", "2*2+2"),
+        ("shann-queue-faulty-stale-slot", "2*2+2"),
+        ("optimistic-list-faulty-no-validation", "2*2+0"),
+        ("fine-grained-list-faulty-early-unlock", "2*2+2"),
+        ("lazy-list-faulty-unmarked-validation", "2*2+2"),
+        ("lock-free-list-faulty-separate-mark", "2*2+2"),
+        ("lock-free-list-faulty-unlink-only", "2*2+2"),
+    ] {
+        let outcome = plan(name, 4).explore(Exploration::new().calls(calls(size))).run();
+        let Some(failure) = outcome.failure else { panic!("{name} is accepted: {:?}", outcome.explored) };
+        let again = plan(name, 4).replay(failure.token.clone()).run();
+        let again = again.failure.expect("a schedule is the same again");
+        assert_eq!((again.kind, &again.steps), (failure.kind, &failure.steps), "{name}");
+        assert_eq!(again.history.events().len(), failure.history.events().len());
+    }
+}
+
+#[test]
+fn correct_containers_have_no_wrong_execution() {
+    for name in [
+        "treiber-stack",
+        "ms-queue",
+        "ms-queue-recycling",
+        "shann-queue",
+        "locked-queue",
+        "lock-free-list",
+        "lazy-list",
+    ] {
+        let outcome = plan(name, 4).explore(Exploration::new().calls(calls("2*2+2"))).run();
+        if let Some(failure) = &outcome.failure {
+            panic!("{}", failure.report());
+        }
+        assert!(outcome.explored.is_some_and(|explored| explored.is_complete), "{name}");
+    }
+}
+
+#[test]
+fn without_a_specification_faults_are_found_by_comparison() {
+    let explore = |name: &str, against: Against| {
+        let exploration = Exploration::new().calls(calls("2*2+2")).against(against);
+        plan(name, 4).explore(exploration).run()
+    };
+    for name in ["treiber-stack", "ms-queue"] {
+        let outcome = explore(name, Against::Itself);
+        assert!(outcome.failure.is_none(), "{name}");
+        let explored = outcome.explored.expect("it was explored");
+        assert!(explored.is_complete && explored.serial.expect("there are some") > 20, "{explored:?}");
+    }
+    for name in ["treiber-stack-faulty-aba", "ms-queue-faulty-late-read"] {
+        let failure = explore(name, Against::Itself).failure.expect("it is wrong");
+        assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
+    }
+    let golden = Against::Other(std::sync::Arc::new(plan("treiber-stack", 4)));
+    assert!(explore("treiber-stack-faulty-aba", golden).failure.is_some());
+}

@@ -1,0 +1,854 @@
+//! The world of an exploration: it runs one task at a time, and knows what each will do next.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use super::Program;
+use super::schedule::{Schedule, Scribe};
+use super::strategy::{MOST_TASKS, Pending, Strategy, Tasks, Transition, View, members, only};
+use super::trace::{Entry, What};
+use crate::drive::run::{Called, Caller, message};
+use crate::drive::{Behaviour, Call, Clock, Handle, Random, Worker};
+use crate::history::Value;
+use crate::primitives::{
+    self, Access, AccessKind, Blocking, Cancellable, Cancellation, Cancelled, Place, Seen, Wake, World,
+};
+
+/// An event of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Event {
+    pub(super) process: u32,
+    pub(super) what: Happened,
+}
+
+/// What happened in an event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Happened {
+    Called(Call),
+    Returned(Value),
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Complete,
+    Stuck,
+    Diverged,
+    /// An equivalent one is explored elsewhere.
+    Redundant,
+    Panicked {
+        thread: usize,
+        message: String,
+    },
+}
+
+/// What an execution was.
+pub(super) struct Raw<'r> {
+    pub(super) events: &'r [Event],
+    pub(super) ending: &'r Ending,
+    pub(super) schedule: &'r Schedule,
+    pub(super) preemptions: u32,
+    pub(super) trace: &'r [Entry],
+}
+
+/// What holds for all executions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) most_steps: u64,
+    /// How often each task may wake for nothing.
+    pub(super) spurious: u32,
+    /// Whether an operation that has begun ends before another begins.
+    pub(super) serial: bool,
+    /// Where random choices of the object come from, if they are not explored.
+    pub(super) choices: Option<u64>,
+    /// Whether it is written down what each access did.
+    pub(super) traces: bool,
+}
+
+/// How often tasks that spin are let look again when nobody else can go on: it may be that they give up by themselves.
+const IDLE_ROUNDS: u32 = 64;
+/// Where a task has read more places than this, any change is news to it.
+const MOST_READS: usize = 32;
+/// How many operations a thread may call that chooses them.
+const MOST_CHOSEN: usize = 1000;
+/// The coroutine of the main task; that of a task is behind it.
+pub(super) const MAIN: usize = 0;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Only the main task is there.
+    Quiet,
+    /// Tasks run up to their first call.
+    Starting,
+    Running,
+    /// The execution is of no use; tasks run to their ends, as that is the cheapest way to get rid of them.
+    Draining,
+    /// Tasks are unwound.
+    Cancelling,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Ready,
+    /// Needs a mutex.
+    Locking(Place),
+    /// Waits for a notification, and will need a mutex.
+    Waiting {
+        condvar: Place,
+        mutex: Option<Place>,
+        is_timed: bool,
+    },
+    Spinning,
+    Done,
+}
+
+#[derive(Debug)]
+struct Task {
+    status: Status,
+    pending: Pending,
+    is_inside: bool,
+    /// Whether the lock that it asks for next is its already.
+    has_lock: bool,
+    /// Whether its wait ended because its time was up.
+    timed_out: bool,
+    spurious_left: u32,
+    /// What it has read since it spun.
+    reads: Vec<Place>,
+    /// Whether another has changed some of that since.
+    has_news: bool,
+    choices: u64,
+}
+
+const NOTHING: Pending = Pending { access: None, calls: false };
+
+impl Task {
+    fn new() -> Self {
+        Self {
+            status: Status::Done,
+            pending: NOTHING,
+            is_inside: false,
+            has_lock: false,
+            timed_out: false,
+            spurious_left: 0,
+            reads: Vec::new(),
+            has_news: false,
+            choices: 0,
+        }
+    }
+
+    fn reset(&mut self, spurious: u32) {
+        let reads = std::mem::take(&mut self.reads);
+        *self = Self { status: Status::Ready, reads, spurious_left: spurious, ..Self::new() };
+        self.reads.clear();
+    }
+
+    fn has_read(&self, place: Place) -> bool {
+        self.reads.len() > MOST_READS || self.reads.contains(&place)
+    }
+}
+
+struct State {
+    mode: Mode,
+    tasks: Vec<Task>,
+    /// By task, for schedulers.
+    pending: Vec<Pending>,
+    current: usize,
+    /// Who did the last transition.
+    last: Option<usize>,
+    open: Option<Transition>,
+    held: Vec<Place>,
+    events: Vec<Event>,
+    steps: u64,
+    idle: u32,
+    preemptions: u32,
+    ending: Option<Ending>,
+    scribe: Scribe,
+    trace: Vec<Entry>,
+}
+
+impl State {
+    fn enabled(&self, serial: bool) -> Tasks {
+        let mut enabled = 0;
+        for (number, task) in self.tasks.iter().enumerate() {
+            let is_enabled = match task.status {
+                Status::Ready => true,
+                Status::Locking(place) => !self.held.contains(&place),
+                Status::Waiting { is_timed, .. } => is_timed || task.spurious_left > 0,
+                Status::Spinning | Status::Done => false,
+            };
+            if is_enabled {
+                enabled |= only(number);
+            }
+        }
+        if serial {
+            // The operation that has begun goes on, or nothing does.
+            if let Some(inside) = self.tasks.iter().position(|task| task.is_inside) {
+                enabled &= only(inside);
+            }
+        }
+        enabled
+    }
+
+    /// Says that `place` has changed, by what the present task did.
+    fn changed(&mut self, place: Place) {
+        self.idle = 0;
+        for (number, task) in self.tasks.iter_mut().enumerate() {
+            if number != self.current && task.has_read(place) {
+                match task.status {
+                    Status::Spinning => {
+                        task.status = Status::Ready;
+                        if let Some(open) = &mut self.open {
+                            open.woke |= only(number);
+                        }
+                    }
+                    _ => task.has_news = true,
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, what: What) {
+        let process = u32::try_from(self.current).expect("few tasks");
+        self.trace.push(Entry { process, what });
+    }
+}
+
+/// The world, and all that tasks share with it.
+pub(super) struct Controller {
+    pub(super) program: Program,
+    rules: Rules,
+    /// Which coroutine goes on.
+    pub(super) next: Cell<usize>,
+    is_over: Cell<bool>,
+    state: RefCell<State>,
+    strategy: RefCell<Box<dyn Strategy>>,
+    handles: RefCell<Vec<Option<Box<dyn Handle>>>>,
+    cancellation: RefCell<Option<(Cancellable, Cancellation)>>,
+}
+
+impl Controller {
+    pub(super) fn new(program: Program, rules: Rules, strategy: Box<dyn Strategy>) -> Rc<Self> {
+        let tasks = program.threads.len();
+        assert!(tasks <= MOST_TASKS, "there are at most {MOST_TASKS} threads in an exploration");
+        let state = State {
+            mode: Mode::Quiet,
+            tasks: (0..tasks).map(|_| Task::new()).collect(),
+            pending: vec![NOTHING; tasks],
+            current: tasks,
+            last: None,
+            open: None,
+            held: Vec::new(),
+            events: Vec::new(),
+            steps: 0,
+            idle: 0,
+            preemptions: 0,
+            ending: None,
+            scribe: Scribe::default(),
+            trace: Vec::new(),
+        };
+        let cancellation = Cancellation::new();
+        Rc::new(Self {
+            handles: RefCell::new((0..=tasks).map(|_| None).collect()),
+            program,
+            rules,
+            next: Cell::new(MAIN),
+            is_over: Cell::new(false),
+            state: RefCell::new(state),
+            strategy: RefCell::new(strategy),
+            cancellation: RefCell::new(Some((cancellation.enter(), cancellation))),
+        })
+    }
+
+    pub(super) fn tasks(&self) -> usize {
+        self.program.threads.len()
+    }
+
+    /// Prepares the next execution; whether there is one.
+    pub(super) fn begin(&self) -> bool {
+        self.strategy.borrow_mut().begin()
+    }
+
+    pub(super) fn donate(&self) -> Option<super::jobs::Job> {
+        self.strategy.borrow_mut().donate()
+    }
+
+    /// One execution, on the coroutine of the main task.
+    pub(super) fn execute<R>(&self, switch: &dyn Fn(), look: impl FnOnce(&Raw<'_>) -> R) -> R {
+        let tasks = self.tasks();
+        {
+            let state = &mut *self.state.borrow_mut();
+            state.mode = Mode::Quiet;
+            state.current = tasks;
+            state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
+            (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
+            state.ending = None;
+            state.held.clear();
+            state.events.clear();
+            state.scribe.clear();
+            state.trace.clear();
+        }
+        let go = |coroutine: usize| {
+            self.next.set(coroutine);
+            switch();
+            self.state.borrow_mut().current = tasks;
+        };
+        let instance = (self.program.make)();
+        let number = |thread: usize| u32::try_from(thread).expect("few threads");
+        let has_around = !(self.program.before.is_empty() && self.program.after.is_empty());
+        let mut around = has_around.then(|| instance.handle(number(tasks)));
+        if let Some(handle) = &mut around {
+            self.around(&self.program.before, &mut **handle);
+        }
+        if self.state.borrow().ending.is_none() {
+            for thread in 0..tasks {
+                let handle = instance.handle(number(thread));
+                self.handles.borrow_mut()[thread] = Some(handle);
+            }
+            self.state.borrow_mut().mode = Mode::Starting;
+            (0..tasks).for_each(|task| go(task + 1));
+            if self.state.borrow().ending.is_none() {
+                self.state.borrow_mut().mode = Mode::Running;
+                if let Some(first) = self.decide() {
+                    go(first + 1);
+                }
+            }
+            self.close();
+            let unfinished = || members(self.unfinished());
+            let ending = self.state.borrow_mut().ending.get_or_insert(Ending::Complete).clone();
+            if ending == Ending::Redundant {
+                self.state.borrow_mut().mode = Mode::Draining;
+                unfinished().for_each(|task| go(task + 1));
+            }
+            if self.unfinished() != 0 {
+                let unfinished = unfinished();
+                self.state.borrow_mut().mode = Mode::Cancelling;
+                self.cancel();
+                unfinished.for_each(|task| go(task + 1));
+                self.renew_cancellation();
+            }
+            self.state.borrow_mut().mode = Mode::Quiet;
+            if let (Some(handle), Ending::Complete) = (&mut around, ending) {
+                self.around(&self.program.after, &mut **handle);
+            }
+        }
+        // To drop what is left may be an operation that nobody asked for: it may panic too.
+        let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
+        drop(catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance)))));
+        let state = self.state.borrow();
+        let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
+        look(&Raw {
+            events: &state.events,
+            ending,
+            schedule: state.scribe.schedule(),
+            preemptions: state.preemptions,
+            trace: &state.trace,
+        })
+    }
+
+    /// A panic ends an execution in the middle of a transition.
+    fn close(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(open) = state.open.take() {
+            let strategy = &mut **self.strategy.borrow_mut();
+            strategy.observe(&open);
+            strategy.end(&mut std::iter::empty());
+        }
+    }
+
+    fn unfinished(&self) -> Tasks {
+        let state = self.state.borrow();
+        let numbered = state.tasks.iter().enumerate();
+        numbered.filter(|(_, task)| task.status != Status::Done).map(|(number, _)| only(number)).sum()
+    }
+
+    fn cancel(&self) {
+        if let Some((_, cancellation)) = &*self.cancellation.borrow() {
+            cancellation.cancel();
+        }
+    }
+
+    fn renew_cancellation(&self) {
+        let slot = &mut *self.cancellation.borrow_mut();
+        // The old one is left before the new one is entered: they would nest.
+        drop(slot.take());
+        let cancellation = Cancellation::new();
+        *slot = Some((cancellation.enter(), cancellation));
+    }
+
+    /// What the main task calls, while it is alone.
+    fn around(&self, calls: &[Call], handle: &mut dyn Handle) {
+        let main = self.tasks();
+        let result =
+            catch_unwind(AssertUnwindSafe(|| calls.iter().for_each(|call| drop(self.call(main, call, handle)))));
+        let Err(payload) = result else { return };
+        if payload.is::<Cancelled>() {
+            self.renew_cancellation();
+            self.state.borrow_mut().ending = Some(Ending::Stuck);
+        } else {
+            let message = message(&*payload);
+            self.state.borrow_mut().ending = Some(Ending::Panicked { thread: main, message });
+        }
+    }
+
+    /// The main task can never go on.
+    fn end_main(&self) {
+        self.cancel();
+        primitives::point();
+    }
+
+    /// What the coroutine of a task does, until all executions are over.
+    pub(super) fn work(&self, me: usize, switch: &dyn Fn()) {
+        while !self.is_over.get() {
+            let handle = self.handles.borrow_mut()[me].take();
+            let mut handle = handle.expect("it is there when a task starts");
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                self.state.borrow_mut().current = me;
+                match &self.program.threads[me] {
+                    Behaviour::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, &mut *handle))),
+                    Behaviour::Chooses(choose) => {
+                        let number = |count: usize| u32::try_from(count).expect("few threads");
+                        let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
+                        let worker = Worker {
+                            caller: &mut InTask { controller: self, me, handle: &mut *handle },
+                            kinds: &self.program.kinds,
+                            random: Random::new(seed),
+                            thread: number(me),
+                            threads: number(self.tasks()),
+                            operations: self.program.operations,
+                            left: MOST_CHOSEN,
+                        };
+                        worker.choose(&**choose);
+                    }
+                }
+            }));
+            self.handles.borrow_mut()[me] = Some(handle);
+            self.finished(me, result);
+            switch();
+        }
+        self.next.set(MAIN);
+    }
+
+    /// Lets the coroutines of tasks end, on that of the main task.
+    pub(super) fn end(&self, switch: &dyn Fn()) {
+        self.is_over.set(true);
+        for task in 0..self.tasks() {
+            self.next.set(task + 1);
+            switch();
+        }
+        self.is_over.set(false);
+    }
+
+    fn finished(&self, me: usize, result: Result<(), Box<dyn Any + Send>>) {
+        let is_running = {
+            let state = &mut *self.state.borrow_mut();
+            state.tasks[me].status = Status::Done;
+            state.pending[me] = NOTHING;
+            match result {
+                Err(payload) if !payload.is::<Cancelled>() && matches!(state.mode, Mode::Starting | Mode::Running) => {
+                    state.ending = Some(Ending::Panicked { thread: me, message: message(&*payload) });
+                    false
+                }
+                _ => state.mode == Mode::Running,
+            }
+        };
+        let next = if is_running { self.decide() } else { None };
+        self.next.set(next.map_or(MAIN, |task| task + 1));
+    }
+
+    /// Calls an operation, if it is possible now.
+    fn call(&self, me: usize, call: &Call, handle: &mut dyn Handle) -> Option<Value> {
+        self.call_point(me);
+        if !handle.is_possible(call.operation) {
+            return None;
+        }
+        self.happened(me, Happened::Called(call.clone()));
+        let result = handle.call(call, Clock::Counter).result;
+        self.happened(me, Happened::Returned(result.clone()));
+        Some(result)
+    }
+
+    fn happened(&self, me: usize, what: Happened) {
+        let state = &mut *self.state.borrow_mut();
+        if matches!(state.mode, Mode::Draining | Mode::Cancelling) {
+            return;
+        }
+        let is_call = matches!(what, Happened::Called(_));
+        state.idle = 0;
+        if let Some(task) = state.tasks.get_mut(me) {
+            task.is_inside = is_call;
+            task.reads.clear();
+            task.has_news = false;
+        }
+        if let Some(open) = &mut state.open {
+            open.called |= is_call;
+            open.returned |= !is_call;
+        }
+        if self.rules.traces {
+            state.note(What::Event(state.events.len()));
+        }
+        state.events.push(Event { process: u32::try_from(me).expect("few threads"), what });
+    }
+
+    /// The bare point before a call.
+    fn call_point(&self, me: usize) {
+        if me == self.tasks() {
+            return;
+        }
+        let pending = Pending { access: None, calls: true };
+        let mode = self.state.borrow().mode;
+        match mode {
+            Mode::Starting => {
+                {
+                    let state = &mut *self.state.borrow_mut();
+                    (state.tasks[me].status, state.tasks[me].pending) = (Status::Ready, pending);
+                }
+                self.next.set(MAIN);
+                super::engine::switch();
+                self.resumed(me);
+            }
+            _ => self.pause(me, Status::Ready, pending),
+        }
+    }
+
+    /// Another may go first, before this task does what it says; returns when it is its turn.
+    fn pause(&self, me: usize, status: Status, pending: Pending) {
+        let mode = self.state.borrow().mode;
+        match mode {
+            Mode::Quiet | Mode::Starting => return,
+            Mode::Running => {
+                {
+                    let task = &mut self.state.borrow_mut().tasks[me];
+                    (task.status, task.pending) = (status, pending);
+                }
+                let next = self.decide();
+                if next != Some(me) {
+                    self.next.set(next.map_or(MAIN, |task| task + 1));
+                    super::engine::switch();
+                }
+            }
+            Mode::Draining => {
+                let goes_on = {
+                    let state = &mut *self.state.borrow_mut();
+                    state.steps += 1;
+                    match status {
+                        Status::Ready => state.steps <= self.rules.most_steps,
+                        Status::Locking(place) => !state.held.contains(&place),
+                        _ => false,
+                    }
+                };
+                if !goes_on {
+                    self.next.set(MAIN);
+                    super::engine::switch();
+                }
+            }
+            Mode::Cancelling => {}
+        }
+        self.resumed(me);
+    }
+
+    /// A task goes on.
+    fn resumed(&self, me: usize) {
+        let mode = {
+            let state = &mut *self.state.borrow_mut();
+            state.current = me;
+            match state.mode {
+                Mode::Running => {
+                    let task = &mut state.tasks[me];
+                    let mut access = task.pending.access;
+                    match task.status {
+                        Status::Locking(place) => {
+                            state.held.push(place);
+                        }
+                        Status::Waiting { condvar, is_timed, .. } => {
+                            task.timed_out = is_timed;
+                            if !is_timed {
+                                task.spurious_left -= 1;
+                            }
+                            access = Some(Access { kind: AccessKind::Notify, place: Some(condvar), other: None });
+                        }
+                        Status::Spinning | Status::Ready | Status::Done => {}
+                    }
+                    task.status = Status::Ready;
+                    let pending = Pending { access, ..task.pending };
+                    state.open = Some(Transition::of(me, pending));
+                }
+                Mode::Draining => {
+                    if let Status::Locking(place) = state.tasks[me].status {
+                        if !state.held.contains(&place) {
+                            state.held.push(place);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            state.mode
+        };
+        if mode == Mode::Cancelling && !std::thread::panicking() {
+            // It is ended here, and not by what it does next.
+            primitives::point();
+        }
+    }
+
+    /// Who goes on; nobody, if the execution is over.
+    fn decide(&self) -> Option<usize> {
+        let state = &mut *self.state.borrow_mut();
+        let strategy = &mut **self.strategy.borrow_mut();
+        if let Some(open) = state.open.take() {
+            strategy.observe(&open);
+            state.last = Some(open.task);
+        }
+        let end = |state: &mut State, strategy: &mut dyn Strategy, ending: Ending| {
+            let blocked = state.tasks.iter().enumerate().filter(|(_, task)| matches!(task.status, Status::Locking(_)));
+            strategy.end(&mut blocked.map(|(number, task)| (number, task.pending)));
+            state.ending = Some(ending);
+            None
+        };
+        let enabled = state.enabled(self.rules.serial);
+        if enabled == 0 {
+            let unfinished = || state.tasks.iter().filter(|task| task.status != Status::Done);
+            if unfinished().next().is_none() {
+                return end(state, strategy, Ending::Complete);
+            }
+            let in_serial_order = |task: &Task| !self.rules.serial || task.is_inside;
+            let spinners = state.tasks.iter().enumerate();
+            let spinners: Tasks = spinners
+                .filter(|(_, task)| task.status == Status::Spinning && in_serial_order(task))
+                .map(|(number, _)| only(number))
+                .sum();
+            if spinners == 0 {
+                return end(state, strategy, Ending::Stuck);
+            }
+            // Nobody else can go on. They look again, in turn, in case that they give up.
+            if state.idle >= IDLE_ROUNDS * spinners.count_ones() {
+                return end(state, strategy, Ending::Stuck);
+            }
+            state.idle += 1;
+            state.steps += 1;
+            let behind = spinners & !(only(state.last.unwrap_or(0)) << 1).wrapping_sub(1);
+            let task = if behind == 0 { spinners } else { behind }.trailing_zeros() as usize;
+            state.tasks[task].status = Status::Ready;
+            return Some(task);
+        }
+        state.steps += 1;
+        if state.steps > self.rules.most_steps {
+            return end(state, strategy, Ending::Diverged);
+        }
+        for (pending, task) in state.pending.iter_mut().zip(&state.tasks) {
+            *pending = task.pending;
+        }
+        let is_between = state.last.is_none_or(|last| !state.tasks[last].is_inside);
+        let view = View { enabled, current: state.last, is_between, pending: &state.pending };
+        let Some(task) = strategy.schedule(&view) else { return end(state, strategy, Ending::Redundant) };
+        state.scribe.decided_task(enabled, state.last, task);
+        state.preemptions += u32::from(view.preempts(task));
+        Some(task)
+    }
+
+    /// A number below `bound`.
+    fn pick(&self, bound: usize) -> usize {
+        let state = &mut *self.state.borrow_mut();
+        if matches!(state.mode, Mode::Draining | Mode::Cancelling) {
+            return 0;
+        }
+        let number = self.strategy.borrow_mut().choose(bound);
+        state.scribe.decided_number(bound, number);
+        if self.rules.traces {
+            state.note(What::Chose { number, bound });
+        }
+        number
+    }
+}
+
+/// A task that chooses what it calls.
+struct InTask<'t> {
+    controller: &'t Controller,
+    me: usize,
+    handle: &'t mut dyn Handle,
+}
+
+impl Caller for InTask<'_> {
+    fn call(&mut self, call: Call) -> Called {
+        self.controller.call(self.me, &call, self.handle).map_or(Called::Skipped, Called::Done)
+    }
+}
+
+impl World for Controller {
+    fn point(&self, access: Access) {
+        if std::thread::panicking() {
+            return;
+        }
+        let (me, has_lock) = {
+            let state = &mut *self.state.borrow_mut();
+            let me = state.current;
+            let Some(task) = state.tasks.get_mut(me) else { return };
+            (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock))
+        };
+        if has_lock {
+            return;
+        }
+        let status = match (access.kind, access.place) {
+            (AccessKind::Lock, Some(place)) => Status::Locking(place),
+            _ => Status::Ready,
+        };
+        self.pause(me, status, Pending { access: Some(access), calls: false });
+    }
+
+    fn edge(&self) {
+        // There is a point before each call already.
+    }
+
+    fn is_watching(&self) -> bool {
+        true
+    }
+
+    fn saw(&self, seen: &Seen) {
+        let state = &mut *self.state.borrow_mut();
+        if matches!(state.mode, Mode::Draining | Mode::Cancelling) {
+            return;
+        }
+        if self.rules.traces {
+            state.note(What::Seen(*seen));
+        }
+        let Some(place) = seen.access.place else { return };
+        let me = state.current;
+        if let Some(task) = state.tasks.get_mut(me) {
+            let reads = matches!(seen.access.kind, AccessKind::Load | AccessKind::Update | AccessKind::TryLock);
+            if reads && !task.has_read(place) {
+                task.reads.push(place);
+            }
+        }
+        let Some((before, after)) = seen.values else { return };
+        if seen.access.kind == AccessKind::TryLock {
+            if after == 1 {
+                state.held.push(place);
+            }
+            return;
+        }
+        if let Some(open) = &mut state.open {
+            open.wrote = before != after;
+        }
+        if before != after {
+            state.changed(place);
+        }
+    }
+
+    fn choose(&self, bound: usize) -> usize {
+        let Some(seed) = self.rules.choices else { return self.pick(bound) };
+        let state = &mut *self.state.borrow_mut();
+        let current = state.current;
+        // Choices of the main task come from its place among all that happened.
+        let main = state.events.len() as u64;
+        let count = state.tasks.get_mut(current).map_or(main, |task| {
+            task.choices += 1;
+            task.choices
+        });
+        let mut random = Random::new(Random::new(seed ^ current as u64).bits() ^ count);
+        random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize
+    }
+
+    fn spin(&self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let me = {
+            let state = &mut *self.state.borrow_mut();
+            let me = state.current;
+            match state.tasks.get_mut(me) {
+                Some(task) if task.has_news => {
+                    task.has_news = false;
+                    task.reads.clear();
+                    return;
+                }
+                Some(_) => {}
+                None => state.idle += 1,
+            }
+            me
+        };
+        if me == self.tasks() {
+            if self.state.borrow().idle > IDLE_ROUNDS {
+                self.end_main();
+            }
+            return;
+        }
+        self.pause(me, Status::Spinning, NOTHING);
+        if let Some(task) = self.state.borrow_mut().tasks.get_mut(me) {
+            task.reads.clear();
+            task.has_news = false;
+        }
+    }
+
+    fn blocking(&self) -> Option<&dyn Blocking> {
+        Some(self)
+    }
+}
+
+impl Controller {
+    fn wait(&self, place: Place, is_timed: bool) -> bool {
+        if std::thread::panicking() {
+            return true;
+        }
+        let (me, mutex) = {
+            let state = self.state.borrow();
+            let waits = state.open.and_then(|open| open.access).filter(|access| access.kind == AccessKind::Wait);
+            (state.current, waits.and_then(|access| access.place))
+        };
+        if me == self.tasks() {
+            if !is_timed {
+                self.end_main();
+            }
+            return true;
+        }
+        let access = Access { kind: AccessKind::Notify, place: Some(place), other: None };
+        let status = Status::Waiting { condvar: place, mutex, is_timed };
+        self.pause(me, status, Pending { access: Some(access), calls: false });
+        let state = &mut *self.state.borrow_mut();
+        std::mem::take(&mut state.tasks[me].timed_out)
+    }
+}
+
+impl Blocking for Controller {
+    fn block(&self, place: Place) {
+        self.wait(place, false);
+    }
+
+    fn block_for_a_while(&self, place: Place) -> bool {
+        self.wait(place, true)
+    }
+
+    fn wake(&self, place: Place, wake: Wake) {
+        let mut here = {
+            let state = &mut *self.state.borrow_mut();
+            if let Some(at) = state.held.iter().position(|held| *held == place) {
+                state.held.swap_remove(at);
+                state.changed(place);
+                return;
+            }
+            let is_here = |task: &Task| matches!(task.status, Status::Waiting { condvar, .. } if condvar == place);
+            let numbered = state.tasks.iter().enumerate();
+            numbered.filter(|(_, task)| is_here(task)).map(|(number, _)| only(number)).sum::<Tasks>()
+        };
+        if wake == Wake::One && here.count_ones() > 1 {
+            let picked = self.pick(here.count_ones() as usize);
+            here = members(here).nth(picked).map_or(0, only);
+        }
+        let state = &mut *self.state.borrow_mut();
+        for number in members(here) {
+            let task = &mut state.tasks[number];
+            let Status::Waiting { condvar, mutex, .. } = task.status else { continue };
+            match mutex {
+                Some(mutex) => {
+                    task.status = Status::Locking(mutex);
+                    task.has_lock = true;
+                    let access = Access { kind: AccessKind::Lock, place: Some(mutex), other: Some(condvar) };
+                    task.pending = Pending { access: Some(access), calls: false };
+                }
+                None => task.status = Status::Ready,
+            }
+            if let Some(open) = &mut state.open {
+                open.woke |= only(number);
+            }
+        }
+    }
+}

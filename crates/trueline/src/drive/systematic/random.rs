@@ -1,0 +1,151 @@
+//! Schedules at random, for programs that are too large to be explored.
+
+use super::schedule::Schedule;
+use super::strategy::{Strategy, Tasks, Transition, View, first_choice, members, only};
+use crate::drive::Random;
+
+/// Probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
+/// probabilistic guarantees of finding bugs" (2010).
+///
+/// The task with the highest priority goes on; at d-1 steps, drawn at random, the one that runs becomes the least. A fault
+/// of depth d in a program of n tasks and k steps is found with a probability of 1/(n k^(d-1)) at least. How many steps
+/// there are is what the executions before have taken at most.
+#[derive(Debug)]
+pub(super) struct Pct {
+    random: Random,
+    depth: u32,
+    priorities: Vec<u64>,
+    changes: Vec<u64>,
+    steps: u64,
+    most_steps: u64,
+    lowest: u64,
+}
+
+impl Pct {
+    pub(super) fn new(tasks: usize, depth: u32, seed: u64) -> Self {
+        let (priorities, changes) = (vec![0; tasks], Vec::new());
+        let depth = depth.max(1);
+        Self { random: Random::new(seed), depth, priorities, changes, steps: 0, most_steps: 1, lowest: 0 }
+    }
+}
+
+impl Strategy for Pct {
+    fn begin(&mut self) -> bool {
+        self.most_steps = self.most_steps.max(self.steps);
+        (self.steps, self.lowest) = (0, u64::from(self.depth));
+        for priority in &mut self.priorities {
+            *priority = (self.random.bits() >> 1) | 1 << 62;
+        }
+        self.changes.clear();
+        for _ in 1..self.depth {
+            self.changes.push(self.random.bits() % self.most_steps);
+        }
+        true
+    }
+
+    fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        if self.changes.contains(&self.steps) {
+            if let Some(current) = view.current {
+                self.lowest -= 1;
+                self.priorities[current] = self.lowest;
+            }
+        }
+        self.steps += 1;
+        members(view.enabled).max_by_key(|task| self.priorities[*task])
+    }
+
+    fn choose(&mut self, bound: usize) -> usize {
+        self.random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize
+    }
+
+    fn observe(&mut self, _transition: &Transition) {}
+}
+
+/// A uniform random walk: whoever has more to do is more likely to go on, so that all schedules are about as likely.
+///
+/// If tasks take k1, k2, .. steps whatever happens, to go on with one in proportion to what it has left gives each of
+/// their interleavings the same probability. How much there is to do is what the execution before has taken.
+#[derive(Debug)]
+pub(super) struct Uniform {
+    random: Random,
+    expected: Vec<u32>,
+    done: Vec<u32>,
+    is_started: bool,
+}
+
+impl Uniform {
+    pub(super) fn new(tasks: usize, seed: u64) -> Self {
+        Self { random: Random::new(seed), expected: vec![1; tasks], done: vec![0; tasks], is_started: false }
+    }
+}
+
+impl Strategy for Uniform {
+    fn begin(&mut self) -> bool {
+        if std::mem::replace(&mut self.is_started, true) {
+            self.expected.clone_from(&self.done);
+        }
+        self.done.fill(0);
+        true
+    }
+
+    fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        let left = |task: usize| self.expected[task].saturating_sub(self.done[task]).max(1);
+        let total: u32 = members(view.enabled).map(left).sum();
+        let mut drawn = self.random.below(total);
+        members(view.enabled).find(|task| {
+            let left = left(*task);
+            let is_it = drawn < left;
+            drawn = drawn.saturating_sub(left);
+            is_it
+        })
+    }
+
+    fn choose(&mut self, bound: usize) -> usize {
+        self.random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize
+    }
+
+    fn observe(&mut self, transition: &Transition) {
+        self.done[transition.task] += 1;
+    }
+}
+
+/// One schedule by its name.
+#[derive(Debug)]
+pub(super) struct Replay {
+    schedule: Schedule,
+    decisions: u32,
+    is_done: bool,
+}
+
+impl Replay {
+    pub(super) fn new(schedule: Schedule) -> Self {
+        Self { schedule, decisions: 0, is_done: false }
+    }
+}
+
+impl Strategy for Replay {
+    fn begin(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_done, true)
+    }
+
+    fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        let plainest = first_choice(view.enabled, view.current);
+        let is_enabled = |task: &usize| *task < Tasks::BITS as usize && view.enabled & only(*task) != 0;
+        if view.enabled == only(plainest) {
+            return Some(plainest);
+        }
+        self.decisions += 1;
+        // A schedule of another version of the object may name a task that cannot go on.
+        Some(self.schedule.departure(self.decisions).filter(is_enabled).unwrap_or(plainest))
+    }
+
+    fn choose(&mut self, bound: usize) -> usize {
+        if bound == 1 {
+            return 0;
+        }
+        self.decisions += 1;
+        self.schedule.departure(self.decisions).filter(|number| *number < bound).unwrap_or(0)
+    }
+
+    fn observe(&mut self, _transition: &Transition) {}
+}

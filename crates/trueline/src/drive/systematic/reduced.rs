@@ -1,0 +1,374 @@
+//! All executions that differ, and few that do not: dynamic partial-order reduction.
+//!
+//! Two executions that differ in the order of neighbouring transitions that do not [depend](Transition::depends_on) on
+//! each other have the same results and, but for the order of neighbouring calls and of neighbouring returns, the same
+//! history. Of each class of such executions one is explored. This is source-set reduction, from Abdulla, Aronis, Jonsson
+//! and Sagonas, "Source sets: a foundation for optimal dynamic partial order reduction" (2017), algorithm 1 with its
+//! theorem 5.2, and sleep sets, from Godefroid's thesis (1996), theorem 5.4.
+//!
+//! - Whoever was explored at a decision sleeps when its alternatives are, until something happens that depends on what it
+//!   would do. An execution in which all that could go on sleep is cut off.
+//! - When an execution is over, each pair of its transitions that race, which could have come in the other order, asks
+//!   for an alternative at the decision before the first of them.
+//!
+//! Departures from the paper:
+//!
+//! - What a transition accesses is known before it is carried out; whether it ends with a return only afterwards. So
+//!   races are looked for when an execution is over. Of those who sleep it is remembered.
+//! - A transition may make random choices. All are explored below it; one that sleeps returns from an operation if it did
+//!   so with any choice.
+//! - A lock is taken when it is free. A release and the lock behind it do not race, as they can come in no other order;
+//!   the lock races with the lock before, of which the release is a part (the paper's section 10). Whoever can never have
+//!   a lock at the end of an execution takes part in races all the same.
+//! - Wherever the paper's choice of an alternative cannot go on, all that can are alternatives, as in Flanagan and
+//!   Godefroid's "Dynamic partial-order reduction for model checking software" (2005).
+//!
+//! It is exhaustive where all that threads share is on primitives, and no execution is cut off by the bound on steps. It
+//! does not go together with a bound on preemptions: the execution that stands for a class may be beyond it.
+//!
+//! # Complexity
+//! An execution of s steps with n tasks takes O(s²n) to look for races, for those steps that are new.
+
+use super::jobs::{Job, Made};
+use super::strategy::{Pending, Strategy, Tasks, Transition, View, first_choice, members, only};
+use crate::primitives::AccessKind;
+
+/// A decision with alternatives.
+#[derive(Debug)]
+struct Level {
+    made: Made,
+    /// Of a number: its bound, and up to where it is tried here.
+    bound: usize,
+    limit: usize,
+    enabled: Tasks,
+    /// Who is to be tried.
+    todo: Tasks,
+    /// Who was tried, and who of those returned from an operation.
+    done: Tasks,
+    done_returns: Tasks,
+    /// Who is tried by others, for those who come behind it.
+    given: Tasks,
+    /// Who sleeps here, and who of those returns from an operation next.
+    sleep: Tasks,
+    sleep_returns: Tasks,
+    /// Whether the one that is tried now returned, with some choice.
+    returned: bool,
+    /// The transition that follows.
+    step: usize,
+}
+
+impl Level {
+    fn awake(&self) -> Tasks {
+        self.todo & !self.done & !self.given & !self.sleep & !only(self.made.value)
+    }
+}
+
+/// A transition of the present execution.
+#[derive(Debug)]
+struct Step {
+    transition: Transition,
+    level: Option<usize>,
+    /// Which one of its task it is, from 1.
+    position: u32,
+}
+
+/// Explores one execution of each class.
+#[derive(Debug)]
+pub(super) struct Reduced {
+    levels: Vec<Level>,
+    fixed: usize,
+    at: usize,
+    is_started: bool,
+    steps: Vec<Step>,
+    /// By step, for each task: how many of its transitions come before, whatever the order.
+    clocks: Vec<Vec<u32>>,
+    /// The first step that was not there in the execution before.
+    first_new: usize,
+    /// The level of the transition that is under way.
+    upcoming: Option<usize>,
+    sleep: Tasks,
+    sleep_returns: Tasks,
+    pending: Vec<Pending>,
+    tasks: usize,
+}
+
+impl Reduced {
+    pub(super) fn new(tasks: usize, job: Job) -> Self {
+        let sleeping = job.sleeping.into_iter().chain(std::iter::repeat((0, 0)));
+        let levels = job.made.into_iter().zip(sleeping).map(|(made, (sleep, sleep_returns))| Level {
+            made,
+            bound: usize::MAX,
+            limit: 0,
+            enabled: Tasks::MAX,
+            todo: 0,
+            done: 0,
+            done_returns: 0,
+            given: 0,
+            sleep,
+            sleep_returns,
+            returned: false,
+            step: 0,
+        });
+        let levels: Vec<Level> = levels.collect();
+        Self {
+            fixed: levels.len(),
+            levels,
+            at: 0,
+            is_started: false,
+            steps: Vec::new(),
+            clocks: Vec::new(),
+            first_new: 0,
+            upcoming: None,
+            sleep: 0,
+            sleep_returns: 0,
+            pending: Vec::new(),
+            tasks,
+        }
+    }
+
+    fn level(&mut self, made: Made, bound: usize, enabled: Tasks) -> &mut Level {
+        if self.at == self.levels.len() {
+            let todo = if made.is_task { only(made.value) } else { 0 };
+            self.levels.push(Level {
+                made,
+                bound,
+                limit: bound,
+                enabled,
+                todo,
+                done: 0,
+                done_returns: 0,
+                given: 0,
+                sleep: self.sleep,
+                sleep_returns: self.sleep_returns,
+                returned: false,
+                step: 0,
+            });
+        }
+        let step = self.steps.len();
+        let level = &mut self.levels[self.at];
+        self.at += 1;
+        level.step = step;
+        assert!(level.made.is_task == made.is_task, "{}", super::NOT_DETERMINISTIC);
+        level
+    }
+
+    /// Looks for races of this transition with those before it, and returns what comes before it whatever the order.
+    fn races(&mut self, number: usize, transition: &Transition) -> Vec<u32> {
+        let me = transition.task;
+        let mut before = vec![0; self.tasks];
+        // What comes before it even if it came before those that it races with.
+        let mut fixed = vec![0; self.tasks];
+        let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
+        if let Some(previous) = previous {
+            before.clone_from(&self.clocks[previous]);
+            fixed.clone_from(&self.clocks[previous]);
+        }
+        for step in previous.map_or(0, |previous| previous + 1)..number {
+            if self.steps[step].transition.woke & only(me) != 0 {
+                join(&mut before, &self.clocks[step]);
+                join(&mut fixed, &self.clocks[step]);
+            }
+        }
+        let locks = transition.access.filter(|access| access.kind == AccessKind::Lock);
+        for earlier in (0..number).rev() {
+            let Step { transition: other, position, .. } = &self.steps[earlier];
+            let (task, position) = (other.task, *position);
+            if task == me || !transition.depends_on(other) || (position <= before[task] && position <= fixed[task]) {
+                continue;
+            }
+            let releases = |kind| matches!(kind, AccessKind::Unlock | AccessKind::Wait);
+            let is_release = locks.is_some_and(|lock| {
+                other.access.is_some_and(|access| releases(access.kind) && access.place == lock.place)
+            });
+            if !is_release {
+                if position > fixed[task] {
+                    self.race(earlier, number, transition);
+                }
+                join(&mut fixed, &self.clocks[earlier]);
+            }
+            join(&mut before, &self.clocks[earlier]);
+        }
+        before
+    }
+
+    /// `later` could have come before `earlier`: asks for that.
+    fn race(&mut self, earlier: usize, later: usize, transition: &Transition) {
+        let Some(level) = self.steps[earlier].level else { return };
+        if level < self.fixed {
+            return;
+        }
+        let comes_before = |first: usize, second: usize| {
+            let Step { transition, position, .. } = &self.steps[first];
+            self.clocks[second][transition.task] >= *position
+        };
+        // What can come before `earlier` too, in its order, and then `later`.
+        let others: Vec<usize> = (earlier + 1..later).filter(|step| !comes_before(earlier, *step)).collect();
+        let (mut initials, mut seen): (Tasks, Tasks) = (0, 0);
+        for (at, step) in others.iter().enumerate() {
+            let task = only(self.steps[*step].transition.task);
+            if seen & task == 0 && !others[..at].iter().any(|before| comes_before(*before, *step)) {
+                initials |= task;
+            }
+            seen |= task;
+        }
+        let me = only(transition.task);
+        if seen & me == 0 {
+            let needs = |step: &usize| {
+                let other = &self.steps[*step].transition;
+                other.woke & me != 0 || transition.depends_on(other)
+            };
+            if !others.iter().any(needs) {
+                initials |= me;
+            }
+        }
+        let level = &mut self.levels[level];
+        if initials & (level.todo | level.done | level.given | level.sleep) != 0 {
+            return;
+        }
+        let possible = initials & level.enabled;
+        level.todo |= match possible {
+            0 => level.enabled,
+            _ if possible & me != 0 => me,
+            _ => only(possible.trailing_zeros() as usize),
+        };
+    }
+}
+
+fn join(clock: &mut [u32], other: &[u32]) {
+    for (mine, others) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(*others);
+    }
+}
+
+impl Strategy for Reduced {
+    fn begin(&mut self) -> bool {
+        self.at = 0;
+        self.steps.clear();
+        self.upcoming = None;
+        (self.sleep, self.sleep_returns) = (0, 0);
+        if !std::mem::replace(&mut self.is_started, true) {
+            self.first_new = 0;
+            return true;
+        }
+        while self.levels.len() > self.fixed {
+            let level = self.levels.last_mut().expect("it is not empty");
+            self.first_new = level.step;
+            if level.made.is_task {
+                let awake = level.awake();
+                level.done |= only(level.made.value) | level.given;
+                // What others try may return, for all that is known here.
+                level.done_returns |= level.given | if level.returned { only(level.made.value) } else { 0 };
+                level.given = 0;
+                level.returned = false;
+                if awake != 0 {
+                    level.made.value = awake.trailing_zeros() as usize;
+                    return true;
+                }
+            } else if level.made.value + 1 < level.limit {
+                level.made.value += 1;
+                return true;
+            }
+            self.levels.pop();
+        }
+        false
+    }
+
+    fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        self.pending.clear();
+        self.pending.extend_from_slice(view.pending);
+        let awake = view.enabled & !self.sleep;
+        if awake == 0 {
+            return None;
+        }
+        let first = first_choice(awake, view.current);
+        if awake == only(first) {
+            self.upcoming = None;
+            return Some(first);
+        }
+        let is_fixed = self.at < self.fixed;
+        let level = self.level(Made::task(first), 0, view.enabled);
+        assert!(is_fixed || level.enabled == view.enabled, "{}", super::NOT_DETERMINISTIC);
+        let task = level.made.value;
+        assert!(view.enabled & only(task) != 0, "{}", super::NOT_DETERMINISTIC);
+        let (sleep, sleep_returns) = (level.sleep | level.done, level.sleep_returns | level.done_returns);
+        (self.sleep, self.sleep_returns) = (sleep & !only(task), sleep_returns & !only(task));
+        self.upcoming = Some(self.at - 1);
+        Some(task)
+    }
+
+    fn choose(&mut self, bound: usize) -> usize {
+        if bound == 1 {
+            return 0;
+        }
+        let level = self.level(Made::number(0), bound, 0);
+        if level.bound == usize::MAX {
+            level.bound = bound;
+        }
+        assert!(level.made.value < bound && level.bound == bound, "{}", super::NOT_DETERMINISTIC);
+        level.made.value
+    }
+
+    fn observe(&mut self, transition: &Transition) {
+        let previous = self.steps.iter().rev().find(|step| step.transition.task == transition.task);
+        let position = 1 + previous.map_or(0, |step| step.position);
+        let level = self.upcoming.take();
+        if let Some(level) = level {
+            self.levels[level].returned |= transition.returned;
+        }
+        self.steps.push(Step { transition: *transition, level, position });
+        for sleeper in members(self.sleep) {
+            let mut next = Transition::of(sleeper, self.pending[sleeper]);
+            next.returned = self.sleep_returns & only(sleeper) != 0;
+            if next.depends_on(transition) || transition.woke & only(sleeper) != 0 {
+                self.sleep &= !only(sleeper);
+                self.sleep_returns &= !only(sleeper);
+            }
+        }
+    }
+
+    fn end(&mut self, pending: &mut dyn Iterator<Item = (usize, Pending)>) {
+        self.clocks.truncate(self.first_new);
+        for number in self.clocks.len()..self.steps.len() {
+            let transition = self.steps[number].transition;
+            let mut clock = self.races(number, &transition);
+            clock[transition.task] = self.steps[number].position;
+            self.clocks.push(clock);
+        }
+        for (task, pending) in pending {
+            self.races(self.steps.len(), &Transition::of(task, pending));
+        }
+    }
+
+    fn donate(&mut self) -> Option<Job> {
+        // What is above the part that is given away is no longer asked for alternatives by it, so that there all are
+        // alternatives.
+        let has_more = |level: &Level| match level.made.is_task {
+            true => level.enabled & !(level.done | level.given | level.sleep | only(level.made.value)) != 0,
+            false => level.made.value + 1 < level.limit,
+        };
+        let at = (self.fixed..self.levels.len()).find(|at| has_more(&self.levels[*at]))?;
+        for level in self.levels[self.fixed..=at].iter_mut().filter(|level| level.made.is_task) {
+            level.todo = level.enabled;
+        }
+        let mut job = Job::default();
+        for level in &self.levels[..=at] {
+            job.made.push(level.made);
+            job.sleeping.push((level.sleep | level.done, level.sleep_returns | level.done_returns));
+        }
+        let level = &mut self.levels[at];
+        let given = job.made.last_mut().expect("there is one");
+        if level.made.is_task {
+            let task = level.awake().trailing_zeros() as usize;
+            // It comes behind the one that is tried here, and those that were given away before.
+            let earlier = only(level.made.value) | level.given;
+            let (sleep, returns) = job.sleeping.last_mut().expect("there is one");
+            (*sleep, *returns) = (*sleep | earlier, *returns | earlier);
+            level.given |= only(task);
+            given.value = task;
+        } else {
+            level.limit -= 1;
+            given.value = level.limit;
+        }
+        Some(job)
+    }
+}

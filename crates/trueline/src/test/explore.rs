@@ -1,0 +1,636 @@
+//! Exploring the schedules of a test.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::calls::{Calls, Listed, Programs};
+use super::failure::{Failure, FailureKind};
+use super::plan::{Judge, Plan};
+use super::serial::Serial;
+use super::token::{Scheduled, Source, Token};
+use super::{Explored, Outcome, regressions};
+use crate::drive::systematic::{self, Ended, Execution, Program, Search, Settings};
+use crate::drive::{Behaviour, Call, Clock, Random, Shape};
+use crate::judge::Config;
+use crate::verdict::ProgressVerdict;
+
+/// What histories are compared with.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Against {
+    /// What the test says is right.
+    #[default]
+    Specification,
+    /// What the object does one operation at a time: nobody has to say what is right.
+    Itself,
+    /// What the object of another test does one operation at a time, which is trusted: operations have the same names
+    /// there.
+    Other(Arc<Plan>),
+}
+
+impl fmt::Debug for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Specification => "Specification",
+            Self::Itself => "Itself",
+            Self::Other(_) => "Other",
+        })
+    }
+}
+
+/// How a test is explored.
+///
+/// If nothing is said, schedules without preemptions come first, then those with one, then all that differ; if the time
+/// is over before, those with two, three and so on come instead. Programs are small: two threads with two or three
+/// calls each.
+///
+/// ```
+/// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
+/// use trueline::test::{Exploration, call};
+///
+/// let outcome = trueline::test(|| AtomicU64::new(0))
+///     .model(0_u64)
+///     .operation("add", 1..9_u64, |sum, x| sum.fetch_add(x, SeqCst), |model, x| { *model += x; *model - x })
+///     .program([vec![call("add", 1_u64)], vec![call("add", 2_u64), call("add", 3_u64)]])
+///     .weight(0)
+///     .explore(Exploration::new())
+///     .outcome();
+/// assert!(outcome.failure.is_none());
+/// let explored = outcome.explored.unwrap();
+/// assert!(explored.is_complete && explored.histories > 5);
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "give it to `explore`"]
+pub struct Exploration {
+    calls: Option<Calls>,
+    number: Option<u32>,
+    programs: Option<u32>,
+    search: Option<Search>,
+    choices: Option<u64>,
+    spurious: u32,
+    most_steps: Option<u64>,
+    os_threads: u32,
+    against: Against,
+}
+
+impl Exploration {
+    /// All schedules of small programs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Explores all well-formed programs with so many calls.
+    ///
+    /// ```
+    /// use trueline::test::Exploration;
+    ///
+    /// let exploration = Exploration::new().calls("2*2+4".parse().unwrap());
+    /// ```
+    pub fn calls(mut self, calls: Calls) -> Self {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// Explores only one of them.
+    pub fn number(mut self, number: u32) -> Self {
+        self.number = Some(number);
+        self
+    }
+
+    /// How many programs are made up, where they are: 20, if nothing is said.
+    pub fn programs(mut self, programs: u32) -> Self {
+        self.programs = Some(programs.max(1));
+        self
+    }
+
+    /// Which schedules are explored.
+    pub fn search(mut self, search: Search) -> Self {
+        self.search = Some(search);
+        self
+    }
+
+    /// Explores schedules with at most so many preemptions: switches away from a thread that could go on, in the middle of
+    /// an operation.
+    pub fn preemptions(self, most: u32) -> Self {
+        self.search(Search::Preemptions(most))
+    }
+
+    /// Draws the object's random choices from a seed, instead of exploring them.
+    pub fn choices(mut self, seed: u64) -> Self {
+        self.choices = Some(seed);
+        self
+    }
+
+    /// Lets each thread wake so often from a condition variable though nobody has notified it, in all ways.
+    pub fn spurious(mut self, times: u32) -> Self {
+        self.spurious = times;
+        self
+    }
+
+    /// How many steps an execution may take; one that takes more comes to no end.
+    pub fn most_steps(mut self, steps: u64) -> Self {
+        self.most_steps = Some(steps);
+        self
+    }
+
+    /// How many threads of the operating system explore; one, if nothing is said. With more, it is chance what is found
+    /// first.
+    pub fn os_threads(mut self, threads: u32) -> Self {
+        self.os_threads = threads;
+        self
+    }
+
+    /// What histories are compared with.
+    pub fn against(mut self, against: Against) -> Self {
+        self.against = against;
+        self
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        settings.choices = self.choices;
+        settings.spurious = self.spurious;
+        settings.os_threads = self.os_threads.max(1);
+        settings.most_steps = self.most_steps.unwrap_or(settings.most_steps);
+        settings
+    }
+}
+
+/// For how long a test is explored if nothing is said.
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
+/// How many programs are made up if nothing is said.
+const PROGRAMS: u32 = 20;
+/// How large they are.
+const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
+
+/// Explores a test, if that is asked for.
+pub(super) fn run(plan: &Plan) -> Option<Outcome> {
+    let options = &plan.options;
+    let replayed = options.replay.as_ref().filter(|token| token.scheduled.is_some());
+    if options.exploration.is_none() && replayed.is_none() {
+        return None;
+    }
+    let search = Exploring {
+        plan: Arc::new(plan.clone()),
+        exploration: options.exploration.clone().unwrap_or_default(),
+        started: Instant::now(),
+        seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
+        undecided: Arc::default(),
+        judging: Arc::default(),
+        operations: 0,
+        explored: Explored { is_complete: true, ..Explored::default() },
+        histories: Vec::new(),
+        complete_up_to: Vec::new(),
+        failures: Vec::new(),
+    };
+    Some(search.run(replayed))
+}
+
+/// An exploration of a test.
+struct Exploring {
+    plan: Arc<Plan>,
+    exploration: Exploration,
+    started: Instant,
+    seed: u64,
+    undecided: Arc<AtomicU64>,
+    judging: Arc<AtomicU64>,
+    operations: u64,
+    explored: Explored,
+    /// By program: how many histories it has, and up to how many preemptions it was explored.
+    histories: Vec<(Token, u64)>,
+    complete_up_to: Vec<(Token, Option<u32>)>,
+    failures: Vec<Failure>,
+}
+
+/// What was found, before it is explained.
+type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
+
+impl Exploring {
+    fn run(mut self, replayed: Option<&Token>) -> Outcome {
+        let plan = Arc::clone(&self.plan);
+        match replayed {
+            Some(token) => {
+                self.again(token);
+            }
+            None => {
+                let remembered =
+                    if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
+                let mut is_found = false;
+                for token in remembered.iter().filter(|token| token.scheduled.is_some()) {
+                    is_found |= self.again(token);
+                }
+                if !is_found {
+                    self.programs();
+                }
+            }
+        }
+        let Self { explored, failures, seed, started, operations, undecided, judging, .. } = self;
+        let mut failures = failures.into_iter();
+        Outcome {
+            runs: explored.executions,
+            operations,
+            undecided: undecided.load(Ordering::Relaxed),
+            lost: 0,
+            elapsed: started.elapsed(),
+            judging: Duration::from_nanos(judging.load(Ordering::Relaxed)),
+            seed,
+            clock: Clock::Counter,
+            warning: None,
+            failure: failures.next(),
+            further: failures.collect(),
+            explored: Some(explored),
+        }
+    }
+
+    fn has_enough(&self) -> bool {
+        self.failures.len() >= self.plan.options.collect
+    }
+
+    /// What is left of the time.
+    fn time_left(&self) -> Duration {
+        let options = &self.plan.options;
+        let time = options.time.or(if options.runs.is_none() { Some(DEFAULT_TIME) } else { None });
+        time.map_or(Duration::MAX, |time| time.saturating_sub(self.started.elapsed()))
+    }
+
+    fn executions_left(&self) -> Option<u64> {
+        self.plan.options.runs.map(|most| most.saturating_sub(self.explored.executions))
+    }
+
+    fn is_over(&self) -> bool {
+        self.has_enough() || self.time_left().is_zero() || self.executions_left() == Some(0)
+    }
+
+    /// Explores one program after the other.
+    fn programs(&mut self) {
+        let plan = Arc::clone(&self.plan);
+        let options = &plan.options;
+        let fewest = match &*plan.judge {
+            Judge::Synchronising(spec) => spec.fewest_threads(),
+            _ => SMALL.threads,
+        };
+        let shape = Shape {
+            threads: options.threads.unwrap_or(fewest).max(plan.workload.fewest_threads()),
+            operations: options.operations.unwrap_or(SMALL.operations),
+            few: SMALL.few.filter(|_| options.operations.is_none() && !options.all_arguments),
+            ..SMALL
+        };
+        let token = |program| Token { program, shape, scheduled: None };
+        let mut random = Random::new(self.seed);
+        let calls = self.exploration.calls.clone();
+        let programs = self.exploration.programs.unwrap_or(PROGRAMS);
+        let sources: Box<dyn Iterator<Item = Source>> = match (calls, &plan.choose) {
+            (Some(calls), _) => {
+                let count = Programs::new(&plan.workload, &calls, |number| plan.meaning(number)).count();
+                let numbers = match (self.exploration.number, count) {
+                    (Some(number), _) => number..number + 1,
+                    (None, Some(count)) => 0..count,
+                    (None, None) => 0..programs,
+                };
+                Box::new(numbers.map(move |number| Source::Listed { calls: calls.clone(), number }))
+            }
+            (None, _) if !plan.fixed.is_empty() => {
+                Box::new((0..u32::try_from(plan.fixed.len()).expect("few programs")).map(Source::Fixed))
+            }
+            (None, Some(_)) => Box::new((0..programs).map(|_| Source::Chosen(random.bits()))),
+            (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
+        };
+        let mut left: Vec<Token> = sources.map(token).collect();
+        // Each program has its share of the time; what small ones leave of theirs is for the others, once more.
+        for _ in 0..2 {
+            let mut unfinished = Vec::new();
+            let count = left.len();
+            for (done, token) in left.into_iter().enumerate() {
+                let share = self.time_left() / u32::try_from(count - done).unwrap_or(u32::MAX).clamp(1, 4);
+                if self.is_over() || !self.explore(&token, share) {
+                    unfinished.push(token);
+                }
+            }
+            left = unfinished;
+            if left.is_empty() || self.exploration.search.is_some() {
+                break;
+            }
+        }
+        self.explored.is_complete &= left.is_empty();
+        self.explored.histories = self.histories.iter().map(|(_, histories)| histories).sum();
+        self.explored.programs += self.histories.len() as u64;
+        let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
+        // A program that was not even begun is not in the list.
+        self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
+    }
+
+    fn was_begun(&self, token: &Token) -> bool {
+        self.histories.iter().any(|(known, _)| known == token)
+    }
+
+    fn program(&self, token: &Token) -> Program {
+        let plan = &self.plan;
+        let (mut before, mut after) = (plan.workload.before.clone(), plan.workload.after.clone());
+        let (threads, seed): (Vec<Behaviour>, u64) = match &token.program {
+            Source::Seed(seed) => {
+                let calls = plan.made_up(&token.shape, *seed);
+                (calls.into_iter().map(Behaviour::Calls).collect(), *seed)
+            }
+            Source::Fixed(number) => {
+                let program = plan.fixed.get(*number as usize).cloned();
+                let program = program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"));
+                (program.into_iter().map(Behaviour::Calls).collect(), 0)
+            }
+            Source::Chosen(seed) => {
+                let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
+                (vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], *seed)
+            }
+            Source::Listed { calls, number } => {
+                let programs = Programs::new(&plan.workload, calls, |number| plan.meaning(number));
+                let listed = programs.get(*number);
+                let Listed { threads, before: first, after: last } =
+                    listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls"));
+                before.extend(first);
+                after = last.into_iter().chain(after).collect();
+                (threads.into_iter().map(Behaviour::Calls).collect(), 0)
+            }
+        };
+        let (fewest, most) = token.shape.operations;
+        let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
+        let kinds = plan.workload.kinds.clone().into();
+        Program { make: Arc::clone(&plan.make), kinds, threads, before, after, operations, seed }
+    }
+
+    /// Explores one program for so long; whether that is done.
+    fn explore(&mut self, token: &Token, time: Duration) -> bool {
+        let program = self.program(token);
+        let deadline = Instant::now().checked_add(time);
+        let serial = self.serial(&program);
+        let left =
+            |fraction: u32| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction);
+        let mut complete_up_to: Option<u32> = None;
+        let mut is_complete = false;
+        if let Some(search) = self.exploration.search.clone() {
+            is_complete = self.search(token, &program, &search, serial.as_ref(), left(1));
+            complete_up_to = match search {
+                Search::Preemptions(most) if is_complete => Some(most),
+                Search::Exhaustive | Search::Unreduced if is_complete => Some(u32::MAX),
+                _ => None,
+            };
+        } else {
+            for most in 0..u32::MAX {
+                if most == 2 {
+                    // All there are may be fewer than those with two preemptions.
+                    is_complete = self.search(token, &program, &Search::Exhaustive, serial.as_ref(), left(2));
+                    if is_complete {
+                        complete_up_to = Some(u32::MAX);
+                        break;
+                    }
+                }
+                if self.is_over() || left(1) == Some(Duration::ZERO) {
+                    break;
+                }
+                if !self.search(token, &program, &Search::Preemptions(most), serial.as_ref(), left(1)) {
+                    break;
+                }
+                complete_up_to = Some(most);
+            }
+        }
+        match self.complete_up_to.iter_mut().find(|(known, _)| known == token) {
+            Some((_, known)) => *known = complete_up_to.max(*known),
+            None => self.complete_up_to.push((token.clone(), complete_up_to)),
+        }
+        is_complete
+    }
+
+    /// All serial histories, if others are compared with them.
+    fn serial(&mut self, program: &Program) -> Option<Arc<Serial>> {
+        let program = match &self.exploration.against {
+            Against::Specification => return None,
+            Against::Itself => program.clone(),
+            Against::Other(other) => {
+                let names =
+                    |plan: &Plan| plan.workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect::<Vec<_>>();
+                assert_eq!(names(other), names(&self.plan), "both objects have the same operations, in the same order");
+                Program { make: Arc::clone(&other.make), ..program.clone() }
+            }
+        };
+        let mut settings = self.exploration.settings();
+        settings.search = Search::Serial;
+        let serial = Arc::new(Mutex::new(Serial::new()));
+        let known = Arc::clone(&serial);
+        let add = move |execution: &Execution| {
+            known.lock().unwrap_or_else(PoisonError::into_inner).add(&execution.history);
+            true
+        };
+        let report = systematic::explore(&program, &settings, Arc::new(add));
+        self.explored.executions += report.executions;
+        let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
+        *self.explored.serial.get_or_insert(0) += serial.count();
+        Some(Arc::new(serial))
+    }
+
+    /// Explores a program in one way; whether that is done.
+    fn search(
+        &mut self,
+        token: &Token,
+        program: &Program,
+        search: &Search,
+        serial: Option<&Arc<Serial>>,
+        time: Option<Duration>,
+    ) -> bool {
+        let mut settings = self.exploration.settings();
+        settings.search = search.clone();
+        settings.time = time;
+        settings.seed = self.seed;
+        settings.executions = self.executions_left();
+        settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
+        let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
+        let executions = before.executions;
+        let others = self.histories.iter().filter(|(known, _)| known != token).map(|(_, histories)| histories);
+        let (histories, started) = (others.sum::<u64>(), self.started);
+        settings.watch = Some(Arc::new(move |mut progress| {
+            progress.executions += executions;
+            progress.histories += histories;
+            progress.elapsed = started.elapsed();
+            if let Some(watch) = &watches.0 {
+                watch(progress.executions);
+            }
+            if let Some(watch) = &watches.1 {
+                watch(progress);
+            }
+        }));
+        let found = Found::default();
+        let judge = self.judge(serial.cloned(), Arc::clone(&found), settings.most_steps);
+        let report = systematic::explore(program, &settings, judge);
+        self.explored.executions += report.executions;
+        self.explored.redundant += report.redundant;
+        self.operations += report.operations;
+        // The same histories come again when more of a program is explored.
+        match self.histories.iter_mut().find(|(known, _)| known == token) {
+            Some((_, known)) => *known = report.histories.max(*known),
+            None => self.histories.push((token.clone(), report.histories)),
+        }
+        let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        for (execution, (kind, after)) in report.wrong.iter().zip(found) {
+            let scheduled = Scheduled {
+                schedule: execution.schedule.to_string(),
+                choices: settings.choices,
+                spurious: settings.spurious,
+                serial: settings.search == Search::Serial,
+            };
+            let token = Token { scheduled: Some(scheduled), ..token.clone() };
+            self.fail(program, &settings, execution, kind, token, after);
+        }
+        report.is_complete
+    }
+
+    fn fail(
+        &mut self,
+        program: &Program,
+        settings: &Settings,
+        execution: &Execution,
+        kind: FailureKind,
+        token: Token,
+        after: Duration,
+    ) {
+        let options = &self.plan.options;
+        if options.remembers {
+            regressions::remember(options.name.as_deref(), &token);
+        }
+        let again = systematic::replay(program, settings, &execution.schedule);
+        let steps: Vec<String> = again.steps.iter().map(ToString::to_string).collect();
+        self.failures.push(Failure::new(&self.plan, &execution.history, kind, token, after, &steps));
+    }
+
+    /// Makes a run again; whether it is wrong.
+    fn again(&mut self, token: &Token) -> bool {
+        let Some(scheduled) = &token.scheduled else { return false };
+        let schedule = match scheduled.schedule.parse() {
+            Ok(schedule) => schedule,
+            Err(error) => panic!("{error}"),
+        };
+        let program = self.program(token);
+        let serial = self.serial(&program);
+        let exploration =
+            Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
+        let mut settings = exploration.settings();
+        if scheduled.serial {
+            settings.search = Search::Serial;
+        }
+        let execution = systematic::replay(&program, &settings, &schedule);
+        self.explored.programs += 1;
+        self.explored.executions += 1;
+        self.explored.histories += 1;
+        self.explored.is_complete = false;
+        self.operations += execution.history.len() as u64;
+        let found = Found::default();
+        let judge = self.judge(serial, Arc::clone(&found), settings.most_steps);
+        if judge(&execution) {
+            return false;
+        }
+        let (kind, after) = found.lock().unwrap_or_else(PoisonError::into_inner).remove(0);
+        self.fail(&program, &settings, &execution, kind, token.clone(), after);
+        true
+    }
+
+    /// What says whether an execution is right, and keeps what is wrong with it: the seam between exploring and judging.
+    fn judge(&self, serial: Option<Arc<Serial>>, found: Found, most_steps: u64) -> systematic::Judge {
+        let (plan, started) = (Arc::clone(&self.plan), self.started);
+        let (undecided, judging) = (Arc::clone(&self.undecided), Arc::clone(&self.judging));
+        Arc::new(move |execution| {
+            let begun = Instant::now();
+            let kind = plan.wrong(execution, serial.as_deref(), most_steps, || {
+                undecided.fetch_add(1, Ordering::Relaxed);
+            });
+            let time = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            judging.fetch_add(time, Ordering::Relaxed);
+            let is_right = kind.is_none();
+            let kind = kind.map(|kind| (kind, started.elapsed()));
+            found.lock().unwrap_or_else(PoisonError::into_inner).extend(kind);
+            is_right
+        })
+    }
+}
+
+impl Plan {
+    /// Whether programs may be made up by numbers of [calls](Calls), so that nothing is stuck that need not be.
+    ///
+    /// They may not where threads choose what they call so that nobody waits in vain.
+    pub fn takes_calls(&self) -> bool {
+        self.choose.is_none() || self.workload.kinds.iter().all(|kind| kind.may_block)
+    }
+
+    /// The same test with this program only: what each thread calls.
+    ///
+    /// # Panics
+    /// If it calls an operation that is not there.
+    #[track_caller]
+    pub fn program<T>(mut self, threads: impl IntoIterator<Item = T>) -> Self
+    where
+        T: IntoIterator<Item = super::NamedCall>,
+    {
+        let resolve = |call: super::NamedCall| {
+            let Some(operation) = self.workload.find(&call.name) else {
+                panic!("a program calls `{}`, but the test has only {}", call.name, self.operation_names().join(", "))
+            };
+            Call { operation, argument: call.argument }
+        };
+        let threads = threads.into_iter().map(|calls| calls.into_iter().map(resolve).collect()).collect();
+        (self.fixed, self.choose) = (vec![threads], None);
+        self
+    }
+
+    /// What an operation means, if the test says so.
+    fn meaning(&self, number: u32) -> Option<super::Meaning> {
+        match &*self.judge {
+            Judge::Model(spec) => spec.operations.get(number as usize).and_then(|operation| operation.meaning),
+            Judge::Synchronising(_) => None,
+            #[cfg(feature = "named")]
+            Judge::Named(_) => None,
+        }
+    }
+
+    /// What is wrong with an execution.
+    fn wrong(
+        &self,
+        execution: &Execution,
+        serial: Option<&Serial>,
+        most_steps: u64,
+        undecided: impl Fn(),
+    ) -> Option<FailureKind> {
+        let Execution { history, ended, .. } = execution;
+        if let Ended::Panicked { thread, message } = ended {
+            return Some(FailureKind::Panicked { thread: *thread, message: message.clone() });
+        }
+        if let Some(serial) = serial {
+            if *ended == Ended::Diverged {
+                return Some(FailureKind::Diverged(most_steps));
+            }
+            let config = Config::new().budget(self.budget());
+            return match serial.explains(history, &config) {
+                Some(true) => None,
+                Some(false) => Some(FailureKind::NotSerial),
+                None => {
+                    undecided();
+                    None
+                }
+            };
+        }
+        match self.is_right(history) {
+            Some(false) => return Some(FailureKind::NotLinearizable),
+            Some(true) => {}
+            None => undecided(),
+        }
+        match ended {
+            Ended::Complete | Ended::Panicked { .. } => None,
+            Ended::Diverged => Some(FailureKind::Diverged(most_steps)),
+            Ended::Stuck => {
+                let may_block = |operation: u32| self.workload.kinds[operation as usize].may_block;
+                let mut stuck = history.operations().iter().filter(|operation| operation.outcome.result().is_none());
+                let should_go_on = || matches!(self.progress(history), Some(ProgressVerdict::Rejected(_)));
+                let may_wait = stuck.all(|operation| may_block(operation.op.operation)) && !should_go_on();
+                (!may_wait).then_some(FailureKind::Stuck(Duration::ZERO))
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What an object does one operation at a time, as a specification: nobody has to write one.
+//!
+//! Burckhardt, Dern, Musuvathi and Tan, "Line-Up: a complete and automatic linearizability checker" (2010): all serial
+//! executions of a program are made first, and each concurrent one must be explained by one of them. Those that get stuck
+//! count too: an operation that is stuck in a concurrent execution must be stuck in a serial one, behind the operations
+//! that have returned (their definition 3). Zhang, Chattopadhyay and Wang's Round-Up (its phase 1) takes them from another
+//! object, which is trusted.
+//!
+//! The serial histories are kept as a tree, and a concurrent one is judged by the checkers for linearizability, with the
+//! nodes of the tree as states: the operations of a thread are told apart from those of others, as a history must be
+//! explained by one in which each thread does the same.
+
+use std::collections::HashMap;
+
+use crate::drive::Call;
+use crate::history::{History, Value};
+use crate::judge::{Config, check};
+use crate::spec::{Outcomes, Spec, blocked, outcome};
+use crate::verdict::Verdict;
+
+/// An operation of a serial history: who calls what.
+type Operation = (u32, Call);
+
+/// What an operation returned, or that it is stuck.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Returned {
+    Value(Value),
+    Stuck,
+}
+
+/// All serial histories of a program.
+#[derive(Debug, Default)]
+pub(super) struct Serial {
+    /// By node: the operations that may be next, what they return, and where that leads.
+    nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
+    count: u64,
+}
+
+impl Serial {
+    pub(super) fn new() -> Self {
+        Self { nodes: vec![HashMap::new()], count: 0 }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Takes in a history whose operations do not overlap; the last may be stuck.
+    pub(super) fn add(&mut self, history: &History<Call, Value>) {
+        self.count += 1;
+        let mut node = 0;
+        for operation in history.operations() {
+            let returned = match operation.outcome.result() {
+                Some(result) => Returned::Value(result.clone()),
+                None => Returned::Stuck,
+            };
+            node = self.child(node, (operation.process.0, operation.op.clone()), returned);
+        }
+    }
+
+    fn child(&mut self, node: u32, operation: Operation, returned: Returned) -> u32 {
+        let new = u32::try_from(self.nodes.len()).expect("few serial histories");
+        let next = self.nodes[node as usize].entry(operation).or_default();
+        if let Some((_, child)) = next.iter().find(|(known, _)| *known == returned) {
+            return *child;
+        }
+        next.push((returned, new));
+        self.nodes.push(HashMap::new());
+        new
+    }
+
+    /// Whether a serial history explains this one; `None` if it was not decided in time.
+    pub(super) fn explains(&self, history: &History<Call, Value>, config: &Config) -> Option<bool> {
+        let pending: Vec<_> =
+            history.operations().iter().filter(|operation| operation.outcome.result().is_none()).collect();
+        if pending.is_empty() {
+            return self.accepts(history, None, config);
+        }
+        // Each one that is stuck, behind all that have returned.
+        for stuck in pending {
+            match self.accepts(history, Some(stuck.call_position()), config) {
+                Some(true) => {}
+                other => return other,
+            }
+        }
+        Some(true)
+    }
+
+    /// Whether the operations that have returned, and then the one that was called here, are those of a serial history.
+    fn accepts(&self, history: &History<Call, Value>, stuck: Option<u32>, config: &Config) -> Option<bool> {
+        let mut builder = History::builder();
+        for (position, event) in (0_u32..).zip(history.events()) {
+            let operation = &history[event.op()];
+            let process = operation.process.0;
+            if operation.call_position() == position {
+                let is_it = Some(position) == stuck;
+                if operation.outcome.result().is_some() || is_it {
+                    builder.call(process, (process, operation.op.clone())).expect("as it was");
+                }
+            } else if let Some(result) = operation.outcome.result() {
+                builder.ret(process, Returned::Value(result.clone())).expect("as it was");
+            }
+        }
+        if let Some(position) = stuck {
+            let operation = history.operations().iter().find(|operation| operation.call_position() == position);
+            builder.ret(operation.expect("it was called").process.0, Returned::Stuck).expect("it is open");
+        }
+        match check(self, &builder.finish(), config).verdict {
+            Verdict::Accepted(_) => Some(true),
+            Verdict::Rejected(_) => Some(false),
+            Verdict::Unknown(_) => None,
+        }
+    }
+}
+
+impl Spec for Serial {
+    type Op = Operation;
+    type Ret = Returned;
+    type State = u32;
+    type Key = ();
+    type Value = ();
+
+    fn initial(&self) -> u32 {
+        0
+    }
+
+    fn step(&self, node: &u32, operation: &Operation, recorded: Option<&Returned>) -> Outcomes<Returned, u32> {
+        let Some(next) = self.nodes[*node as usize].get(operation) else { return blocked() };
+        match recorded {
+            Some(recorded) => match next.iter().find(|(returned, _)| returned == recorded) {
+                Some((returned, child)) => outcome(returned.clone(), *child),
+                None => blocked(),
+            },
+            None => next.iter().cloned().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(operation: u32) -> Call {
+        Call { operation, argument: Value::Null }
+    }
+
+    /// Events: a process, and what it calls or returns.
+    fn history(events: &[(u32, Result<u32, i64>)]) -> History<Call, Value> {
+        let mut builder = History::builder();
+        for (process, event) in events {
+            match event {
+                Ok(operation) => drop(builder.call(*process, call(*operation)).expect("free")),
+                Err(result) => drop(builder.ret(*process, Value::Int(*result)).expect("open")),
+            }
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn concurrent_histories_are_explained_by_serial_ones() {
+        let mut serial = Serial::new();
+        // Two draw numbers, in either order.
+        serial.add(&history(&[(0, Ok(0)), (0, Err(0)), (1, Ok(0)), (1, Err(1))]));
+        serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(0)), (0, Err(1))]));
+        let explains = |events: &[_]| serial.explains(&history(events), &Config::new());
+        assert_eq!(explains(&[(0, Ok(0)), (1, Ok(0)), (0, Err(1)), (1, Err(0))]), Some(true));
+        assert_eq!(explains(&[(0, Ok(0)), (1, Ok(0)), (0, Err(0)), (1, Err(0))]), Some(false), "the same number");
+        assert_eq!(explains(&[(0, Ok(0)), (0, Err(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "one after the other");
+    }
+
+    #[test]
+    fn what_is_stuck_must_be_stuck_alone() {
+        let mut serial = Serial::new();
+        // A receive waits, unless a send was before it.
+        serial.add(&history(&[(0, Ok(1))]));
+        serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(1)), (0, Err(7))]));
+        let explains = |events: &[_]| serial.explains(&history(events), &Config::new());
+        assert_eq!(explains(&[(0, Ok(1))]), Some(true));
+        assert_eq!(explains(&[(0, Ok(1)), (1, Ok(0)), (1, Err(0))]), Some(false), "it should have received");
+        assert_eq!(explains(&[(0, Ok(1)), (1, Ok(0)), (1, Err(0)), (0, Err(7))]), Some(true));
+    }
+}
