@@ -15,6 +15,8 @@ mod lowe;
 mod measure;
 mod monitors;
 mod quasi;
+#[cfg(feature = "objects")]
+mod round_up;
 #[cfg(feature = "files")]
 mod shrink;
 mod sync;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         #[cfg(feature = "objects")]
+        ["round-up"] => round_up::tables(),
+        #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
         #[cfg(feature = "files")]
@@ -69,7 +73,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive | round-up"
     );
     ExitCode::from(2)
 }

@@ -1,0 +1,495 @@
+//! Round-Up's tables: L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability for
+//! concurrent data structures*, tables II, III and V.
+//!
+//! A program has two threads with so many calls each, and the main thread's: what it inserts before it starts them, and
+//! what it removes when they are done. Phase 1 makes all its serial histories, of a correct object; phase 2 explores its
+//! schedules and judges each history that it meets. The paper does not print its programs: where they say only how many
+//! calls there are, one thread inserts and the other removes.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use trueline::drive::systematic::{Ended, Program, Search, Settings, explore};
+use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Timed};
+use trueline::history::{Argument, Datum, History, Value};
+use trueline::judge::quasi::{Factors, Optimisations, RoundUp, Semantics, SerialList};
+use trueline::judge::{Budget, Config, check};
+use trueline::spec::{
+    PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Spec, Stack, StackOp, StackRet,
+};
+use trueline_objects::ms_queue::MsQueue;
+use trueline_objects::relaxed::bk_queue::BkQueue;
+use trueline_objects::relaxed::herlihy_wing_queue::HerlihyWingQueue;
+use trueline_objects::relaxed::iqueue::{self, IQueue};
+use trueline_objects::relaxed::k_stack::{self, KStack};
+use trueline_objects::relaxed::quasi_priority_queue::{self, QuasiPriorityQueue};
+use trueline_objects::relaxed::quasi_queue::{self, QuasiQueue};
+use trueline_objects::relaxed::quasi_stack::{self, QuasiStack};
+use trueline_objects::relaxed::rd_queue::RdQueue;
+use trueline_objects::relaxed::sl_queue::{self, SlQueue};
+use trueline_objects::relaxed::ubk_queue::UbkQueue;
+use trueline_objects::relaxed::{Call as Calls, Collection};
+use trueline_objects::treiber_stack::TreiberStack;
+
+/// The quasi factor where nothing is said.
+const K: u32 = 2;
+
+/// What a row is about.
+struct Row {
+    /// As in the paper.
+    name: &'static str,
+    make: fn(usize) -> Box<dyn Collection>,
+    order: Order,
+    factor: u32,
+    /// The calls of the two threads: `i` inserts, `r` removes.
+    threads: [&'static str; 2],
+    /// What the main thread inserts before, and removes after them.
+    main: (u32, u32),
+    /// Of the paper: wrong histories, all, what it counted, and seconds.
+    paper: (u32, u32, u32, f64),
+}
+
+/// Which sequential object it is like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Queue,
+    Stack,
+    PriorityQueue,
+}
+
+/// An object that is called by number: 0 inserts, 1 removes.
+struct Driven(Arc<dyn Collection>);
+
+impl Instance for Driven {
+    fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+        Box::new(Self(Arc::clone(&self.0)))
+    }
+}
+
+impl Handle for Driven {
+    fn call(&mut self, call: &Call, clock: Clock) -> Timed {
+        let call = match call.operation {
+            0 => Calls::Insert(u64::from_value(&call.argument).expect("it is a number")),
+            _ => Calls::Remove,
+        };
+        Timed::measure(clock, || self.0.call(call))
+    }
+}
+
+/// A stack of this crate behind the interface of the others.
+struct Treiber(TreiberStack);
+
+impl Collection for Treiber {
+    fn insert(&self, value: u64) {
+        self.0.push(value);
+    }
+
+    fn remove(&self) -> Option<u64> {
+        self.0.pop()
+    }
+}
+
+/// The same for a queue.
+struct MichaelScott(MsQueue);
+
+impl Collection for MichaelScott {
+    fn insert(&self, value: u64) {
+        self.0.enqueue(value);
+    }
+
+    fn remove(&self) -> Option<u64> {
+        self.0.dequeue()
+    }
+}
+
+impl Row {
+    /// What each thread calls, and the main thread before and after.
+    fn calls(&self) -> (Vec<Call>, Vec<Vec<Call>>, Vec<Call>) {
+        let mut next = 0_u64;
+        let mut call = |inserts: bool| {
+            next += u64::from(inserts);
+            let argument = if inserts { next.to_value() } else { Value::Null };
+            Call { operation: u32::from(!inserts), argument }
+        };
+        let before = (0..self.main.0).map(|_| call(true)).collect();
+        let threads = self.threads.map(|calls| calls.chars().map(|letter| call(letter == 'i')).collect()).to_vec();
+        let after = (0..self.main.1).map(|_| call(false)).collect();
+        (before, threads, after)
+    }
+
+    fn program(&self) -> Program {
+        let (before, threads, after) = self.calls();
+        let (make, factor) = (self.make, self.factor as usize);
+        Program {
+            make: Arc::new(move || Arc::new(Driven(make(factor).into()))),
+            kinds: Arc::from([Kind::with_unique_values("insert"), Kind::new("remove", |_| Value::Null)]),
+            threads: threads.into_iter().map(Behaviour::Calls).collect(),
+            before,
+            after,
+            operations: 0,
+            seed: 0,
+        }
+    }
+}
+
+/// What exploring a program came to.
+struct Explored {
+    histories: Vec<(History<Call, Value>, Ended)>,
+    executions: u64,
+    is_complete: bool,
+    elapsed: Duration,
+}
+
+fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: Duration) -> Explored {
+    let histories = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&histories);
+    let mut settings = Settings::default();
+    settings.search = Search::Preemptions(preemptions);
+    settings.choices = choices;
+    settings.time = Some(time);
+    let judge = move |execution: &trueline::drive::systematic::Execution| {
+        seen.lock().expect("nobody panics").push((execution.history.clone(), execution.ended.clone()));
+        true
+    };
+    let report = explore(&row.program(), &settings, Arc::new(judge));
+    let histories = std::mem::take(&mut *histories.lock().expect("nobody panics"));
+    Explored { histories, executions: report.executions, is_complete: report.is_complete, elapsed: report.elapsed }
+}
+
+/// What judging came to.
+#[derive(Default)]
+struct Judged {
+    serial: usize,
+    wrong: usize,
+    sequentializations: u64,
+    permutations: u64,
+    elapsed: Duration,
+}
+
+/// Typed operations of a specification.
+trait Typed: Spec {
+    fn op(call: &Call) -> Self::Op;
+    fn ret(call: &Call, result: &Value) -> Self::Ret;
+    fn inserts(op: &Self::Op) -> bool;
+}
+
+macro_rules! typed {
+    ($spec:ty, $op:ident, $ret:ident, $insert:ident, $remove:ident) => {
+        impl Typed for $spec {
+            fn op(call: &Call) -> Self::Op {
+                match call.operation {
+                    0 => $op::$insert(u64::from_value(&call.argument).expect("it is a number")),
+                    _ => $op::$remove,
+                }
+            }
+
+            fn ret(call: &Call, result: &Value) -> Self::Ret {
+                match call.operation {
+                    0 => $ret::Done,
+                    _ => $ret::Value(Option::<u64>::from_value(result).expect("it is a number or nothing")),
+                }
+            }
+
+            fn inserts(op: &Self::Op) -> bool {
+                matches!(op, $op::$insert(_))
+            }
+        }
+    };
+}
+
+typed!(Queue<u64>, QueueOp, QueueRet, Enqueue, Dequeue);
+typed!(Stack<u64>, StackOp, StackRet, Push, Pop);
+typed!(PriorityQueue<u64>, PriorityQueueOp, PriorityQueueRet, Insert, DeleteMin);
+
+/// Judges all histories; by the standard criterion if `is_strict`.
+fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool) -> Judged {
+    let started = Instant::now();
+    let (before, threads, after) = row.calls();
+    let ops = |calls: &[Call]| -> Vec<S::Op> { calls.iter().map(S::op).collect() };
+    let threads: Vec<Vec<S::Op>> = threads.iter().map(|calls| ops(calls)).collect();
+    let serial = SerialList::of_program(spec, &ops(&before), &threads, &ops(&after)).without_duplicates();
+    let factors = |factor| {
+        Factors::new()
+            .class("insert", factor, |op: &S::Op| S::inserts(op))
+            .class("remove", factor, |op: &S::Op| !S::inserts(op))
+    };
+    let semantics = Semantics::of_program(factors(if is_strict { 0 } else { row.factor }), &serial);
+    let mut round_up = RoundUp::new(spec, &semantics, Optimisations::default());
+    let mut judged = Judged { serial: serial.len(), ..Judged::default() };
+    for (history, ended) in &explored.histories {
+        let typed =
+            history.map(|operation| (S::op(&operation.op), operation.outcome.map(|ret| S::ret(&operation.op, ret))));
+        let of_paper = round_up.check(&typed, &Budget::unlimited());
+        judged.sequentializations += of_paper.stats.sequentializations;
+        judged.permutations += of_paper.stats.permutations;
+        let is_right = if is_strict {
+            check(spec, &typed, &Config::new()).verdict.is_accepted()
+        } else {
+            of_paper.verdict.is_accepted()
+        };
+        judged.wrong += usize::from(!is_right || *ended != Ended::Complete);
+    }
+    judged.elapsed = started.elapsed();
+    judged
+}
+
+fn judge(row: &Row, explored: &Explored, is_strict: bool) -> Judged {
+    match row.order {
+        Order::Queue => judged(&Queue::new(), row, explored, is_strict),
+        Order::Stack => judged(&Stack::new(), row, explored, is_strict),
+        Order::PriorityQueue => judged(&PriorityQueue::new(), row, explored, is_strict),
+    }
+}
+
+/// How long a program is explored, at most.
+const MOST: Duration = Duration::from_secs(60);
+/// The same if the object's choices are explored too.
+const MOST_WITH_CHOICES: Duration = Duration::from_secs(10);
+
+fn print(row: &Row, is_strict: bool) {
+    let Row { name, threads, main, paper, factor, .. } = row;
+    let by_seed = explored(row, 2, Some(1), MOST);
+    let judged = judge(row, &by_seed, is_strict);
+    let all = explored(row, 2, None, MOST_WITH_CHOICES);
+    let of_all = judge(row, &all, is_strict);
+    let is_wrong = |wrong: usize| if wrong > 0 { "yes" } else { "no" };
+    let expected = if paper.0 > 0 { "yes" } else { "no" };
+    let found = is_wrong(judged.wrong + of_all.wrong);
+    let agrees = if expected == found { expected.to_owned() } else { format!("**{found}, not {expected}**") };
+    let counted = if is_strict { judged.sequentializations } else { judged.permutations };
+    let ended = if all.is_complete { "" } else { ", cut off" };
+    println!(
+        "| {name} | {factor} | {}*{}+{} | {agrees} | {} | {}/{} | {}/{} | {} | {} | {counted} | {:.3} s | {:.2} s | {}/{}, {:.2} s{ended} |",
+        threads[0].len(),
+        threads[1].len(),
+        main.0 + main.1,
+        judged.serial,
+        paper.0,
+        paper.1,
+        judged.wrong,
+        by_seed.histories.len(),
+        by_seed.executions,
+        paper.2,
+        (by_seed.elapsed + judged.elapsed).as_secs_f64(),
+        paper.3,
+        of_all.wrong,
+        all.histories.len(),
+        (all.elapsed + of_all.elapsed).as_secs_f64(),
+    );
+}
+
+/// Prints the tables.
+pub(crate) fn tables() {
+    for (title, is_strict, rows) in
+        [("Table II", true, table_2()), ("Table III", false, table_3()), ("Table V", false, table_5())]
+    {
+        let counted = if is_strict { "sequentializations" } else { "permutations" };
+        println!("{title}\n");
+        println!(
+            "| object | K | calls | violation | serial histories | wrong histories, paper | wrong histories | executions | {counted}, paper | {counted} | time | time, paper | with choices explored |"
+        );
+        println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+        for row in &rows {
+            print(row, is_strict);
+        }
+        println!();
+    }
+}
+
+/// A program of the quasi objects: what it has, by the calls of both threads and of the main thread.
+fn sizes(calls: &str) -> ([&'static str; 2], (u32, u32)) {
+    match calls {
+        "2*2+0" => (["ir", "ir"], (0, 0)),
+        "2*2+4" => (["ii", "rr"], (2, 2)),
+        "3*3+4" => (["iii", "rrr"], (2, 2)),
+        "2*3+3" => (["ii", "rrr"], (2, 1)),
+        "3*3+2" => (["iii", "rrr"], (1, 1)),
+        "3*4+1" => (["iii", "rrrr"], (1, 0)),
+        "4*4+0" => (["iiii", "rrrr"], (0, 0)),
+        other => panic!("no program has {other} calls"),
+    }
+}
+
+fn row(
+    name: &'static str,
+    order: Order,
+    calls: &str,
+    make: fn(usize) -> Box<dyn Collection>,
+    paper: (u32, u32, u32, f64),
+) -> Row {
+    let (threads, main) = sizes(calls);
+    Row { name, make, order, factor: K, threads, main, paper }
+}
+
+fn quasi_queue(factor: usize) -> Box<dyn Collection> {
+    Box::new(QuasiQueue::new(factor))
+}
+
+fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
+    let [queue_1, queue_2, queue_3, stack_1, stack_2, stack, priority, priority_2] = paper;
+    vec![
+        row(
+            "Quasi Queue b1",
+            Order::Queue,
+            "2*2+4",
+            |factor| Box::new(QuasiQueue::faulty(factor, quasi_queue::Fault::LongSegments)),
+            queue_1,
+        ),
+        row(
+            "Quasi Queue b2",
+            Order::Queue,
+            "2*2+4",
+            |factor| Box::new(QuasiQueue::faulty(factor, quasi_queue::Fault::RemovedTwice)),
+            queue_2,
+        ),
+        row(
+            "Quasi Queue b3",
+            Order::Queue,
+            "2*2+4",
+            |factor| Box::new(QuasiQueue::faulty(factor, quasi_queue::Fault::EmptyAtGap)),
+            queue_3,
+        ),
+        row(
+            "Quasi Stack b1",
+            Order::Stack,
+            "2*2+4",
+            |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::EmptyOnConflict)),
+            stack_1,
+        ),
+        row(
+            "Quasi Stack b2",
+            Order::Stack,
+            "2*2+4",
+            |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::TooDeep)),
+            stack_2,
+        ),
+        row("Quasi Stack", Order::Stack, "2*2+4", |factor| Box::new(QuasiStack::new(factor)), stack),
+        row(
+            "Quasi Priority Queue",
+            Order::PriorityQueue,
+            "2*2+4",
+            |factor| Box::new(QuasiPriorityQueue::new(factor)),
+            priority,
+        ),
+        row(
+            "Quasi Priority Queue b2",
+            Order::PriorityQueue,
+            "2*2+4",
+            |factor| Box::new(QuasiPriorityQueue::faulty(factor, quasi_priority_queue::Fault::BeyondWindow)),
+            priority_2,
+        ),
+    ]
+}
+
+fn table_2() -> Vec<Row> {
+    let mut rows = vec![
+        row("IQueue", Order::Queue, "2*2+0", |_| Box::new(IQueue::faulty(iqueue::Fault::EmptyAtGap)), (2, 6, 13, 0.3)),
+        row("Herlihy/Wing queue", Order::Queue, "2*2+0", |_| Box::new(HerlihyWingQueue::new()), (0, 4, 9, 0.2)),
+    ];
+    for (calls, paper) in [
+        ("2*2+4", (16, 16, 61, 2.5)),
+        ("3*3+4", (64, 64, 505, 43.7)),
+        ("2*3+3", (24, 32, 169, 8.3)),
+        ("3*3+2", (108, 118, 1033, 83.0)),
+        ("3*4+1", (149, 198, 2260, 308.0)),
+        ("4*4+0", (274, 476, 8484, 2254.0)),
+    ] {
+        rows.push(row("Quasi Queue", Order::Queue, calls, quasi_queue, paper));
+    }
+    rows.extend(faulty_rows([
+        (91, 91, 409, 17.8),
+        (91, 91, 409, 18.1),
+        (141, 141, 653, 26.9),
+        (9, 9, 34, 1.6),
+        (16, 16, 61, 2.5),
+        (0, 16, 61, 2.5),
+        (16, 16, 61, 4.9),
+        (125, 125, 532, 27.0),
+    ]));
+    rows
+}
+
+fn table_3() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (calls, factor, paper) in [
+        ("2*2+4", 2, (0, 16, 1708, 2.9)),
+        ("3*3+4", 2, (0, 64, 73_730, 333.0)),
+        ("2*3+3", 2, (0, 32, 4732, 9.6)),
+        ("3*3+2", 2, (0, 118, 28_924, 94.0)),
+        ("3*4+1", 2, (0, 198, 63_280, 340.0)),
+        ("4*4+0", 2, (0, 476, 237_552, 2456.0)),
+        ("2*3+3", 3, (0, 32, 8112, 14.9)),
+        ("3*3+2", 3, (0, 118, 49_584, 156.0)),
+        ("3*4+1", 3, (0, 198, 108_480, 615.0)),
+        ("4*4+0", 3, (0, 476, 407_232, 4172.0)),
+    ] {
+        rows.push(Row { factor, ..row("Quasi Queue", Order::Queue, calls, quasi_queue, paper) });
+    }
+    rows.extend(faulty_rows([
+        (41, 91, 11_452, 20.1),
+        (91, 91, 11_452, 20.2),
+        (73, 141, 18_284, 31.0),
+        (9, 9, 2108, 3.5),
+        (6, 16, 1708, 2.8),
+        (0, 16, 1708, 2.8),
+        (0, 16, 1708, 4.7),
+        (54, 125, 6384, 20.0),
+    ]));
+    rows
+}
+
+fn table_5() -> Vec<Row> {
+    type Make = fn(usize) -> Box<dyn Collection>;
+    let objects: [(&'static str, Order, Make, [(u32, u32, u32, f64); 3]); 7] = [
+        (
+            "sl-queue",
+            Order::Queue,
+            |_| Box::new(SlQueue::faulty(sl_queue::Fault::NoLock)),
+            [(0, 2, 1032, 1.61), (1, 2, 1032, 1.78), (4, 8, 5160, 7.21)],
+        ),
+        (
+            "t-stack",
+            Order::Stack,
+            |_| Box::new(Treiber(TreiberStack::new())),
+            [(0, 8, 5160, 7.6), (0, 8, 5160, 7.7), (0, 8, 5160, 7.8)],
+        ),
+        (
+            "ms-queue",
+            Order::Queue,
+            |_| Box::new(MichaelScott(MsQueue::new())),
+            [(0, 3, 1720, 2.94), (0, 31, 20_984, 32.47), (0, 12, 7912, 12.33)],
+        ),
+        (
+            "rd-queue",
+            Order::Queue,
+            |factor| Box::new(RdQueue::new(factor)),
+            [(0, 5, 3096, 5.97), (0, 31, 20_984, 37.83), (0, 4, 2408, 7.31)],
+        ),
+        (
+            "bk-queue",
+            Order::Queue,
+            |factor| Box::new(BkQueue::new(factor, 16)),
+            [(0, 29, 19_608, 34.45), (0, 41, 27_864, 50.98), (0, 24, 16_168, 28.11)],
+        ),
+        (
+            "ubk-queue",
+            Order::Queue,
+            |factor| Box::new(UbkQueue::new(factor)),
+            [(0, 21, 14_104, 35.71), (0, 41, 27_864, 61.94), (0, 52, 35_432, 68.21)],
+        ),
+        (
+            "k-stack",
+            Order::Stack,
+            |factor| Box::new(KStack::faulty(factor, k_stack::Fault::SecondRead)),
+            [(11, 69, 47_128, 89.0), (0, 12, 7192, 15.13), (0, 8, 5160, 9.46)],
+        ),
+    ];
+    let programs = [(["i", "r"], (6, 6)), (["i", "i"], (5, 7)), (["r", "r"], (7, 5))];
+    let mut rows = Vec::new();
+    for (name, order, make, papers) in objects {
+        for ((threads, main), paper) in programs.into_iter().zip(papers) {
+            rows.push(Row { name, make, order, factor: K, threads, main, paper });
+        }
+    }
+    rows
+}
