@@ -154,7 +154,13 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             }
             .expect("events of a process stay in their order");
         }
-        builder.finish()
+        let history = builder.finish();
+        // Those that are open where it is cut off have synchronised, with the results they have, or not.
+        if random.chance(1, 4) {
+            history.truncate(random.below(history.events().len() as u32 + 1) as usize)
+        } else {
+            history
+        }
     }
 
     fn algorithms(&self) -> Vec<SyncAlgorithm> {

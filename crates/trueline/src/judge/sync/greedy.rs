@@ -1,7 +1,7 @@
 //! Pairs of executions, without a state, where partners are interchangeable.
 //!
 //! The executions are gone through by their returns. One that returns and has no partner takes, of the open ones that fit,
-//! the one that returns first; those that never return come last.
+//! the one that returns first; those that never return come last, and of these last of all those without a result.
 //!
 //! *Why this is exact.* Take a matching that covers all that returned and agrees with the choices so far. Let x return
 //! next, with y the choice and z its partner in the matching. Both contain the instant of x's return. If y has no partner
@@ -82,7 +82,7 @@ impl Scan {
                 .iter()
                 .copied()
                 .filter(|other| fits(task, &state, op, *other))
-                .min_by_key(|other| task.return_position(*other));
+                .min_by_key(|other| (task.return_position(*other), task.result(*other).is_none()));
             match (partner, is_alone(task, &state, op)) {
                 (Some(_), true) => return Err(LimitKind::Refused(REFUSED)),
                 (Some(partner), false) => {

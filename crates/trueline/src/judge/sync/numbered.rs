@@ -45,7 +45,9 @@ trait ByNumber: Sync {
 /// A specification with numbers for its operations, results and states.
 pub(super) struct Numbered<'s, S: SyncSpec> {
     spec: &'s S,
-    ops: Vec<S::Op>,
+    /// With the result that it must have, of one that need not have taken effect. Those that returned are compared where
+    /// they return.
+    ops: Vec<(S::Op, Option<S::Ret>)>,
     /// Those that were met, and in the beginning those of the history.
     results: Mutex<Numbers<S::Ret>>,
     states: Mutex<Numbers<S::State>>,
@@ -66,7 +68,11 @@ impl<'s, S: SyncSpec> Numbered<'s, S> {
                 Outcome::Returned(result) => Outcome::Returned(results.number(result)),
                 Outcome::Optional(result) => Outcome::Optional(results.number(result)),
             };
-            (ops.number(&operation.op), outcome)
+            let known = match &operation.outcome {
+                Outcome::Optional(result) => Some(result.clone()),
+                Outcome::Pending | Outcome::Returned(_) => None,
+            };
+            (ops.number(&(operation.op.clone(), known)), outcome)
         });
         let numbers = Self { spec, ops: ops.all, results: Mutex::new(results), states: Mutex::new(Numbers::new()) };
         (numbers, numbered)
@@ -82,7 +88,7 @@ impl<'s, S: SyncSpec> Numbered<'s, S> {
     }
 
     fn ops(&self, ops: &[&u32]) -> Vec<&S::Op> {
-        ops.iter().map(|op| &self.ops[**op as usize]).collect()
+        ops.iter().map(|op| &self.ops[**op as usize].0).collect()
     }
 }
 
@@ -96,7 +102,7 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     }
 
     fn place(&self, op: u32) -> u32 {
-        self.spec.place(&self.ops[op as usize])
+        self.spec.place(&self.ops[op as usize].0)
     }
 
     fn extends(&self, state: u32, ops: &[&u32]) -> bool {
@@ -104,7 +110,10 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     }
 
     fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32> {
-        let outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
+        let is_known =
+            |(op, result): (&&u32, &S::Ret)| self.ops[**op as usize].1.as_ref().is_none_or(|known| known == result);
+        let mut outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
+        outcomes.retain(|(_, results)| ops.iter().zip(results).all(is_known));
         let (mut states, mut results) = (lock(&self.states), lock(&self.results));
         let mut number = |(state, of_group): (S::State, Vec<S::Ret>)| {
             (states.number(&state), of_group.iter().map(|result| results.number(result)).collect())

@@ -65,6 +65,8 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
 
     /// The history of steps: both in the interval of their execution, or, if it is `delayed`, the second at its return.
     ///
+    /// What optional executions return, if they take effect, is not in it: [`check`](Self::check) sees to that.
+    ///
     /// # Errors
     /// If it is delayed and the number of those who synchronise is not always the same: then it may matter when an execution
     /// returned, and that is not in the log.

@@ -131,7 +131,7 @@ pub trait SyncSpec: Sync {
     fn synchronise(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret>;
 
     /// Of an object without state whose executions synchronise in pairs: whether the partners of this execution are
-    /// *interchangeable*. If it fits y and z, then whatever fits y fits z too, or y has not returned and z has. An execution
+    /// *interchangeable*. If it fits y and z, then whatever fits y fits z too, or y has no result and z has. An execution
     /// without a result fits another if it may be given one with which it does. Then a greedy algorithm is exact.
     fn is_interchangeable(&self, op: &Self::Op, result: Option<&Self::Ret>) -> bool {
         let _ = (op, result);
