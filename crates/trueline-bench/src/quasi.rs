@@ -118,7 +118,7 @@ impl<S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> Row<'_, S, R> {
                 spoil(&mut events, self.is_value);
             }
             let history = history(&events);
-            let budget = Budget::unlimited().memory(2 << 30).time(std::time::Duration::from_secs(60));
+            let budget = Budget::unlimited().memory(2 << 30).time(std::time::Duration::from_secs(10));
             let judgement = check(&self.spec, &history, &self.semantics, QuasiAlgorithm::Auto, &budget);
             let stats = &judgement.stats;
             let verdict = match &judgement.verdict {

@@ -18,7 +18,8 @@
 //! | [`compete`] | not knowing which | a single core |
 //!
 //! [`shrink`] reduces a history that was rejected to the few operations that this rests on. [`sync`] judges objects whose
-//! operations wait for each other, and [`interval`] those whose operations take effect in several steps.
+//! operations wait for each other, [`interval`] those whose operations take effect in several steps, and [`quasi`] whether
+//! operations are not far out of order.
 
 mod algorithm;
 pub mod auto;

@@ -6,12 +6,13 @@ use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{History, Interval, Outcome, from_intervals};
 use trueline::spec::{
     Array, ArrayOp, ArrayRet, Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, CasRegister,
-    CasRegisterOp, CasRegisterRet, Counter, CounterOp, CounterRet, Deque, DequeOp, DequeRet, FetchAdd, FetchAddOp, Kv,
-    KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp, MultiRegister, MultiRegisterOp,
-    MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp, OnceCellRet, Outcomes,
-    PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet,
-    RwLock, RwLockOp, Semaphore, SemaphoreOp, Set, SetOp, SetRet, Spec, Stack, StackHeights, StackHeightsOp,
-    StackHeightsRet, StackOp, StackRet,
+    CasRegisterOp, CasRegisterRet, Counter, CounterOp, CounterRet, Deque, DequeOp, DequeRet, DisplacementQueue,
+    FetchAdd, FetchAddOp, Kv, KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp, MultiRegister,
+    MultiRegisterOp, MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp,
+    OnceCellRet, Outcomes, PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Register,
+    RegisterOp, RegisterRet, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack, RwLock, RwLockOp, Semaphore,
+    SemaphoreOp, Set, SetOp, SetRet, Spec, Stack, StackHeights, StackHeightsOp, StackHeightsRet, StackOp, StackRet,
+    Stuttering,
 };
 
 /// A specification with made-up operations and results.
@@ -672,6 +673,86 @@ family!(
             let length = random.below(3);
             LogRet::Values((0..length).map(|_| small(random)).collect())
         }
+    }
+);
+
+family!(
+    RelaxedQueues,
+    RelaxedQueue<u8>,
+    "k-fifo that may claim to be empty",
+    RelaxedQueue::k_fifo(1).relaxed_empty(true),
+    |random, _| match random.below(9) {
+        0..=3 => QueueOp::Enqueue(small(random)),
+        4 => QueueOp::Peek,
+        _ => QueueOp::Dequeue,
+    },
+    |random, op| match op {
+        QueueOp::Enqueue(_) => QueueRet::Done,
+        _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    DisplacementQueues,
+    DisplacementQueue<u8>,
+    "displacement-queue",
+    DisplacementQueue::new(1),
+    |random, _| match random.below(9) {
+        0..=3 => QueueOp::Enqueue(small(random)),
+        4 => QueueOp::Peek,
+        _ => QueueOp::Dequeue,
+    },
+    |random, op| match op {
+        QueueOp::Enqueue(_) => QueueRet::Done,
+        _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    StutteringQueues,
+    Stuttering<Queue<u8>>,
+    "stuttering queue",
+    Stuttering::new(Queue::new(), 1),
+    |random, _| match random.below(9) {
+        0..=3 => QueueOp::Enqueue(small(random)),
+        4 => QueueOp::Peek,
+        _ => QueueOp::Dequeue,
+    },
+    |random, op| match op {
+        QueueOp::Enqueue(_) => QueueRet::Done,
+        _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    RelaxedStacks,
+    RelaxedStack<u8>,
+    "k-stack",
+    RelaxedStack::new(1).lateness(true),
+    |random, _| match random.below(9) {
+        0..=3 => StackOp::Push(small(random)),
+        4 => StackOp::Top,
+        _ => StackOp::Pop,
+    },
+    |random, op| match op {
+        StackOp::Push(_) => StackRet::Done,
+        _ => StackRet::Value(random.chance(2, 3).then(|| small(random))),
+    }
+);
+
+family!(
+    RelaxedPriorityQueues,
+    RelaxedPriorityQueue<u8>,
+    "k-priority-queue",
+    RelaxedPriorityQueue::new(1).lateness(true),
+    |random, _| match random.below(9) {
+        0..=3 => PriorityQueueOp::Insert(small(random)),
+        4 => PriorityQueueOp::PeekMin,
+        _ => PriorityQueueOp::DeleteMin,
+    },
+    |random, op| match op {
+        PriorityQueueOp::Insert(_) => PriorityQueueRet::Done,
+        _ => PriorityQueueRet::Value(random.chance(2, 3).then(|| small(random))),
     }
 );
 

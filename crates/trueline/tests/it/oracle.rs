@@ -10,9 +10,10 @@ use trueline::spec::Spec;
 use trueline::verdict::{Evidence, LimitKind, Verdict};
 
 use crate::families::{
-    Arrays, Bags, BoundedQueues, CasRegisters, Counters, Deques, Family, FetchAdds, HistoryOf, Kvs, Logs, Maps,
-    MultiRegisterWildcards, MultiRegisters, Multisets, Mutexes, OnceCells, OneStrings, OwnedMutexes, PriorityQueues,
-    Queues, Registers, Ret, RwLocks, Semaphores, Sets, Stacks, StacksWithHeights, Wildcards, history,
+    Arrays, Bags, BoundedQueues, CasRegisters, Counters, Deques, DisplacementQueues, Family, FetchAdds, HistoryOf, Kvs,
+    Logs, Maps, MultiRegisterWildcards, MultiRegisters, Multisets, Mutexes, OnceCells, OneStrings, OwnedMutexes,
+    PriorityQueues, Queues, Registers, RelaxedPriorityQueues, RelaxedQueues, RelaxedStacks, Ret, RwLocks, Semaphores,
+    Sets, Stacks, StacksWithHeights, StutteringQueues, Wildcards, history,
 };
 
 /// Every checker on its own, as it is by default and in competition.
@@ -328,6 +329,31 @@ fn rwlock() {
 }
 
 #[test]
+fn relaxed_queue() {
+    agree::<RelaxedQueues>(COUNT, 60 << 32);
+}
+
+#[test]
+fn displacement_queue() {
+    agree::<DisplacementQueues>(COUNT, 61 << 32);
+}
+
+#[test]
+fn stuttering_queue() {
+    agree::<StutteringQueues>(COUNT, 62 << 32);
+}
+
+#[test]
+fn relaxed_stack() {
+    agree::<RelaxedStacks>(COUNT, 63 << 32);
+}
+
+#[test]
+fn relaxed_priority_queue() {
+    agree::<RelaxedPriorityQueues>(COUNT, 64 << 32);
+}
+
+#[test]
 fn semaphore() {
     agree::<Semaphores>(COUNT, 25 << 32);
 }
@@ -518,5 +544,10 @@ mod soak {
         log: Logs,
         rwlock: RwLocks,
         semaphore: Semaphores,
+        relaxed_queue: RelaxedQueues,
+        displacement_queue: DisplacementQueues,
+        stuttering_queue: StutteringQueues,
+        relaxed_stack: RelaxedStacks,
+        relaxed_priority_queue: RelaxedPriorityQueues,
     }
 }

@@ -326,7 +326,7 @@ type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 ///     builder.call(0, QueueOp::Enqueue(value))?;
 ///     builder.ret(0, QueueRet::Done)?;
 /// }
-/// for value in [3, 1, 2] {
+/// for value in [3, 2, 1] {
 ///     builder.call(0, QueueOp::Dequeue)?;
 ///     builder.ret(0, QueueRet::Value(Some(value)))?;
 /// }

@@ -157,7 +157,7 @@ impl QuasiAlgorithm {
 /// }
 /// let history = builder.finish();
 /// let judgement =
-///     check(&Stack::new(), &history, &Semantics::whole_domain(1), QuasiAlgorithm::Auto, &Budget::unlimited());
+///     check(&Stack::new(), &history, &Semantics::whole_domain(0), QuasiAlgorithm::Auto, &Budget::unlimited());
 /// let evidence = judgement.verdict.evidence().expect("it is no stack");
 /// assert_eq!(evidence.quasi.as_ref().map(|quasi| quasi.more), Some(MoreFactor::By(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())

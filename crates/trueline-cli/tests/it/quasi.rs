@@ -1,0 +1,71 @@
+//! `check` for quasi linearizability, and by relaxed specifications.
+
+use super::{Scratch, json, run};
+
+/// 1, 2 and 3 go in; 3, 1 and 2 come out.
+const OUT_OF_ORDER: &str = r#"{"process":0,"f":"enqueue","value":1,"call":1,"return":2}
+{"process":0,"f":"enqueue","value":2,"call":3,"return":4}
+{"process":0,"f":"enqueue","value":3,"call":5,"return":6}
+{"process":1,"f":"dequeue","result":3,"call":7,"return":8}
+{"process":1,"f":"dequeue","result":1,"call":9,"return":10}
+{"process":1,"f":"dequeue","result":2,"call":11,"return":12}
+"#;
+
+#[test]
+fn a_queue_that_is_a_little_out_of_order() {
+    let scratch = Scratch::new("quasi");
+    let file = scratch.file("q.jsonl", OUT_OF_ORDER);
+    let check = |args: &[&str]| run(&[&["check"], args, &[file.as_str()]].concat());
+    for (args, code) in [
+        (&["--spec", "queue"][..], 1),
+        (&["--spec", "quasi-queue:0"], 1),
+        (&["--spec", "quasi-queue:1"], 0),
+        (&["--spec", "queue", "--factor", "1"], 0),
+        (&["--spec", "queue", "--criterion", "quasi", "--factor", "enq=0,deq=1"], 1),
+        (&["--spec", "queue", "--factor", "enq=0,deq=2"], 0),
+        (&["--spec", "quasi-queue:0", "--factor", "2", "--algorithm", "brute"], 0),
+        (&["--spec", "quasi-queue:1", "--algorithm", "jit-graph"], 3),
+        (&["--spec", "k-fifo:1"], 1),
+        (&["--spec", "k-fifo:2:empty"], 0),
+        (&["--spec", "out-of-order-queue:2"], 0),
+        (&["--spec", "displacement-queue:2"], 0),
+        (&["--spec", "displacement-queue:1"], 1),
+    ] {
+        let judged = check(args);
+        assert_eq!(judged.code, code, "{args:?}: {judged:?}");
+    }
+}
+
+#[test]
+fn the_report_says_which_criterion_and_how_far_off() {
+    let scratch = Scratch::new("quasi-report");
+    let file = scratch.file("q.jsonl", OUT_OF_ORDER);
+    let judged = run(&["check", "--spec", "queue", "--factor", "enq=0,deq=1", &file]);
+    let reason = "it is not quasi linearizable by class (enqueue 0, dequeue 1); it would be with factors larger by 1, and not by less";
+    assert!(judged.stdout.contains(reason), "{}", judged.stdout);
+    assert!(judged.stdout.contains("the longest beginning of a legal order that was found"), "{}", judged.stdout);
+    assert!(judged.stdout.contains("out of reach behind it"), "{}", judged.stdout);
+    let judged = json(&run(&["check", "--spec", "quasi-queue:3", "--json", &file]).stdout);
+    assert_eq!(judged["criterion"], "quasi linearizable as a whole (3)");
+    assert_eq!(judged["verdict"], "accepted");
+}
+
+#[test]
+fn factors_that_are_wrong_get_a_hint() {
+    let scratch = Scratch::new("quasi-faults");
+    let file = scratch.file("q.jsonl", OUT_OF_ORDER);
+    for (args, hint) in [
+        (&["--spec", "queue", "--criterion", "quasi"][..], "--factor enq=0,deq=4"),
+        (&["--spec", "queue", "--factor", "deq=4"], "add enqueue=0"),
+        (&["--spec", "queue", "--factor", "enqeue=4"], "did you mean `enqueue`?"),
+        (&["--spec", "queue", "--factor", "enq=4,enqueue=3"], "two factors"),
+        (&["--spec", "queue", "--factor", "much"], "such as 2, or enq=0,deq=4"),
+        (&["--spec", "sync-channel", "--factor", "2"], "leave it out"),
+        (&["--spec", "quasi-queue"], "needs its factor"),
+        (&["--spec", "k-stack:2:full"], "k-stack:2:empty"),
+    ] {
+        let judged = run(&[&["check"], args, &[file.as_str()]].concat());
+        assert_eq!(judged.code, 2, "{args:?}: {judged:?}");
+        assert!(judged.stderr.contains(hint), "{args:?}: {judged:?}");
+    }
+}
