@@ -291,6 +291,20 @@ fn reduction_loses_no_history_of_locks_and_conditions() {
 }
 
 #[test]
+fn without_reduction_there_are_all_interleavings() {
+    // A call and so many loads each, in any order.
+    for (loads, interleavings) in [([1, 1], 6), ([2, 2], 20), ([2, 3], 35), ([4, 4], 252)] {
+        let program = program(&loads.map(|loads| vec![vec![Load(0); loads]]));
+        let (all, report) = histories(&program, &settings(Search::Unreduced));
+        assert_eq!((report.executions, all.len()), (interleavings, 3), "{loads:?}");
+        // They do not depend on each other, and one is before the other, or not.
+        let (reduced, report) = histories(&program, &settings(Search::Exhaustive));
+        assert_eq!(reduced, all);
+        assert!(report.executions - report.redundant <= 4, "{report:?}");
+    }
+}
+
+#[test]
 fn without_preemptions_there_are_the_serial_executions_of_what_does_not_wait() {
     let threads = vec![vec![vec![Load(0), Store(0, 1)], vec![Add(0)]], vec![vec![Store(0, 5), Load(1)], vec![Load(0)]]];
     let program = program(&threads);

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod cores;
+mod explore;
 mod limits;
 mod listings;
 mod objects;

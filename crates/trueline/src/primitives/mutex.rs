@@ -83,10 +83,7 @@ impl<T> Mutex<T> {
         };
         world::tell(access, "try_lock", (0, u64::from(value.is_some())));
         // Not by `map`: the guard remembers who has called.
-        match value {
-            Some(value) => Some(self.guard(value)),
-            None => None,
-        }
+        Some(self.guard(value?))
     }
 
     #[track_caller]

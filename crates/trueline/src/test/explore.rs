@@ -329,7 +329,7 @@ impl Exploring {
 
     fn program(&self, token: &Token) -> Program {
         let plan = &self.plan;
-        let (mut before, mut after) = (plan.workload.before.clone(), plan.workload.after.clone());
+        let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
         let (threads, seed): (Vec<Behaviour>, u64) = match &token.program {
             Source::Seed(seed) => {
                 let calls = plan.made_up(&token.shape, *seed);
@@ -345,13 +345,8 @@ impl Exploring {
                 (vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], *seed)
             }
             Source::Listed { calls, number } => {
-                let programs = Programs::new(&plan.workload, calls, |number| plan.meaning(number));
-                let listed = programs.get(*number);
-                let Listed { threads, before: first, after: last } =
-                    listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls"));
-                before.extend(first);
-                after = last.into_iter().chain(after).collect();
-                (threads.into_iter().map(Behaviour::Calls).collect(), 0)
+                let listed = plan.listed(calls, *number);
+                return listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls"));
             }
         };
         let (fewest, most) = token.shape.operations;
@@ -558,6 +553,22 @@ impl Plan {
     /// They may not where threads choose what they call so that nobody waits in vain.
     pub fn takes_calls(&self) -> bool {
         self.choose.is_none() || self.workload.kinds.iter().all(|kind| kind.may_block)
+    }
+
+    /// The program of this number among those with so many calls, for whoever explores it by
+    /// [`systematic::explore`] and judges by [`Plan::is_right`].
+    pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
+        let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
+        let Listed { threads, before, after } = programs.get(number)?;
+        Some(Program {
+            make: Arc::clone(&self.make),
+            kinds: self.workload.kinds.clone().into(),
+            threads: threads.into_iter().map(Behaviour::Calls).collect(),
+            before: self.workload.before.iter().cloned().chain(before).collect(),
+            after: after.into_iter().chain(self.workload.after.iter().cloned()).collect(),
+            operations: 0,
+            seed: 0,
+        })
     }
 
     /// The same test with this program only: what each thread calls.

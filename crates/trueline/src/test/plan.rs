@@ -350,8 +350,11 @@ impl Plan {
         })
     }
 
-    /// Whether the history is right; `None` if it was not decided in time.
-    pub(super) fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
+    /// Whether a history of this test is right; `None` if it was not decided in time.
+    ///
+    /// # Panics
+    /// If an operation returns what its specification cannot read.
+    pub fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
         let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
         match &*self.judge {
             Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),

@@ -362,7 +362,7 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
     let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
     let mut wrong = std::mem::take(&mut *lock(&shared.wrong));
     wrong.truncate(settings.collect.max(1));
-    let histories = lock(&shared.histories).len() as u64;
+    let histories = shared.count();
     Report {
         executions: load(&shared.executions),
         redundant: load(&shared.redundant),
@@ -410,8 +410,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A history as it is remembered: its events, and how it ended.
-type Known = (Box<[Event]>, u8);
+/// Histories that are remembered, by how they ended.
+type Known = [HashSet<Box<[Event]>>; 4];
 
 /// What all threads that explore share.
 struct Shared {
@@ -424,7 +424,7 @@ struct Shared {
     redundant: AtomicU64,
     diverged: AtomicU64,
     operations: AtomicU64,
-    histories: Mutex<HashSet<Known>>,
+    histories: Mutex<Known>,
     wrong: Mutex<Vec<Execution>>,
     /// Whether something was left out.
     is_cut_off: AtomicBool,
@@ -448,7 +448,7 @@ impl Shared {
         while let Some(job) = self.jobs.take() {
             let controller = Controller::new(self.program.clone(), rules(&self.settings), self.strategy(job));
             let shared = Arc::clone(self);
-            let mut known = HashSet::<Known>::new();
+            let mut known = Known::default();
             let mut key: Vec<Event> = Vec::new();
             let mut count = 0;
             engine::run(
@@ -512,18 +512,23 @@ impl Shared {
         }
     }
 
+    /// How many histories there are.
+    fn count(&self) -> u64 {
+        lock(&self.histories).iter().map(|histories| histories.len() as u64).sum()
+    }
+
     fn tell(&self) {
         if let Some(watch) = &self.settings.watch {
             watch(Progress {
                 executions: self.executions.load(Ordering::Relaxed),
-                histories: lock(&self.histories).len() as u64,
+                histories: self.count(),
                 elapsed: self.started.elapsed(),
             });
         }
     }
 
     /// The execution, if its history is new.
-    fn look(&self, raw: &Raw<'_>, key: &mut Vec<Event>, known: &mut HashSet<Known>) -> Option<Execution> {
+    fn look(&self, raw: &Raw<'_>, key: &mut Vec<Event>, known: &mut Known) -> Option<Execution> {
         self.executions.fetch_add(1, Ordering::Relaxed);
         let ending = match raw.ending {
             Ending::Redundant => {
@@ -543,20 +548,12 @@ impl Shared {
         key.clear();
         key.extend_from_slice(raw.events);
         in_order(key);
-        // The key is lent, so that a history that is known costs no memory.
-        let looked_up: Known = (std::mem::take(key).into_boxed_slice(), ending);
-        let is_new = !known.contains(&looked_up);
-        let result = if is_new && lock(&self.histories).insert(looked_up.clone()) {
-            Some(Execution::new(raw, &self.program.kinds))
-        } else {
-            None
-        };
-        if is_new {
-            known.insert(looked_up);
-        } else {
-            *key = looked_up.0.into_vec();
+        // Each thread asks itself first.
+        if known[ending].contains(&key[..]) {
+            return None;
         }
-        result
+        known[ending].insert(key[..].into());
+        lock(&self.histories)[ending].insert(key[..].into()).then(|| Execution::new(raw, &self.program.kinds))
     }
 
     fn judge(&self, execution: Execution) {

@@ -1,0 +1,96 @@
+//! `explore`: all schedules of small programs.
+
+use super::{json, run};
+
+#[test]
+fn a_correct_object_is_accepted_when_all_was_explored() {
+    let args = ["explore", "treiber-stack", "--calls", "1*1+2"];
+    let explored = run(&args);
+    assert_eq!(explored.code, 0, "{explored:?}");
+    assert!(explored.stdout.starts_with("treiber-stack: accepted\n"), "{explored:?}");
+    assert!(explored.stdout.contains("  all were explored\n"), "{explored:?}");
+    assert!(explored.stderr.is_empty(), "nothing to say off a terminal: {explored:?}");
+    let object = json(&run(&[&args[..], &["--json"]].concat()).stdout);
+    let expected = [("name", "treiber-stack"), ("verdict", "accepted"), ("algorithm", "auto")];
+    assert!(expected.iter().all(|(field, value)| object[*field] == *value), "{object}");
+    assert!(object["complete"] == true && object["programs"] == 3 && object["preemptions"].is_null(), "{object}");
+    for field in ["executions", "histories", "operations", "elapsed_ns"] {
+        assert!(object[field].as_u64().is_some_and(|number| number > 0), "{field} of {object}");
+    }
+    let bounded = json(&run(&[&args[..], &["--json", "--preemptions", "1"]].concat()).stdout);
+    assert!(bounded["preemptions"] == 1 && bounded["complete"] == true, "{bounded}");
+    assert!(bounded["histories"].as_u64() <= object["histories"].as_u64(), "{bounded}");
+    let shared = json(&run(&[&args[..], &["--json", "--threads-os", "3"]].concat()).stdout);
+    assert_eq!(shared["histories"], object["histories"], "whoever explores them");
+}
+
+#[test]
+fn a_fault_is_found_told_step_by_step_and_made_again() {
+    let name = "treiber-stack-faulty-aba";
+    let explored = run(&["explore", name, "--calls", "2*2+2", "--json"]);
+    assert_eq!(explored.code, 1, "{explored:?}");
+    let object = json(&explored.stdout);
+    assert!(object["verdict"] == "rejected" && object["why"] == "is not linearizable", "{object}");
+    let history = object["history"].as_str().expect("a path");
+    assert_eq!(run(&["check", "--spec", "stack", history]).code, 1, "what was saved is not linearizable");
+    let steps = std::fs::read_to_string(object["steps"].as_str().expect("a path")).expect("it was saved");
+    assert!(steps.contains("compare_exchange") && steps.contains("treiber_stack.rs:"), "{steps}");
+    let replay = object["replay"].as_str().expect("a token");
+    for command in ["explore", "test"] {
+        let again = run(&[command, name, "--replay", replay]);
+        assert_eq!(again.code, 1, "{again:?}");
+        for expected in ["is not linearizable", "step by step", "compare_exchange", replay] {
+            assert!(again.stdout.contains(expected), "{expected} in {}", again.stdout);
+        }
+    }
+    let same = json(&run(&["explore", name, "--calls", "2*2+2", "--json"]).stdout);
+    assert_eq!((&same["replay"], &same["executions"]), (&object["replay"], &object["executions"]));
+}
+
+#[test]
+fn nothing_is_needed_to_say_what_is_right() {
+    let faulty = run(&["explore", "ms-queue-faulty-late-read", "--calls", "2*2+2", "--against", "itself"]);
+    assert_eq!(faulty.code, 1, "{faulty:?}");
+    assert!(faulty.stdout.contains("does what it never does one operation at a time"), "{faulty:?}");
+    let correct = run(&["explore", "ms-queue", "--calls", "1*2+1", "--against", "ms-queue-recycling", "--json"]);
+    let object = json(&correct.stdout);
+    assert!(correct.code == 0 && object["serial"].as_u64().is_some_and(|serial| serial > 2), "{object}");
+}
+
+#[test]
+fn what_is_stuck_is_told() {
+    let stuck = run(&["explore", "one-family-faulty-early-look", "--threads", "2", "--ops", "1", "--json"]);
+    let object = json(&stuck.stdout);
+    assert!(stuck.code == 1 && object["verdict"] == "stuck", "{object}");
+    let tested = run(&["test", "one-family-faulty-early-look", "--engine", "systematic", "--threads", "2", "--ops", "1"]);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    assert!(tested.stdout.contains("no thread can go on") && tested.stdout.contains("lock m1"), "{tested:?}");
+}
+
+#[test]
+fn what_was_not_explored_in_time_is_unknown() {
+    let args = ["explore", "lock-free-skiplist", "--calls", "4*4+4", "--json"];
+    for limit in [["--time", "100ms"], ["--executions", "50"]] {
+        let cut_off = run(&[&args[..], &limit].concat());
+        let object = json(&cut_off.stdout);
+        assert!(cut_off.code == 3 && object["verdict"] == "unknown" && object["complete"] == false, "{object}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_explained() {
+    let wrong: [(&[&str], &str); 7] = [
+        (&["no-such-object"], "no object is called"),
+        (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
+        (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
+        (&["ms-queue", "--replay", "what"], "does not name a run"),
+        (&["ms-queue", "--choices", "some"], "seed:7"),
+        (&["ms-queue", "--against", "treiber-stack"], "other operations"),
+        (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
+    ];
+    for (args, message) in wrong {
+        let wrong = run(&[&["explore"], args].concat());
+        assert_eq!(wrong.code, 2, "{wrong:?}");
+        assert!(wrong.stderr.contains(message), "{message} in {wrong:?}");
+    }
+}
