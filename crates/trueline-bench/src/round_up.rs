@@ -349,13 +349,18 @@ fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
             |factor| Box::new(QuasiQueue::faulty(factor, quasi_queue::Fault::EmptyAtGap)),
             queue_3,
         ),
-        row(
-            "Quasi Stack b1",
-            Order::Stack,
-            "2*2+4",
-            |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::EmptyOnConflict)),
-            stack_1,
-        ),
+        // Only those that remove are in each other's way.
+        Row {
+            threads: ["rr", "rr"],
+            main: (4, 0),
+            ..row(
+                "Quasi Stack b1",
+                Order::Stack,
+                "2*2+4",
+                |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::EmptyOnConflict)),
+                stack_1,
+            )
+        },
         row(
             "Quasi Stack b2",
             Order::Stack,

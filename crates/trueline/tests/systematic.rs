@@ -618,3 +618,24 @@ mod tests_with_types {
         assert_eq!(report(), report());
     }
 }
+
+/// What the main task does ends too, and it is not let choose the same again and again.
+#[test]
+fn the_main_task_comes_to_an_end() {
+    use trueline::test::{Exploration, FailureKind, call};
+
+    let drawn = |wanted: usize| {
+        trueline::test(|| AtomicU64::new(0))
+            .model(0_u64)
+            .operation("draw", (), move |flag, ()| while flag.load(SeqCst) == 0 && choose(4) != wanted {}, |_, ()| ())
+            .before([call("draw", ())])
+            .program([vec![call("draw", ())]])
+            .explore(Exploration::new().choices(7).most_steps(1000))
+            .forgetful()
+            .outcome()
+    };
+    let outcome = drawn(3);
+    assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
+    let failure = drawn(4).failure.expect("nothing is 4 of 4");
+    assert!(matches!(failure.kind, FailureKind::Diverged(_)), "{failure}");
+}

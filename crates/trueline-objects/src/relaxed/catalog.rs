@@ -202,18 +202,16 @@ pub const OBJECTS: &[Object] = &[
 ];
 
 /// Objects whose fault shows only in programs that remove all that they insert: they are judged by quasi linearizability.
-pub const DRAINED: &[Object] = &[
-    object!(
-        priority_queue,
-        "quasi-priority-queue",
-        "quasi-priority-queue-faulty-no-window",
-        "quasi-priority-queue:2",
-        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
-    )
-    .quasi()
-    .paper("Round-Up §II")
-    .faulty("the first may be overtaken for ever"),
-];
+pub const DRAINED: &[Object] = &[object!(
+    priority_queue,
+    "quasi-priority-queue",
+    "quasi-priority-queue-faulty-no-window",
+    "quasi-priority-queue:2",
+    QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
+)
+.quasi()
+.paper("Round-Up §II")
+.faulty("the first may be overtaken for ever")];
 
 /// The entries of [`OBJECTS`].
 pub(crate) const ENTRIES: &[Entry] = &{

@@ -10,31 +10,30 @@
 //! choose for it. Each is a [`Collection`], so that the paper's small programs, a list of [calls](Call) for each thread,
 //! can be run on any of them; [`catalog`] makes them by name.
 //!
-//! An object that is judged as a `bag` loses nothing, has nothing twice, and says that it is empty only if it is. Where
-//! the order is wrong, it takes a specification of the relaxed order to tell: those rows are [apart](catalog::RANKED), and
-//! `trueline test` does not have them yet.
+//! Relaxed objects are judged by [specifications](trueline::spec) that are as relaxed; the last one only by quasi
+//! linearizability, in programs that remove all that they insert ([`catalog::DRAINED`]).
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
 //! | `iqueue` | [`IQueue::new`](iqueue::IQueue::new) | | | `queue` | accepted |
 //! | `iqueue-faulty-empty-at-gap` | [`iqueue::Fault::EmptyAtGap`] | Round-Up table I, `IQueue` | a slot that is not filled yet is taken for the end | `queue` | rejected |
 //! | `herlihy-wing-queue` | [`HerlihyWingQueue`](herlihy_wing_queue::HerlihyWingQueue) | Round-Up table I, `Herlihy/Wing queue` | | `queue` | accepted |
-//! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | Round-Up table I, `Quasi Queue` | | `bag` | accepted |
-//! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read, then set | `bag` | rejected |
-//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `bag` | rejected |
+//! | `quasi-queue` | [`QuasiQueue::new`](quasi_queue::QuasiQueue::new) | Round-Up table I, `Quasi Queue` | | `displacement-queue:2` | accepted |
+//! | `quasi-queue-faulty-removed-twice` | [`quasi_queue::Fault::RemovedTwice`] | Round-Up table I, `Quasi Queue b2` | the mark is read, then set | `displacement-queue:2` | rejected |
+//! | `quasi-queue-faulty-empty-at-gap` | [`quasi_queue::Fault::EmptyAtGap`] | Round-Up table I, `Quasi Queue b3` | one free cell is taken for an empty queue | `displacement-queue:2` | rejected |
 //! | `quasi-stack` | [`QuasiStack::new`](quasi_stack::QuasiStack::new) | Round-Up table I, `Quasi Stack` | | `stack` | accepted |
 //! | `quasi-stack-faulty-empty-on-conflict` | [`quasi_stack::Fault::EmptyOnConflict`] | Round-Up table I, `Quasi Stack b1` | who is too late says that the stack is empty | `stack` | rejected |
 //! | `quasi-stack-faulty-too-deep` | [`quasi_stack::Fault::TooDeep`] | Round-Up table I, `Quasi Stack b2` | takes what is too far from the top | `stack` | rejected |
-//! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `bag` | accepted |
+//! | `quasi-priority-queue` | [`QuasiPriorityQueue::new`](quasi_priority_queue::QuasiPriorityQueue::new) | Round-Up table I, `Quasi Priority Queue` | | `k-priority-queue:2` | accepted |
 //! | `sl-queue` | [`SlQueue::new`](sl_queue::SlQueue::new) | | | `queue` | accepted |
 //! | `sl-queue-faulty-no-lock` | [`sl_queue::Fault::NoLock`] | Round-Up table IV, `sl-queue` | a list for one thread, used by many | `queue` | rejected |
-//! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `bag` | accepted |
-//! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `bag` | accepted |
-//! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
-//! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | Round-Up table IV, `ubk-queue` | | `bag` | accepted |
-//! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `bag` | rejected |
-//! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `bag` | accepted |
-//! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `bag` | rejected |
+//! | `rd-queue` | [`RdQueue::new`](rd_queue::RdQueue::new) | Round-Up table IV, `rd-queue` | | `displacement-queue:2` | accepted |
+//! | `bk-queue` | [`BkQueue::new`](bk_queue::BkQueue::new) | Round-Up table IV, `bk-queue` | | `k-fifo:2` | accepted |
+//! | `bk-queue-faulty-no-commit` | [`bk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `k-fifo:2` | rejected |
+//! | `ubk-queue` | [`UbkQueue::new`](ubk_queue::UbkQueue::new) | Round-Up table IV, `ubk-queue` | | `k-fifo:2` | accepted |
+//! | `ubk-queue-faulty-no-commit` | [`ubk_queue::Fault::NoCommit`] | | a value that came too late is left where it is | `k-fifo:2` | rejected |
+//! | `k-stack` | [`KStack::new`](k_stack::KStack::new) | | | `k-stack:2` | accepted |
+//! | `k-stack-faulty-second-read` | [`k_stack::Fault::SecondRead`] | Round-Up table IV, `k-stack`, and algorithm 3 | a counter is read twice, and a value pushed twice | `k-stack:2` | rejected |
 //! | `quasi-queue-faulty-long-segments` | [`quasi_queue::Fault::LongSegments`] | Round-Up table I, `Quasi Queue b1` | takes what is too far from the front | `displacement-queue:2` | rejected |
 //! | `quasi-priority-queue-faulty-beyond-window` | [`quasi_priority_queue::Fault::BeyondWindow`] | Round-Up table I, `Quasi Priority Queue b2` | takes what is too far from the front | `k-priority-queue:2` | rejected |
 //! | `rd-queue-faulty-sliding-window` | [`rd_queue::Fault::SlidingWindow`] | Round-Up §II | the first may be overtaken for ever | `displacement-queue:2` | rejected |

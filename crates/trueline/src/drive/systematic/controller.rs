@@ -162,6 +162,8 @@ struct State {
     events: Vec<Event>,
     steps: u64,
     idle: u32,
+    /// How many accesses and choices the main task has made.
+    of_main: u64,
     preemptions: u32,
     ending: Option<Ending>,
     scribe: Scribe,
@@ -243,6 +245,7 @@ impl Controller {
             events: Vec::new(),
             steps: 0,
             idle: 0,
+            of_main: 0,
             preemptions: 0,
             ending: None,
             scribe: Scribe::default(),
@@ -284,6 +287,7 @@ impl Controller {
             state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
             (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
             state.ending = None;
+            state.of_main = 0;
             state.held.clear();
             state.events.clear();
             state.scribe.clear();
@@ -385,7 +389,10 @@ impl Controller {
         let Err(payload) = result else { return };
         if payload.is::<Cancelled>() {
             self.renew_cancellation();
-            self.state.borrow_mut().ending = Some(Ending::Stuck);
+            let ending = &mut self.state.borrow_mut().ending;
+            if *ending != Some(Ending::Diverged) {
+                *ending = Some(Ending::Stuck);
+            }
         } else {
             let message = message(&*payload);
             self.state.borrow_mut().ending = Some(Ending::Panicked { thread: main, message });
@@ -682,9 +689,21 @@ impl World for Controller {
         let (me, has_lock) = {
             let state = &mut *self.state.borrow_mut();
             let me = state.current;
-            let Some(task) = state.tasks.get_mut(me) else { return };
-            (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock))
+            match state.tasks.get_mut(me) {
+                Some(task) => (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock)),
+                None => {
+                    state.of_main += 1;
+                    if state.of_main <= self.rules.most_steps {
+                        return;
+                    }
+                    state.ending = Some(Ending::Diverged);
+                    (me, false)
+                }
+            }
         };
+        if me == self.tasks() {
+            return self.end_main();
+        }
         if has_lock {
             return;
         }
@@ -738,8 +757,8 @@ impl World for Controller {
         let Some(seed) = self.rules.choices else { return self.pick(bound) };
         let state = &mut *self.state.borrow_mut();
         let current = state.current;
-        // Choices of the main task come from its place among all that happened.
-        let main = state.events.len() as u64;
+        state.of_main += u64::from(current == state.tasks.len());
+        let main = state.of_main;
         let count = state.tasks.get_mut(current).map_or(main, |task| {
             task.choices += 1;
             task.choices
