@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         #[cfg(feature = "objects")]
-        ["round-up"] => round_up::tables(),
+        ["round-up", ref words @ ..] => round_up::tables(words),
         #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive | round-up"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive | round-up [words in the names of objects]"
     );
     ExitCode::from(2)
 }

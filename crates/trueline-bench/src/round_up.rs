@@ -4,7 +4,8 @@
 //! A program has two threads with so many calls each, and the main thread's: what it inserts before it starts them, and
 //! what it removes when they are done. Phase 1 makes all its serial histories, of a correct object; phase 2 explores its
 //! schedules and judges each history that it meets. The paper does not print its programs: where they say only how many
-//! calls there are, one thread inserts and the other removes.
+//! calls there are, each thread inserts and removes in turn. So no removal finds nothing, and all is removed in the end: else
+//! something may be left that no legal order leaves, and quasi linearizability has no meaning (their section V.D).
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -244,7 +245,7 @@ fn judge(row: &Row, explored: &Explored, is_strict: bool) -> Judged {
 /// How long a program is explored, at most.
 const MOST: Duration = Duration::from_secs(60);
 /// The same if the object's choices are explored too.
-const MOST_WITH_CHOICES: Duration = Duration::from_secs(10);
+const MOST_WITH_CHOICES: Duration = Duration::from_secs(5);
 
 fn print(row: &Row, is_strict: bool) {
     let Row { name, threads, main, paper, factor, .. } = row;
@@ -278,8 +279,8 @@ fn print(row: &Row, is_strict: bool) {
     );
 }
 
-/// Prints the tables.
-pub(crate) fn tables() {
+/// Prints the tables, of objects that have all these words in their names.
+pub(crate) fn tables(words: &[&str]) {
     for (title, is_strict, rows) in
         [("Table II", true, table_2()), ("Table III", false, table_3()), ("Table V", false, table_5())]
     {
@@ -289,7 +290,7 @@ pub(crate) fn tables() {
             "| object | K | calls | violation | serial histories | wrong histories, paper | wrong histories | executions | {counted}, paper | {counted} | time | time, paper | with choices explored |"
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-        for row in &rows {
+        for row in rows.iter().filter(|row| words.iter().all(|word| row.name.contains(word))) {
             print(row, is_strict);
         }
         println!();
@@ -300,12 +301,12 @@ pub(crate) fn tables() {
 fn sizes(calls: &str) -> ([&'static str; 2], (u32, u32)) {
     match calls {
         "2*2+0" => (["ir", "ir"], (0, 0)),
-        "2*2+4" => (["ii", "rr"], (2, 2)),
-        "3*3+4" => (["iii", "rrr"], (2, 2)),
-        "2*3+3" => (["ii", "rrr"], (2, 1)),
-        "3*3+2" => (["iii", "rrr"], (1, 1)),
-        "3*4+1" => (["iii", "rrrr"], (1, 0)),
-        "4*4+0" => (["iiii", "rrrr"], (0, 0)),
+        "2*2+4" => (["ir", "ir"], (2, 2)),
+        "3*3+4" => (["iri", "iri"], (1, 3)),
+        "2*3+3" => (["ir", "iri"], (1, 2)),
+        "3*3+2" => (["iri", "iri"], (0, 2)),
+        "3*4+1" => (["iri", "irir"], (0, 1)),
+        "4*4+0" => (["irir", "irir"], (0, 0)),
         other => panic!("no program has {other} calls"),
     }
 }
@@ -349,18 +350,13 @@ fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
             |factor| Box::new(QuasiQueue::faulty(factor, quasi_queue::Fault::EmptyAtGap)),
             queue_3,
         ),
-        // Only those that remove are in each other's way.
-        Row {
-            threads: ["rr", "rr"],
-            main: (4, 0),
-            ..row(
-                "Quasi Stack b1",
-                Order::Stack,
-                "2*2+4",
-                |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::EmptyOnConflict)),
-                stack_1,
-            )
-        },
+        row(
+            "Quasi Stack b1",
+            Order::Stack,
+            "2*2+4",
+            |factor| Box::new(QuasiStack::faulty(factor, quasi_stack::Fault::EmptyOnConflict)),
+            stack_1,
+        ),
         row(
             "Quasi Stack b2",
             Order::Stack,

@@ -179,3 +179,61 @@ fn without_a_specification_faults_are_found_by_comparison() {
     let golden = Against::Other(std::sync::Arc::new(plan("treiber-stack", 4)));
     assert!(explore("treiber-stack-faulty-aba", golden).failure.is_some());
 }
+
+/// The objects of Round-Up, against what they, or correct ones, do one call at a time. All programs of a size, all choices,
+/// at most two preemptions.
+fn compared(name: &str, size: &str, against: Against) -> Outcome {
+    let exploration = Exploration::new().calls(calls(size)).preemptions(2).against(against);
+    plan(name, 2).explore(exploration).run()
+}
+
+#[test]
+fn without_a_specification_faults_of_relaxed_objects_are_found() {
+    for (name, size) in [
+        ("iqueue-faulty-empty-at-gap", "2*2+0"),
+        ("quasi-queue-faulty-removed-twice", "1*1+2"),
+        ("quasi-stack-faulty-empty-on-conflict", "1*1+2"),
+        ("sl-queue-faulty-no-lock", "1*1+2"),
+        ("k-stack-faulty-second-read", "1*1+4"),
+    ] {
+        let outcome = compared(name, size, Against::Itself);
+        let failure = outcome.failure.unwrap_or_else(|| panic!("{name} is accepted: {:?}", outcome.explored));
+        assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
+        assert!(!failure.steps.is_empty(), "{name}: its steps are not told");
+        let again = plan(name, 2).replay(failure.token.clone()).run().failure.expect("a schedule is the same again");
+        assert_eq!(again.steps, failure.steps, "{name}");
+    }
+}
+
+#[test]
+fn without_a_specification_linearizable_objects_are_accepted() {
+    for (name, size) in [
+        ("iqueue", "2*2+0"),
+        ("herlihy-wing-queue", "2*2+0"),
+        ("quasi-stack", "2*2+0"),
+        ("sl-queue", "2*2+0"),
+        ("treiber-stack", "2*2+0"),
+        ("ms-queue", "2*2+0"),
+    ] {
+        let outcome = compared(name, size, Against::Itself);
+        if let Some(failure) = &outcome.failure {
+            panic!("{}", failure.report());
+        }
+        assert!(outcome.explored.is_some_and(|explored| explored.serial > Some(0)), "{name}");
+    }
+}
+
+#[test]
+fn faults_that_show_serially_are_found_beside_a_golden_model() {
+    for (name, golden, size) in [
+        ("quasi-queue-faulty-long-segments", "quasi-queue", "1*1+8"),
+        ("quasi-queue-faulty-empty-at-gap", "quasi-queue", "1*1+2"),
+        ("quasi-stack-faulty-too-deep", "quasi-stack", "1*1+4"),
+        ("quasi-priority-queue-faulty-beyond-window", "quasi-priority-queue", "1*1+8"),
+        ("rd-queue-faulty-sliding-window", "rd-queue", "1*1+8"),
+    ] {
+        let outcome = compared(name, size, Against::Other(std::sync::Arc::new(plan(golden, 2))));
+        let failure = outcome.failure.unwrap_or_else(|| panic!("{name} is accepted: {:?}", outcome.explored));
+        assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
+    }
+}
