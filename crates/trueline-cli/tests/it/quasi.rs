@@ -43,6 +43,20 @@ fn the_report_says_which_criterion_and_how_far_off() {
     let judged = run(&["check", "--spec", "queue", "--factor", "enq=0,deq=1", &file]);
     let reason = "it is not quasi linearizable by class (enqueue 0, dequeue 1); it would be with factors larger by 1, and not by less";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
+    // 3 came out two before 2, but went in behind it.
+    let conflict = "\
+  these cannot all be right:
+    line 2  process 0  enqueue(2) -> ok
+    line 3  process 0  enqueue(3) -> ok
+    line 4  process 1  dequeue() -> 3
+    line 6  process 1  dequeue() -> 2
+";
+    assert!(judged.stdout.ends_with(conflict), "{}", judged.stdout);
+    let judged = run(&["check", "--spec", "quasi-queue:0", &file]);
+    let reason = "it is not quasi linearizable as a whole (0); it would be with factors larger by 1, and not by less";
+    assert!(judged.stdout.contains(reason), "{}", judged.stdout);
+    let stack = scratch.file("s.jsonl", OUT_OF_ORDER.replace("enqueue", "push").replace("dequeue", "pop"));
+    let judged = run(&["check", "--spec", "quasi-stack:0", &stack]);
     assert!(judged.stdout.contains("the longest beginning of a legal order that was found"), "{}", judged.stdout);
     assert!(judged.stdout.contains("out of reach behind it"), "{}", judged.stdout);
     let judged = json(&run(&["check", "--spec", "quasi-queue:3", "--json", &file]).stdout);

@@ -13,7 +13,8 @@ pub struct QuasiEvidence {
     /// By how much all factors would have to be larger.
     pub more: MoreFactor,
     /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest beginning of a legal
-    /// order that was found, in the order of their calls.
+    /// order that was found, in the order of their calls. If a few cannot all be right
+    /// ([`Evidence::conflict`](super::Evidence::conflict)), only those.
     pub out_of_reach: Vec<OpId>,
 }
 

@@ -71,7 +71,7 @@ pub struct Rejection {
     /// How many those are.
     pub open_total: usize,
     /// For quasi linearizability: what there is to say instead.
-    pub quasi: Option<QuasiRejection>,
+    pub quasi: Option<Box<QuasiRejection>>,
 }
 
 /// Why a history is not quasi linearizable, ready to be shown.
@@ -268,16 +268,18 @@ impl Report {
             Verdict::Rejected(evidence) => {
                 let history = history();
                 let mut rejection = Rejection::new(&history, evidence);
-                rejection.quasi = evidence.quasi.as_ref().map(|quasi| QuasiRejection {
-                    criterion: judgement.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
-                    more: quasi.more,
-                    out_of_reach: quasi
-                        .out_of_reach
-                        .iter()
-                        .take(MOST_SHOWN)
-                        .map(|id| Line::new(&history, *id, false))
-                        .collect(),
-                    out_of_reach_total: quasi.out_of_reach.len(),
+                rejection.quasi = evidence.quasi.as_ref().map(|quasi| {
+                    Box::new(QuasiRejection {
+                        criterion: judgement.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
+                        more: quasi.more,
+                        out_of_reach: quasi
+                            .out_of_reach
+                            .iter()
+                            .take(MOST_SHOWN)
+                            .map(|id| Line::new(&history, *id, false))
+                            .collect(),
+                        out_of_reach_total: quasi.out_of_reach.len(),
+                    })
                 });
                 Finding::Rejected(rejection)
             }
@@ -395,7 +397,7 @@ impl Rejection {
 
     /// What was refused and what would have been allowed, in a sentence.
     pub fn reason(&self) -> String {
-        if let Some(QuasiRejection { criterion, more, .. }) = &self.quasi {
+        if let Some(QuasiRejection { criterion, more, .. }) = self.quasi.as_deref() {
             return format!("it is not {criterion}; {more}");
         }
         let Line { place, process, operation, result, .. } = &self.refused;

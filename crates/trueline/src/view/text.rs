@@ -177,7 +177,8 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
     if quasi.out_of_reach_total > 0 {
         let (shown, total) = (quasi.out_of_reach.len(), quasi.out_of_reach_total);
         let part = if shown == total { String::new() } else { format!(" (the first {shown} of {total} operations)") };
-        let _ = writeln!(out, "  out of reach behind it{part}:");
+        let what = if rejection.before_total == 0 { "these cannot all be right" } else { "out of reach behind it" };
+        let _ = writeln!(out, "  {what}{part}:");
     }
     for line in &quasi.out_of_reach {
         render_line(out, line, &widths, "");

@@ -42,7 +42,7 @@ pub(super) fn search<S: Spec>(
             return Ok(Found::Accepted { order, permuted });
         }
     }
-    Ok(Found::Rejected { longest })
+    Ok(Found::behind(longest))
 }
 
 /// Tells of all orders of these operations in which each may come next, given those that are left.

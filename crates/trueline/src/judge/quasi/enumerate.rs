@@ -112,7 +112,7 @@ pub(super) fn search(
             return Ok(Found::Accepted { order, permuted: search.permuted });
         }
     }
-    Ok(Found::Rejected { longest: search.longest })
+    Ok(Found::behind(search.longest))
 }
 
 struct Search<'s, 'l, 'a> {
@@ -372,6 +372,9 @@ impl<'a, S: Spec> RoundUp<'a, S> {
     }
 
     /// Judges one more history.
+    ///
+    /// # Panics
+    /// If the specification contradicts itself, so that a witness that was found cannot be replayed.
     pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
         let started = Instant::now();
         let mut number = |pair: Pair<S>| {
@@ -405,8 +408,8 @@ impl<'a, S: Spec> RoundUp<'a, S> {
 
 /// Numbers for the operations of one history with their results.
 pub(super) fn numbers<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<u32> {
-    let mut known: HashMap<(&S::Op, Option<&S::Ret>), u32, hash::Builder> = HashMap::default();
-    let mut number = |pair| {
+    let mut known = HashMap::<_, u32, hash::Builder>::default();
+    let mut number = |pair: (_, Option<_>)| {
         let next = u32::try_from(known.len()).expect("memory ends before 2^32 of them");
         *known.entry(pair).or_insert(next)
     };

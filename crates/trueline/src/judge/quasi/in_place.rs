@@ -46,7 +46,7 @@ pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Res
             longest = search.longest;
         }
     }
-    Ok(Found::Rejected { longest })
+    Ok(Found::behind(longest))
 }
 
 struct Search<'s> {
@@ -117,10 +117,9 @@ impl Search<'_> {
                 }
                 let index = self.index;
                 let is_near = |at: Option<u32>| at.is_none_or(|at| at.abs_diff(index) <= self.factor);
-                if is_near(self.position[op as usize]) && is_near(self.place[other as usize]) {
-                    if self.with(op, other, Some(index))? {
-                        return Ok(true);
-                    }
+                let are_near = is_near(self.position[op as usize]) && is_near(self.place[other as usize]);
+                if are_near && self.with(op, other, Some(index))? {
+                    return Ok(true);
                 }
             }
         }

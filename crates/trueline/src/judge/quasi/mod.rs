@@ -107,7 +107,7 @@ use crate::verdict::{Evidence, Judgement, Limit, LimitKind, MoreFactor, QuasiEvi
 use enumerate::{Counts, Legal, Looked};
 use in_place::Serial;
 use semantics::Kind;
-use task::{Found, Task};
+use task::{Found, Task, Why};
 
 /// How to judge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -217,7 +217,7 @@ enum By<'b> {
 }
 
 /// So many configurations are visited to learn how much larger the factors would have to be.
-const TO_LEARN_MORE: u64 = 100_000;
+const TO_LEARN_MORE: u64 = 50_000;
 
 struct Judge<'a, 's, S: Spec> {
     spec: &'a S,
@@ -286,9 +286,9 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
                     orders.push(task.ids(&order));
                     permuted.extend(task.ids(&legal));
                 }
-                Ok(Found::Rejected { longest }) => {
-                    let more = self.more(&task, &kinds, by);
-                    return Verdict::Rejected(self.evidence(&task, events, &longest, more));
+                Ok(Found::Rejected(why)) => {
+                    let more = if why.is_final { MoreFactor::Never } else { self.more(&task, &kinds, by) };
+                    return Verdict::Rejected(self.evidence(&task, events, &why, more));
                 }
                 // Another object may still be wrong.
                 Err(kind) => unknown = unknown.or(Some(self.limit(kind))),
@@ -362,35 +362,32 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         for more in 1..=enough {
             let mut meter = self.meter.part(Some(left), None);
             let found = self.decide_within(&task.relaxed_by(more), kinds, &mut by, &mut meter);
-            left = left.saturating_sub(meter.configurations);
+            // What is seen without a search takes time too.
+            left = left.saturating_sub(meter.configurations.max(task.len() as u64 / 8));
             self.meter.add(&meter);
             match found {
                 Ok(Found::Accepted { .. }) => return MoreFactor::By(more),
-                Ok(Found::Rejected { .. }) => {}
+                Ok(Found::Rejected(_)) => {}
                 Err(_) => return MoreFactor::MoreThan(more - 1),
             }
         }
         MoreFactor::Never
     }
 
-    fn evidence(
-        &self,
-        task: &Task,
-        events: &[crate::history::Event],
-        longest: &[u32],
-        more: MoreFactor,
-    ) -> Evidence<S::Ret> {
+    fn evidence(&self, task: &Task, events: &[crate::history::Event], why: &Why, more: MoreFactor) -> Evidence<S::Ret> {
         let mut is_reached = vec![false; task.len()];
-        longest.iter().for_each(|op| is_reached[*op as usize] = true);
-        let out_of_reach: Vec<u32> =
-            task.operations().filter(|op| task.must(*op) && !is_reached[*op as usize]).collect();
+        why.longest.iter().for_each(|op| is_reached[*op as usize] = true);
+        let is_out_of_reach = |op: &u32| {
+            task.must(*op) && !is_reached[*op as usize] && (why.conflict.is_empty() || why.conflict.contains(op))
+        };
+        let out_of_reach: Vec<u32> = task.operations().filter(is_out_of_reach).collect();
         let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
         // If all are there, they are not in an order that is near enough: then the last is as good as any.
-        let refused = refused.or_else(|| longest.iter().copied().rev().find(|op| task.must(*op)));
+        let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
         let refused = refused.expect("what has no operation that returned is accepted");
         let id = task.ids[refused as usize];
         Evidence {
-            prefix: task.ids(longest),
+            prefix: task.ids(&why.longest),
             together: Vec::new(),
             refused: id,
             event: task.returns[refused as usize],
@@ -398,7 +395,7 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
             allowed: Vec::new(),
             all_allowed: false,
             is_first: false,
-            conflict: Vec::new(),
+            conflict: task.ids(&why.conflict),
             quasi: Some(QuasiEvidence { more, out_of_reach: task.ids(&out_of_reach) }),
         }
     }

@@ -35,7 +35,8 @@
 //! and `v` in a class, let `w` return before `2K - 1` others are called that return before `v` is called (or before `v` is
 //! called, if `K` is 0). In `s'` they are at least `2K` places apart, so that in `s''` `w` is still first, and so is the
 //! enqueue of its value. So `v`'s value is not put in before that of `w` is ([`Foresight`]). A value that nobody takes out is
-//! put in behind all that somebody does.
+//! put in behind all that somebody does. If time asks for the reverse, by the same argument for the class of enqueues, or if a
+//! value comes out more often than it was put in, there is nothing to search for ([`Search::conflict`]).
 //!
 //! # Complexity
 //! For classes that are kept together by time, about `n 2^k` configurations times the orders of `K` operations; O(K^2 + k)
@@ -48,7 +49,7 @@ use hashbrown::HashSet;
 
 use super::super::search::automaton::{Automaton, Step};
 use super::super::search::{Meter, StateId, hash};
-use super::task::{Found, NEVER, Queue, Role, Task};
+use super::task::{Found, NEVER, Queue, Role, Task, Why};
 use crate::verdict::LimitKind;
 
 /// A class: its order in `s''`, in `s'`, and what is in `s''` but not in `s'`.
@@ -111,8 +112,7 @@ impl Foresight {
         if takes.any(|op| task.class[op as usize] != Some(class)) {
             return None;
         }
-        let between = (task.factors[class as usize] as usize).saturating_mul(2).saturating_sub(1);
-        let bounds = bounds(task, class, between);
+        let bounds = bounds(task, class, between(task.factors[class as usize]));
         let puts = || task.operations().filter(|op| queue.roles[*op as usize] == Role::Puts);
         let (mut due, mut until) = (vec![NEVER; task.len()], vec![NEVER; task.len()]);
         for put in puts() {
@@ -150,6 +150,11 @@ impl Foresight {
         self.next[before as usize] = if placed { behind } else { put };
         self.previous[behind as usize] = if placed { before } else { put };
     }
+}
+
+/// If so many operations of a class are between two of it in time, those are in the same order in `s''`.
+fn between(factor: u32) -> usize {
+    (factor as usize).saturating_mul(2).saturating_sub(1)
 }
 
 /// By operation of a class: before when another must have returned for so many to be between them.
@@ -194,6 +199,9 @@ pub(super) fn search(task: &Task, automaton: &mut Automaton<'_>, meter: &mut Met
     if search.must == 0 {
         return Ok(search.accepted());
     }
+    if let Some(why) = search.conflict() {
+        return Ok(Found::Rejected(why));
+    }
     let mut longest = Vec::new();
     let candidates = search.candidates(StateId::INITIAL, automaton, meter)?;
     let mut frames = vec![Frame { placed: None, candidates, tried: 0 }];
@@ -221,7 +229,7 @@ pub(super) fn search(task: &Task, automaton: &mut Automaton<'_>, meter: &mut Met
         let candidates = search.candidates(state, automaton, meter)?;
         frames.push(Frame { placed: Some((op, places)), candidates, tried: 0 });
     }
-    Ok(Found::Rejected { longest })
+    Ok(Found::behind(longest))
 }
 
 impl<'t> Search<'t> {
@@ -268,6 +276,42 @@ impl<'t> Search<'t> {
             seen: HashSet::default(),
             key: Vec::new(),
         }
+    }
+
+    /// What is wrong with a queue at first sight.
+    fn conflict(&self) -> Option<Why> {
+        let (task, queue) = (self.task, self.task.queue.as_ref()?);
+        if let Some(op) = queue.from_nowhere {
+            return Some(Why { conflict: vec![op], is_final: true, ..Why::default() });
+        }
+        let (foresight, taken_by) = (self.foresight.as_ref()?, queue.taken_by.as_ref()?);
+        for (class, factor) in (0..).zip(&task.factors) {
+            let puts = || task.operations().filter(|op| task.class[*op as usize] == Some(class) && self.puts(*op));
+            let behind = bounds(task, class, between(*factor));
+            // Values by when they are taken out, and of those up to each the one that is put in latest.
+            let mut by_due: Vec<u32> = puts().filter(|put| foresight.due[*put as usize] != NEVER).collect();
+            by_due.sort_by_key(|put| foresight.due[*put as usize]);
+            let mut latest = by_due.clone();
+            for at in 1..latest.len() {
+                if behind[latest[at - 1] as usize] > behind[latest[at] as usize] {
+                    latest[at] = latest[at - 1];
+                }
+            }
+            for put in puts() {
+                // Those that must be put in before this.
+                let count =
+                    by_due.partition_point(|other| foresight.due[*other as usize] < foresight.until[put as usize]);
+                let Some(&other) = count.checked_sub(1).and_then(|last| latest.get(last)) else { continue };
+                // But this is put in before that.
+                if task.returns[put as usize] < behind[other as usize] {
+                    let taken = [put, other].into_iter().filter_map(|put| taken_by[put as usize]);
+                    let mut conflict: Vec<u32> = [put, other].into_iter().chain(taken).collect();
+                    conflict.sort_unstable();
+                    return Some(Why { conflict, ..Why::default() });
+                }
+            }
+        }
+        None
     }
 
     /// The operations of a class that are not in `s''`, in the order of their calls.

@@ -30,6 +30,8 @@ pub(super) struct Queue {
     pub(super) is_apart: bool,
     /// By operation that puts: what takes the same value. `None` if some value comes twice.
     pub(super) taken_by: Option<Vec<Option<u32>>>,
+    /// An operation that must have taken a value which was not put in so often.
+    pub(super) from_nowhere: Option<u32>,
 }
 
 /// The operations of one object, numbered in the order of their calls.
@@ -91,8 +93,8 @@ impl Task {
             return None;
         }
         let mut roles = Vec::with_capacity(self.len());
-        // By value: what puts it and what takes it.
-        let mut values: HashMap<&S::Value, [Option<u32>; 2], hash::Builder> = HashMap::default();
+        // By value: what puts it and what takes it, and how much more often it is put in than it must have been taken out.
+        let mut values = HashMap::<&S::Value, ([Option<u32>; 2], i64), hash::Builder>::default();
         let mut is_distinct = true;
         for (op, id) in self.operations().zip(&self.ids) {
             let (role, value) = match spec.standard(&history[*id].op, history[*id].outcome.result())? {
@@ -103,20 +105,22 @@ impl Task {
             };
             roles.push(role);
             if let Some(value) = value {
-                let both = values.entry(value).or_default();
+                let (both, left) = values.entry(value).or_default();
                 is_distinct &= both[usize::from(role == Role::Takes)].replace(op).is_none();
+                *left += if role == Role::Puts { 1 } else { -i64::from(self.must(op)) };
             }
         }
         let taken_by = is_distinct.then(|| {
             let mut taken_by = vec![None; self.len()];
-            for [put, taken] in values.values() {
+            for ([put, taken], _) in values.values() {
                 if let Some(put) = put {
                     taken_by[*put as usize] = *taken;
                 }
             }
             taken_by
         });
-        Some(Queue { is_apart: self.is_apart(&roles), roles, taken_by })
+        let from_nowhere = values.values().filter(|(_, left)| *left < 0).filter_map(|([_, taken], _)| *taken).min();
+        Some(Queue { is_apart: self.is_apart(&roles), roles, taken_by, from_nowhere })
     }
 
     /// Whether no class both puts and takes.
@@ -165,6 +169,24 @@ impl Task {
 pub(super) enum Found {
     /// A sequentialization, and a legal order that is not far from it.
     Accepted { order: Vec<u32>, permuted: Vec<u32> },
-    /// There is none. This is the longest beginning of a legal order that was found.
-    Rejected { longest: Vec<u32> },
+    /// There is none.
+    Rejected(Why),
+}
+
+/// Why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Why {
+    /// The longest beginning of a legal order that was found.
+    pub(super) longest: Vec<u32>,
+    /// Operations that cannot all be right, if that was seen without a search.
+    pub(super) conflict: Vec<u32>,
+    /// Whether they are wrong whatever the factors.
+    pub(super) is_final: bool,
+}
+
+impl Found {
+    /// Rejected behind a search.
+    pub(super) fn behind(longest: Vec<u32>) -> Self {
+        Self::Rejected(Why { longest, ..Why::default() })
+    }
 }
