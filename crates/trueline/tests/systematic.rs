@@ -463,6 +463,27 @@ fn panics_are_told_and_do_not_end_the_exploration() {
     assert_eq!(ends, [panicked(0), panicked(1)], "{report:?}");
 }
 
+#[test]
+#[should_panic(expected = "the object is not deterministic")]
+fn objects_that_are_not_deterministic_are_found_out() {
+    static MADE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+    struct Fickle(Arc<AtomicU64>, u64);
+    impl Instance for Fickle {
+        fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+            Box::new(Self(Arc::clone(&self.0), self.1))
+        }
+    }
+    impl Handle for Fickle {
+        fn call(&mut self, _call: &Call, clock: Clock) -> Timed {
+            Timed::measure(clock, || (0..1 + self.1 % 3).for_each(|_| drop(self.0.fetch_add(1, SeqCst))))
+        }
+    }
+    let mut program = program(&[vec![vec![]], vec![vec![]]]);
+    program.make = Arc::new(|| Arc::new(Fickle(Arc::default(), MADE.fetch_add(1, SeqCst))));
+    explore(&program, &settings(Search::Unreduced), Arc::new(|_| true));
+}
+
 mod tests_with_types {
     use super::*;
     use trueline::test::{Against, Exploration, FailureKind, Meaning, Test, call};

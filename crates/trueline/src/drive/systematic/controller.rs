@@ -342,6 +342,10 @@ impl Controller {
         drop(catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance)))));
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
+        if let Ending::Panicked { message, .. } = ending {
+            // It is no fault of the object that the exploration is led astray, but that it cannot be explored.
+            assert!(message != super::NOT_DETERMINISTIC, "{message}");
+        }
         look(&Raw {
             events: &state.events,
             ending,

@@ -17,7 +17,8 @@
 //!   one is judged. No checker, and no specification, can tell them apart.
 //!
 //! Objects must be deterministic, and share only what is on primitives, or behind locks of theirs. A thread that blocks by
-//! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration.
+//! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration. All accesses are
+//! sequentially consistent, whatever their orderings, and a weak compare-and-exchange fails only for a reason.
 //!
 //! ```
 //! use std::sync::Arc;
