@@ -2,5 +2,7 @@
 
 pub(crate) mod algorithms;
 pub(crate) mod check;
+mod picture;
 pub(crate) mod specs;
 pub(crate) mod test;
+pub(crate) mod view;

@@ -31,7 +31,7 @@ use crate::judge::sync::SyncAlgorithm;
 use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
+use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Witness};
 
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
@@ -201,6 +201,18 @@ impl NamedSpec {
     pub fn shrink(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Core<Record, String>> {
         self.family.shrink(judged.history.as_ref(), limits)
     }
+
+    /// The states that the last operations of a linearization of `judged` pass ([`judge::states`]): of the one that its
+    /// verdict has, or of another, which is given.
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn states(&self, judged: &NamedJudgement, linearization: Option<&Witness>) -> Vec<Passed> {
+        let verdict = &judged.judgement.verdict;
+        let Some(linearization) = linearization.cloned().or_else(|| verdict.linearization()) else { return Vec::new() };
+        let until = verdict.evidence().map(|evidence| evidence.event);
+        self.family.states(judged.history.as_ref(), &linearization, until)
+    }
 }
 
 /// A history that was read and judged by a [`NamedSpec`].
@@ -286,6 +298,8 @@ trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    /// The states that a linearization passes; events from `until` on have not happened.
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed>;
     fn has_progress(&self) -> bool {
         false
     }
@@ -333,6 +347,12 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
 
     fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
         None
+    }
+
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed> {
+        let Synchronised(history) =
+            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
+        judge::sync::states(self.0.spec(), history, linearization, until)
     }
 
     fn has_progress(&self) -> bool {
@@ -406,6 +426,12 @@ impl<F: Family> AnyFamily for F {
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
         Some(core.map(show::<F>))
+    }
+
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
+        let Typed { history, .. } =
+            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
+        judge::states(self.spec(), history, &linearization.order)
     }
 }
 
