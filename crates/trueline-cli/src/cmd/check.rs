@@ -37,7 +37,9 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     let (inputs, passed_over) = find_inputs(&args.inputs);
     if args.view.is_some() && inputs.len() > 1 {
         let many = inputs.len();
-        output::error(format_args!("--view draws one history, and there are {many} files; name one, or use `trueline view` for each"));
+        output::error(format_args!(
+            "--view draws one history, and there are {many} files; name one, or use `trueline view` for each"
+        ));
         return ExitCode::from(2);
     }
     if !args.quiet {
@@ -264,7 +266,8 @@ pub(super) fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &Chec
                 Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
                 Wanted::Everything => true,
             };
-            let timeline = is_drawn.then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
+            let timeline =
+                is_drawn.then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
             Judged::Report(Box::new(report), timeline.map(Box::new))
         }
     }

@@ -59,7 +59,8 @@ pub(super) fn timeline(
 pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let letters = if args.ascii { Letters::Ascii } else { Letters::Unicode };
-    let settings = terminal::Settings { width, letters, style: Style::Ansi, core_only: args.core, ..Default::default() };
+    let settings =
+        terminal::Settings { width, letters, style: Style::Ansi, core_only: args.core, ..Default::default() };
     terminal::render(timeline, &settings)
 }
 

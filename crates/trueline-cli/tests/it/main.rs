@@ -5,6 +5,7 @@ mod cores;
 mod limits;
 mod listings;
 mod objects;
+mod pictures;
 mod synchronisations;
 mod verdicts;
 

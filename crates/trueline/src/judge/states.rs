@@ -90,7 +90,10 @@ mod tests {
         let order: Vec<OpId> = (0..length).map(OpId).collect();
         let passed = states(&Register::new(0), &builder.finish(), &order);
         assert_eq!(passed.len(), MOST_OPERATIONS);
-        assert_eq!(passed.last().map(|passed| (passed.op, &*passed.before)), Some((OpId(length - 1), &*(length - 2).to_string())));
+        assert_eq!(
+            passed.last().map(|passed| (passed.op, &*passed.before)),
+            Some((OpId(length - 1), &*(length - 2).to_string()))
+        );
         assert!(passed.windows(2).all(|pair| Arc::ptr_eq(&pair[0].after, &pair[1].before)));
     }
 }

@@ -9,9 +9,10 @@ use super::token::Token;
 use crate::drive::Seen;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{Config, check};
-use crate::verdict::{Core, Judgement, ProgressVerdict};
-use crate::view::{Report, columns, text};
+use crate::judge::{self, Config, check};
+use crate::verdict::{Core, Judgement, Passed, ProgressVerdict};
+use crate::view::timeline::{Label, visible};
+use crate::view::{Report, Timeline, columns, html, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Failure {
     pub algorithm: String,
     /// Where the history was saved, if it could be.
     pub saved: Option<PathBuf>,
+    /// Where the history was drawn, if that was asked for and could be.
+    pub page: Option<PathBuf>,
     /// The name of the test.
     name: String,
     report: String,
@@ -92,9 +95,19 @@ impl Failure {
         let explained = is_explained.then(|| explain(plan, seen));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
-        let report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
+        let page = plan.options.pages.as_deref().and_then(|folder| {
+            let timeline = match &explained {
+                Some(explained) => explained.timeline.clone()?,
+                None => Timeline::new(&shown, Label::of_record),
+            };
+            draw(folder, plan.options.name.as_deref().unwrap_or("test"), &token, &kind, timeline)
+        });
+        let mut report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
+        if let Some(page) = &page {
+            let _ = writeln!(report, "  the page:     {}", page.display());
+        }
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
-        Self { kind, after, token, history, algorithm, saved, name, report }
+        Self { kind, after, token, history, algorithm, saved, page, name, report }
     }
 }
 
@@ -105,30 +118,40 @@ struct Explained {
     refused: Option<OpId>,
     /// The operations that matter.
     core: Vec<OpId>,
+    /// What is drawn of it, if that was asked for.
+    timeline: Option<Timeline>,
 }
 
 fn explain(plan: &Plan, seen: &Seen) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
     let limits = Limits::new().time(TIME_FOR_CORE);
-    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) = match &plan.judge
-    {
+    let is_drawn = plan.options.pages.is_some();
+    type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Core<Record, String>>, Vec<Passed>);
+    let (spec, judgement, history, core, states): Judged<'_> = match &plan.judge {
         Judge::Model(spec) => {
             let judgement = check(spec, &seen.history, &config);
+            let order = judgement.verdict.linearization().filter(|_| is_drawn).map(|linearization| linearization.order);
+            let states = order.map_or_else(Vec::new, |order| judge::states(spec, &seen.history, &order));
             let core = judgement.verdict.evidence().map(|evidence| {
                 shrink::core(spec, &seen.history, evidence, &limits).map(|history| show(&plan.raw(history)))
             });
-            ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core)
+            ("the model", judgement.map(ToString::to_string), show(&plan.raw(&seen.history)), core, states)
         }
         #[cfg(feature = "named")]
         Judge::Named(spec) => {
             let judged = spec.judge(plan.raw(&seen.history), &config).expect("it was read before");
             let core = spec.shrink(&judged, &limits);
-            (spec.name(), judged.judgement().clone(), judged.history(), core)
+            let states = if is_drawn { spec.states(&judged, None) } else { Vec::new() };
+            (spec.name(), judged.judgement().clone(), judged.history(), core, states)
         }
     };
     let sizes = (history.len(), history.pending());
     let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
     let mut members = Vec::new();
+    let mut timeline = is_drawn.then(|| {
+        let timeline = Timeline::new(&history, Label::of_record).with_judgement(&judgement).with_states(states);
+        core.iter().fold(timeline, Timeline::with_core)
+    });
     if let Some(core) = &core {
         report = report.with_core(&history, core);
         members.extend(core.told().map(|member| member.id));
@@ -136,13 +159,15 @@ fn explain(plan: &Plan, seen: &Seen) -> Explained {
     }
     if let Some(verdict) = plan.progress(&seen.history) {
         report = report.with_progress(&history, &verdict);
+        timeline = timeline.map(|timeline| timeline.with_progress(&verdict));
         if let ProgressVerdict::Rejected(evidence) = verdict {
             members.extend(evidence.anticipated.concat());
         }
     }
     let evidence = judgement.verdict.evidence();
     members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));
-    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members }
+    let timeline = timeline.map(|timeline| timeline.with_report(&report));
+    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members, timeline }
 }
 
 /// The history with results as a person reads them.
@@ -187,6 +212,20 @@ fn render(
     out
 }
 
+/// Draws the history as a page in a folder.
+fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeline: Timeline) -> Option<PathBuf> {
+    timeline.title = visible(&format!("{name} {token}"));
+    timeline.reason = timeline.reason.or_else(|| Some(visible(&format!("{name} {kind}"))));
+    std::fs::create_dir_all(folder).ok()?;
+    let path = folder.join(format!("{}-{token}.html", file_name(name)));
+    std::fs::write(&path, html::render(&timeline, &html::Settings::default())).ok()?;
+    Some(path)
+}
+
+fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
 /// Saves the history beside what the compiler makes, or among temporary files.
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
     #[cfg(feature = "json")]
@@ -195,8 +234,7 @@ fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<P
         let beside = program.ancestors().find(|folder| folder.ends_with("target"));
         let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
         std::fs::create_dir_all(&folder).ok()?;
-        let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
-        let path = folder.join(format!("{name}-{token}.jsonl"));
+        let path = folder.join(format!("{}-{token}.jsonl", file_name(name)));
         let file = std::fs::File::create(&path).ok()?;
         crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;
         Some(path)

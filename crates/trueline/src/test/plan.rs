@@ -3,6 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -59,6 +60,8 @@ pub(super) struct Options {
     pub(super) algorithm: Algorithm,
     /// Whether failing runs are kept in a file, and tried first.
     pub(super) remembers: bool,
+    /// The folder in which failing runs are drawn.
+    pub(super) pages: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -82,6 +85,7 @@ impl Default for Options {
             testers: 1,
             algorithm: Algorithm::Auto,
             remembers: true,
+            pages: None,
         }
     }
 }

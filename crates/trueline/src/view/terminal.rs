@@ -130,7 +130,8 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
         Letters::Unicode => &UNICODE,
         Letters::Ascii => &ASCII,
     };
-    let whole = if settings.core_only { timeline.core_only(settings.most) } else { timeline.near_problem(settings.most) };
+    let whole =
+        if settings.core_only { timeline.core_only(settings.most) } else { timeline.near_problem(settings.most) };
     if whole.bars.is_empty() {
         return String::new();
     }
@@ -279,7 +280,14 @@ fn band(grid: &Grid, from: usize, width: usize, total: usize) -> usize {
     (earliest..=from + width).rev().min_by_key(|at| cost(*at)).unwrap_or(from + width)
 }
 
-fn write_band(out: &mut String, timeline: &Timeline, grid: &Grid, (from, until): (usize, usize), names: usize, style: Style) {
+fn write_band(
+    out: &mut String,
+    timeline: &Timeline,
+    grid: &Grid,
+    (from, until): (usize, usize),
+    names: usize,
+    style: Style,
+) {
     let mut lines = grid.chunks_exact(2);
     for row in &timeline.rows {
         for lane in 0..row.lanes {

@@ -202,7 +202,8 @@ fn write_states(out: &mut String, timeline: &Timeline) {
     field(out, "texts", |out| {
         list(out, texts, |out, text| {
             let units: Vec<u16> = text.encode_utf16().collect();
-            let is_whole = |units: &[u16], at: usize| !units.get(at).is_some_and(|unit| (0xdc00..0xe000).contains(unit));
+            let is_whole =
+                |units: &[u16], at: usize| !units.get(at).is_some_and(|unit| (0xdc00..0xe000).contains(unit));
             let mut front = before.iter().zip(&units).take_while(|(one, other)| one == other).count();
             while !is_whole(&units, front) || !is_whole(&before, front) {
                 front -= 1;

@@ -1,6 +1,8 @@
 // Drawing. A view is what is seen: `x` and `y` are the cell and the pixel at its upper left, `scale` is pixels for a cell.
 
 const HEAD = 14;
+// A bar of fewer pixels is only a mark.
+const SMALL = 12;
 
 function rowMetrics(rows, room) {
   // Few rows are large, many are small; lanes below each other.
@@ -11,7 +13,7 @@ function rowMetrics(rows, room) {
 function readColours(element) {
   const style = getComputedStyle(element);
   const colours = {};
-  for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "bartext", "core", "coreline", "wrong", "wrongline",
+  for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "small", "bartext", "core", "coreline", "wrong", "wrongline",
     "point", "pointtext", "path", "match", "focus"]) {
     colours[name] = style.getPropertyValue("--" + name).trim();
   }
@@ -88,6 +90,34 @@ function drawScene(context, scene, model, size) {
     }
   }
 
+  // Those that took effect together.
+  const middleOf = (bar) => tops[model.lane[bar]] - view.y + metrics.lane / 2;
+  const edgeOf = (bar) => middleOf(bar) + metrics.bar / 2 - 1;
+  if (view.scale > 0.6) {
+    for (const { bars, x: cell, missing } of places.links) {
+      if (cell < seenLeft - 2) continue;
+      if (cell > seenRight + 2) break;
+      const x = toX(cell);
+      const ends = bars.map(edgeOf);
+      context.strokeStyle = missing ? colours.wrongline : colours.path;
+      context.lineWidth = 2.5;
+      if (missing) context.setLineDash([6, 4]);
+      context.beginPath();
+      context.moveTo(x, Math.min(...ends));
+      context.lineTo(x, Math.max(...ends));
+      context.stroke();
+      context.setLineDash([]);
+      if (missing) {
+        for (const y of ends) {
+          context.fillStyle = colours.wrongline;
+          context.beginPath();
+          context.arc(x, y, 4, 0, 7);
+          context.fill();
+        }
+      }
+    }
+  }
+
   const fills = [colours.bar, colours.bar, colours.core, colours.bar, colours.wrong];
   const strokes = [colours.barline, colours.coreline, colours.coreline, colours.match, colours.wrongline];
   context.font = `${font}px ui-monospace, "DejaVu Sans Mono", "SF Mono", Menlo, Consolas, monospace`;
@@ -103,8 +133,8 @@ function drawScene(context, scene, model, size) {
       let runStart = NONE, runEnd = 0, runWeight = 0;
       const endRun = () => {
         if (runStart === NONE) return;
-        context.fillStyle = runWeight ? strokes[runWeight] : colours.barline;
-        context.fillRect(runStart, top, Math.max(1, runEnd - runStart), metrics.bar);
+        context.fillStyle = runWeight ? strokes[runWeight] : colours.small;
+        context.fillRect(runStart, top, Math.max(runWeight ? 2 : 1, runEnd - runStart - 0.6), metrics.bar);
         runStart = NONE;
         drawn++;
       };
@@ -112,10 +142,10 @@ function drawScene(context, scene, model, size) {
         const bar = bars[index];
         if (left[bar] > seenRight) break;
         const x = toX(left[bar]), end = toX(right[bar]);
-        if (end - x < 5) {
+        if (end - x < SMALL) {
           // Too small for a bar of its own: those that touch are one.
           const matters = weight(model, scene, bar);
-          if (runStart !== NONE && x - runEnd < 1.5 && (matters === runWeight || end - runStart < 3)) {
+          if (runStart !== NONE && x - runEnd < 0.8 && end - runStart < 2.5) {
             runEnd = Math.max(runEnd, end);
             runWeight = Math.max(runWeight, matters);
           } else {
@@ -137,7 +167,7 @@ function drawScene(context, scene, model, size) {
         context.strokeStyle = strokes[matters];
         context.lineWidth = matters === 4 ? 2 : matters ? 1.5 : 1;
         context.beginPath();
-        context.roundRect(from + 0.5, top + 0.5, Math.max(2, to - from - 1), metrics.bar - 1, Math.min(6, (end - x) / 3));
+        context.roundRect(from + 0.5, top + 0.5, Math.max(2, to - from - 1), metrics.bar - 1, Math.min(6, (end - x) / 6));
         context.fill();
         if (isPending) context.setLineDash([5, 4]);
         context.stroke();
@@ -164,37 +194,10 @@ function drawScene(context, scene, model, size) {
       endRun();
       if (scene.selected !== NONE && model.lane[scene.selected] === lane && places.right[scene.selected] > 0) {
         const x = toX(left[scene.selected]);
-        if (toX(right[scene.selected]) - x < 5 && x > gutter && x < width) {
+        if (toX(right[scene.selected]) - x < SMALL && x > gutter && x < width) {
           context.strokeStyle = colours.focus;
           context.lineWidth = 2;
           context.strokeRect(x - 3, top - 3, 8, metrics.bar + 6);
-        }
-      }
-    }
-  }
-
-  // Those that took effect together.
-  const middleOf = (bar) => tops[model.lane[bar]] - view.y + metrics.lane / 2;
-  if (view.scale > 0.6) {
-    for (const { bars, x: cell, missing } of places.links) {
-      if (cell < seenLeft - 2) continue;
-      if (cell > seenRight + 2) break;
-      const x = toX(cell);
-      const ends = bars.map(middleOf);
-      context.strokeStyle = missing ? colours.wrongline : colours.path;
-      context.lineWidth = 2.5;
-      if (missing) context.setLineDash([6, 4]);
-      context.beginPath();
-      context.moveTo(x, Math.min(...ends));
-      context.lineTo(x, Math.max(...ends));
-      context.stroke();
-      context.setLineDash([]);
-      if (missing) {
-        for (const y of ends) {
-          context.fillStyle = colours.wrongline;
-          context.beginPath();
-          context.arc(x, y, 4, 0, 7);
-          context.fill();
         }
       }
     }
@@ -209,7 +212,6 @@ function drawScene(context, scene, model, size) {
       if (point[steps[half]] < seenLeft) low = half + 1; else high = half;
     }
     const start = Math.max(0, low - 1);
-    const edge = (bar) => middleOf(bar) + metrics.bar / 2 - 1;
     context.strokeStyle = colours.path;
     context.globalAlpha = 0.4;
     context.lineWidth = 1.25;
@@ -217,11 +219,11 @@ function drawScene(context, scene, model, size) {
     let end = start;
     for (; end < steps.length; end++) {
       const bar = steps[end];
-      const x = toX(point[bar]), y = edge(bar);
+      const x = toX(point[bar]), y = edgeOf(bar);
       if (end === start) context.moveTo(x, y);
       else {
         const before = steps[end - 1];
-        const fromX2 = toX(point[before]), fromY = edge(before), bend = Math.min(40, (x - fromX2) / 2);
+        const fromX2 = toX(point[before]), fromY = edgeOf(before), bend = Math.min(40, (x - fromX2) / 2);
         context.bezierCurveTo(fromX2 + bend, fromY, x - bend, y, x, y);
       }
       if (point[bar] > seenRight) break;
@@ -237,7 +239,7 @@ function drawScene(context, scene, model, size) {
       const isWide = view.scale * (step.length + 1) > digit * step.length + 4;
       for (const bar of group) {
         if (places.right[bar] <= 0 || point[bar] === NONE) continue;
-        const x = toX(point[bar]), y = edge(bar);
+        const x = toX(point[bar]), y = edgeOf(bar);
         context.globalAlpha = scene.matches && !scene.matches[bar] ? 0.35 : 1;
         context.fillStyle = colours.point;
         context.beginPath();
@@ -259,14 +261,21 @@ function drawScene(context, scene, model, size) {
 
   // What was refused has a cross at its end.
   const problem = model.data.problem;
-  if (problem && view.scale > 1) {
-    context.font = `700 ${font + 2}px system-ui, sans-serif`;
-    context.fillStyle = colours.wrongline;
+  if (problem && view.scale > 0.8) {
+    context.textAlign = "center";
+    context.font = `700 11px system-ui, "DejaVu Sans", sans-serif`;
     for (const bar of problem.bars) {
       if (right[bar] <= 0 || tops[model.lane[bar]] === NONE) continue;
-      const x = toX(right[bar]);
-      if (x > gutter && x < width + 20) context.fillText("✗", Math.min(x + 3, width - 14), middleOf(bar));
+      const x = Math.min(toX(right[bar]) - 1, width - 11), y = middleOf(bar) - metrics.bar / 2;
+      if (x < gutter || toX(left[bar]) > width) continue;
+      context.fillStyle = colours.wrongline;
+      context.beginPath();
+      context.arc(x, y, 8, 0, 7);
+      context.fill();
+      context.fillStyle = colours.paper;
+      context.fillText("✗", x, y + 0.5);
     }
+    context.textAlign = "left";
   }
 
   // Names of rows, over everything.

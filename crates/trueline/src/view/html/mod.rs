@@ -27,8 +27,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// SHA-256 of the style and of the script, for the policy. A test compares them.
-const STYLE_DIGEST: &str = "sha256-t3z0D5zRYGyOaqTFOrYRFHzW9s6qzlyLn2A6T+dlapo=";
-const SCRIPT_DIGEST: &str = "sha256-mVbAQtCFPtQhf1t9eOP/wVXo0nE5cKBOskD0Bdlxxuw=";
+const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
+const SCRIPT_DIGEST: &str = "sha256-RJFfRP9jMxQWjIS9O9Qp0CIje9h9mSyEqyW5VCnxqns=";
 
 /// How many operations a page has at most; of longer histories, those near the problem.
 pub const MOST_SHOWN: usize = 500_000;
@@ -115,7 +115,8 @@ fn meta(timeline: &Timeline) -> String {
     if !timeline.spec.is_empty() {
         let _ = write!(meta, "{} · ", timeline.spec);
     }
-    let count = |number: usize, noun: &str, plural: &str| format!("{number} {noun}{}", if number == 1 { "" } else { plural });
+    let count =
+        |number: usize, noun: &str, plural: &str| format!("{number} {noun}{}", if number == 1 { "" } else { plural });
     meta.push_str(&count(timeline.bars.len() + timeline.left_out, "operation", "s"));
     let _ = write!(meta, " · {}", count(timeline.rows.len(), "process", "es"));
     if timeline.pending() > 0 {

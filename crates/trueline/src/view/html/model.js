@@ -200,13 +200,16 @@ function place(model, visible) {
   return { left, right, point, width, byLane, rows, edge, links, steps: shown.map((group) => group[0]) };
 }
 
-// What differs between two texts: [same before, gone, new, same behind].
+// What differs between two texts, in whole words: [same before, gone, new, same behind].
 function difference(before, after) {
+  const inWord = (text, at) => at > 0 && at < text.length && /[\w.-]/.test(text[at - 1]) && /[\w.-]/.test(text[at]);
   let front = 0;
   const least = Math.min(before.length, after.length);
   while (front < least && before[front] === after[front]) front++;
+  while (front > 0 && (inWord(before, front) || inWord(after, front))) front--;
   let back = 0;
   while (back < least - front && before[before.length - 1 - back] === after[after.length - 1 - back]) back++;
+  while (back > 0 && (inWord(before, before.length - back) || inWord(after, after.length - back))) back--;
   return [before.slice(0, front), before.slice(front, before.length - back), after.slice(front, after.length - back),
     back ? after.slice(-back) : ""];
 }

@@ -48,12 +48,12 @@ function start() {
     const height = Math.min(Math.max(scene.height, 110), Math.max(room, 110));
     size = { width, height };
     fitCanvas(canvas, context, width, height);
-    map.hidden = Boolean(printing);
     fitCanvas(map, mapContext, width, 34);
     context.font = '13px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
     const longest = scene.places.rows.reduce((most, row) => Math.max(most, context.measureText(model.rows[row].label).width), 40);
     scene.gutter = Math.min(180, longest + 32);
     scene.density = null;
+    map.hidden = Boolean(printing) || fitScale() >= 5;
   }
 
   function room() { return size.width - scene.gutter; }
@@ -112,9 +112,12 @@ function start() {
     repaint();
   }
 
-  function readable() { return Math.max(7.4, Math.min(9, fitScale())); }
+  function readable() { return Math.max(7.4, Math.min(14, fitScale())); }
 
-  function fit() { moveTo(0, 0, Math.min(9, fitScale())); }
+  // All of it if that can be read.
+  function beginning() { return fitScale() >= 5 ? Math.min(14, fitScale()) : readable(); }
+
+  function fit() { moveTo(-1, 0, Math.min(14, fitScale())); }
 
   // Shows a bar, with its end rather than its beginning if it is longer than the window.
   function reveal(bar, scale) {
@@ -174,7 +177,7 @@ function start() {
     else add("return", result === null ? "never" : limit(result) + ", if it took effect");
     const problem = data.problem;
     if (model.mark[bar] === REFUSED && problem) {
-      if (problem.allowed.length) add(problem.all ? "allowed" : "one allowed", limit(problem.allowed.join(" or ")));
+      if (problem.allowed.length) add("allowed", limit(problem.allowed.join(" or ")) + (problem.all ? "" : ", among others"));
       else if (problem.all) add("allowed", "nothing: it could not have returned then");
     }
     if (model.step[bar]) {
@@ -223,7 +226,7 @@ function start() {
       card.append(element("p", data.outcome === "unknown" ? "None is known." : "Nothing took effect.", "note"));
     }
     const around = 7;
-    const selected = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) : steps.length - 1;
+    const selected = scene.selected !== NONE && model.step[scene.selected] ? stepIndex(scene.selected) : data.problem ? steps.length - 1 : 0;
     const from = Math.max(0, Math.min(selected - around, steps.length - 2 * around - 1));
     const list = element("ol");
     for (let index = from; index < Math.min(steps.length, from + 2 * around + 1); index++) {
@@ -241,15 +244,28 @@ function start() {
   model.groups.forEach((group, index) => indexOfStep.set(model.step[group[0]], index));
   function stepIndex(bar) { return indexOfStep.get(model.step[bar]); }
 
+  // The state after an operation if it is short, else how it has changed.
+  function change(bar) {
+    const before = model.before.get(bar), after = model.after.get(bar);
+    if (after === undefined) return model.mark[bar] === REFUSED && data.found !== null && data.found.length <= 30 ? data.found : "";
+    if (after.length <= 30) return after;
+    const [, gone, fresh] = difference(before, after);
+    const parts = [];
+    const trim = (text) => text.replace(/^[\s,]+|[\s,]+$/g, "").slice(0, 60);
+    if (trim(gone)) parts.push("− " + trim(gone));
+    if (trim(fresh)) parts.push("+ " + trim(fresh));
+    return parts.join("  ") || "unchanged";
+  }
+
   function orderEntry(bar, number) {
     const item = element("li");
     const button = element("button");
     button.append(element("span", number, number === "✗" ? "number wrong" : "number"));
     const text = element("span", barText(model, bar).slice(0, 200), number === "✗" ? "mono wrong" : "mono");
     text.dir = "ltr";
-    const after = element("span", (model.after.get(bar) || "").slice(0, 200), "mono after");
+    const after = element("span", change(bar), "mono after");
     after.dir = "ltr";
-    after.title = "state after it";
+    after.title = "the state after it, or what of it is new (+) and gone (−)";
     button.append(text, after);
     if (bar === scene.selected) button.setAttribute("aria-current", "true");
     button.addEventListener("click", () => {
@@ -454,8 +470,9 @@ function start() {
     tip.append(head, facts(bar, true));
     tip.hidden = false;
     const box = tip.getBoundingClientRect();
-    tip.style.left = Math.max(4, Math.min(x + 14, size.width - box.width - 8)) + "px";
-    tip.style.top = Math.max(4, Math.min(y + 18, size.height + 30 - box.height)) + "px";
+    const below = y + 20 + box.height < window.innerHeight ? y + 20 : y - box.height - 12;
+    tip.style.left = Math.max(4, Math.min(x + 14, window.innerWidth - box.width - 8)) + "px";
+    tip.style.top = Math.max(4, below) + "px";
   }
 
   let drag = null;
@@ -495,7 +512,7 @@ function start() {
       repaint();
     }
     if (bar === NONE) tip.hidden = true;
-    else showTip(bar, event.clientX - box.left, event.clientY - box.top);
+    else showTip(bar, event.clientX, event.clientY);
   });
   const release = (event) => {
     pointers.delete(event.pointerId);
@@ -666,12 +683,12 @@ function start() {
   applyFilters();
   if (firstProblem() !== NONE && visible[firstProblem()]) {
     select(firstProblem());
-    const scale = fitScale() >= 5 ? Math.min(9, fitScale()) : readable();
+    const scale = beginning();
     scene.view.scale = scale;
     reveal(firstProblem(), scale);
   } else {
     select(NONE);
-    moveTo(0, 0, fitScale() >= 5 ? Math.min(9, fitScale()) : readable());
+    moveTo(-1, 0, beginning());
   }
   paint();
   document.documentElement.dataset.ready = "true";

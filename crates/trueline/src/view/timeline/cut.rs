@@ -15,7 +15,8 @@ impl Timeline {
     }
 
     /// At most `most` operations: what is wrong first, then its core, what else conflicts, what was open then, and what
-    /// took effect last before it. The whole, if it is no larger; its beginning, if nothing is wrong.
+    /// took effect last before it; what came behind it last. The whole, if it is no larger; its beginning, if nothing is
+    /// wrong.
     #[must_use]
     pub fn near_problem(&self, most: usize) -> Self {
         if self.bars.len() <= most {
@@ -43,6 +44,7 @@ impl Timeline {
             wanted.extend(other);
         }
         wanted.extend(which(&|bar| bar.call <= problem.event));
+        wanted.extend(which(&|bar| bar.call > problem.event).iter().rev());
         let mut kept = vec![false; self.bars.len()];
         let mut left = most;
         for bar in wanted {

@@ -431,7 +431,10 @@ impl Timeline {
     #[must_use]
     pub fn with_core<Op, Ret>(mut self, core: &Core<Op, Ret>) -> Self {
         self.has_core = true;
-        for id in core.told().map(|member| member.id).chain(core.begins_behind) {
+        // Those whose ends are forgotten say where values came from, if they are few.
+        let shows_all = core.members.len() - core.told().count() <= super::MOST_SHOWN;
+        let members = core.members.iter().filter(|member| shows_all || member.role.matters());
+        for id in members.map(|member| member.id).chain(core.begins_behind) {
             self.change(id, |bar| bar.core = true);
         }
         if let Some(problem) = &self.problem {
