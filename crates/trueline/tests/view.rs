@@ -413,3 +413,35 @@ fn terminals_of_any_width() {
     }
     assert!(rejected > 50, "{rejected}");
 }
+
+/// A test that fails draws the failing run, where a folder is named.
+#[test]
+fn failing_tests_are_drawn() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    let outcome = trueline::test(|| AtomicU64::new(0))
+        .model(0_u64)
+        .operation(
+            "draw",
+            (),
+            |counter, ()| {
+                let number = counter.load(Ordering::SeqCst);
+                counter.store(number + 1, Ordering::SeqCst);
+                number
+            },
+            |model, ()| {
+                *model += 1;
+                *model - 1
+            },
+        )
+        .time(std::time::Duration::from_secs(60))
+        .forgetful()
+        .pages(&folder)
+        .outcome();
+    let failure = outcome.failure.expect("an update is lost");
+    let path = failure.page.as_ref().expect("the folder can be written");
+    assert!(path.starts_with(&folder) && failure.to_string().contains(&path.display().to_string()), "{failure}");
+    let page = std::fs::read_to_string(path).expect("it was written");
+    assert!(page.contains("verdict rejected") && page.contains(r#""kinds":["draw"]"#));
+    std::fs::remove_file(path).expect("ours");
+}

@@ -15,10 +15,11 @@ after(async () => { await browser?.close(); });
 
 // Opens a page; whatever it loads, says or complains about fails the test.
 async function open(t, drawn, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   const faults = [];
-  page.on("console", (message) => faults.push(message.text()));
+  // To read pixels is for tests alone.
+  page.on("console", (message) => { if (!message.text().includes("willReadFrequently")) faults.push(message.text()); });
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("dialog", (dialog) => { faults.push("dialog " + dialog.message()); dialog.dismiss(); });
   page.on("request", (request) => { if (request.url() !== drawn.url) faults.push("request " + request.url()); });
@@ -304,12 +305,21 @@ describe("for everyone", () => {
   });
 
   test("without motion, on paper, and without scripts", async (t) => {
-    const calm = await open(t, pages.queue, { reducedMotion: "reduce" });
-    await calm.focus("#view");
-    await calm.keyboard.press("ArrowLeft");
-    const at = await view(calm);
-    await calm.waitForTimeout(250);
-    assert.equal((await view(calm)).x, at.x, "nothing glides");
+    // From what is selected to one that is out of sight, a little to the left: at once, or in some steps.
+    for (const reducedMotion of ["reduce", "no-preference"]) {
+      const page = await open(t, pages.queue, { reducedMotion });
+      const places = await page.evaluate(async () => {
+        const seen = [];
+        document.getElementById("view").focus();
+        for (let at = 0; at < 3; at++) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
+        for (let frame = 0; frame < 30; frame++) {
+          await new Promise(requestAnimationFrame);
+          seen.push(trueline.scene.view.x);
+        }
+        return new Set(seen).size;
+      });
+      assert.ok(reducedMotion === "reduce" ? places === 1 : places > 2, `${reducedMotion}: ${places} places`);
+    }
     const paper = await open(t, pages.ten);
     assert.ok((await paper.pdf()).length > 10_000);
     await paper.emulateMedia({ media: "print" });
@@ -336,22 +346,24 @@ describe("100,000 operations", () => {
     assert.ok(opened < 3000, `${opened} ms`);
     // How long one frame takes while everything moves, from all at once to a few bars.
     const frames = await page.evaluate(async () => {
-      const { scene, model, paint } = trueline;
-      const slowest = {};
+      const { scene, paint } = trueline;
+      const slow = {};
       for (const scale of [0, 0.01, 0.1, 1, 7]) {
         scene.view.scale = scale;
-        slowest[scale] = 0;
+        const times = [];
         for (let step = 0; step < 60; step++) {
           scene.view.x = (scene.places.width * step) / 60;
           const before = performance.now();
           paint();
-          slowest[scale] = Math.max(slowest[scale], performance.now() - before);
+          times.push(performance.now() - before);
           await new Promise(requestAnimationFrame);
         }
+        // All but the three slowest: other programs may take a turn.
+        slow[scale] = times.sort((one, other) => one - other)[56];
       }
-      return slowest;
+      return slow;
     });
-    assert.ok(Math.max(...Object.values(frames)) < 100, JSON.stringify(frames));
+    assert.ok(Math.max(...Object.values(frames)) < 50, JSON.stringify(frames));
     const searched = performance.now();
     await page.fill("#search", "enqueue(4001");
     await page.waitForFunction(() => / of 11$/.test(document.getElementById("matches").textContent));
@@ -361,6 +373,6 @@ describe("100,000 operations", () => {
     await page.click("#core");
     assert.ok(performance.now() - filtered < 1500);
     assert.ok((await view(page)).shown < 10);
-    t.diagnostic(`opened in ${opened.toFixed(0)} ms; slowest frames by scale, in ms: ${JSON.stringify(frames)}; ${drawn.bytes} bytes for ${drawn.of}`);
+    t.diagnostic(`opened in ${opened.toFixed(0)} ms; slow frames by scale, in ms: ${JSON.stringify(frames)}; ${drawn.bytes} bytes for ${drawn.of}`);
   });
 });

@@ -117,12 +117,11 @@ type Grid = Vec<Vec<(char, Ink)>>;
 /// let picture = terminal::render(&Timeline::new(&builder.finish(), Label::of), &Settings::default());
 /// let lines = [
 ///     "             push(1)",
-///     "  process 0  ├────────┤",
+///     "  process 0  ├─────────┤",
 ///     "              pop() → 1",
-///     "  process 1   ├───────┤",
+///     "  process 1   ├────────┤",
 /// ];
-/// # let _ = lines;
-/// assert!(picture.contains("pop() → 1"));
+/// assert_eq!(picture.lines().collect::<Vec<_>>(), lines);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn render(timeline: &Timeline, settings: &Settings) -> String {
@@ -338,6 +337,6 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
     }
     if let Some(state) = timeline.state_at_problem() {
         let room = settings.width.saturating_sub(30).max(20);
-        let _ = writeln!(out, "  the state that it found: {}", shorten(state, room, strokes.ellipsis));
+        let _ = writeln!(out, "  the state before it, in that order: {}", shorten(state, room, strokes.ellipsis));
     }
 }

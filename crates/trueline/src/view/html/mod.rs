@@ -1,6 +1,6 @@
 //! Timelines as one page that needs nothing else: no network, no files beside it.
 //!
-//! The page is a template, a style and scripts, which are files here, and the timeline as compact data ([`data`](self)).
+//! The page is a template, a style and scripts, which are files here, and the timeline as compact data.
 //! Scripts draw it on a canvas, only what is in sight, so that 100,000 operations can be panned and zoomed; search,
 //! filters, the jump to the problem and all details work with the keyboard alone.
 //!
@@ -28,7 +28,7 @@ const SCRIPT: &str = concat!(
 
 /// SHA-256 of the style and of the script, for the policy. A test compares them.
 const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
-const SCRIPT_DIGEST: &str = "sha256-RJFfRP9jMxQWjIS9O9Qp0CIje9h9mSyEqyW5VCnxqns=";
+const SCRIPT_DIGEST: &str = "sha256-hVz7ZsYaUV9ENMGneszW1X+Vs8L4VfUjJ7rGgAU2ei4=";
 
 /// How many operations a page has at most; of longer histories, those near the problem.
 pub const MOST_SHOWN: usize = 500_000;

@@ -119,7 +119,7 @@ function start() {
 
   function fit() { moveTo(-1, 0, Math.min(14, fitScale())); }
 
-  // Shows a bar, with its end rather than its beginning if it is longer than the window.
+  // Shows a bar.
   function reveal(bar, scale) {
     const { places, view, tops, metrics } = scene;
     const target = scale || view.scale;
@@ -127,8 +127,9 @@ function start() {
     const from = places.left[bar], to = places.right[bar];
     let x = view.x;
     if (scale || from < x + 2 || to > x + seen - 2) {
-      const anchor = to - from > seen * 0.8 ? (bar === firstProblem() ? to : from) : (from + to) / 2;
-      x = anchor - seen * (bar === firstProblem() ? 0.7 : 0.5);
+      const middle = to - from > seen * 0.8 ? from + seen * 0.4 : (from + to) / 2;
+      // What is refused is refused at its end.
+      x = bar === firstProblem() ? to - seen * 0.75 : middle - seen * 0.5;
     }
     let y = view.y;
     const top = tops[model.lane[bar]];

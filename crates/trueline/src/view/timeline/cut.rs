@@ -86,25 +86,20 @@ impl Timeline {
         if self.problem.as_ref().is_some_and(|problem| problem.event as usize >= self.events.len()) {
             event = number(events.len());
         }
-        let mut rows = self.rows.clone();
-        let mut used = vec![false; rows.len()];
+        let mut used = vec![false; self.rows.len()];
         for bar in &bars {
             used[bar.row as usize] = true;
         }
+        let rows = self.rows.iter().zip(&used).filter(|(_, used)| **used).map(|(row, _)| row.clone()).collect();
         let mut next = 0;
-        let new_rows: Vec<u32> = used
-            .iter()
-            .map(|used| {
-                let row = next;
-                next += u32::from(*used);
-                row
-            })
-            .collect();
+        let mut new_row = |used: &bool| {
+            next += u32::from(*used);
+            next - u32::from(*used)
+        };
+        let new_rows: Vec<u32> = used.iter().map(&mut new_row).collect();
         for bar in &mut bars {
             bar.row = new_rows[bar.row as usize];
         }
-        let mut is_used = used.iter();
-        rows.retain(|_| *is_used.next().expect("one for each row"));
         let groups: Vec<Vec<u32>> = self
             .groups()
             .map(|group| group.iter().filter_map(new).collect::<Vec<u32>>())

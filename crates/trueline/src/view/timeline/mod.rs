@@ -24,15 +24,15 @@
 //! };
 //! let timeline = Timeline::new(&builder.finish(), Label::of).with_judgement(&judgement);
 //! assert_eq!(timeline.bars[1].step, Some(2)); // the read is second
-//! let picture = "\
-//!   process 0  write(1)
-//!              ├──1─────┤
-//!   process 1    read() → 1
-//!                ├──2───┤
-//! ";
-//! # let drawn = terminal::render(&timeline, &Settings::default());
-//! # let _ = picture;
-//! # assert!(drawn.contains("read() → 1"), "{drawn}");
+//! let picture = terminal::render(&timeline, &Settings::default());
+//! let lines = [
+//!     "             write(1)",
+//!     "  process 0  ├──1─────────┤",
+//!     "              read() → 1",
+//!     "  process 1   ├──2───────┤",
+//!     "  (numbers: an order that works)",
+//! ];
+//! assert_eq!(picture.lines().collect::<Vec<_>>(), lines);
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 
@@ -211,7 +211,7 @@ impl Label {
     /// ```
     pub fn of(operation: &impl Display) -> Self {
         let text = visible(&operation.to_string());
-        let end = text.find(|c: char| matches!(c, '(' | '{' | '[' | ' ' | '"')).unwrap_or(text.len());
+        let end = text.find(['(', '{', '[', ' ', '"']).unwrap_or(text.len());
         Self { kind: text[..end].to_owned(), text, key: None }
     }
 
