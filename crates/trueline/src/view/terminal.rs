@@ -117,7 +117,7 @@ type Grid = Vec<Vec<(char, Ink)>>;
 /// let picture = terminal::render(&Timeline::new(&builder.finish(), Label::of), &Settings::default());
 /// let lines = [
 ///     "             push(1)",
-///     "  process 0  ├─────────┤",
+///     "  process 0  ├──────────┤",
 ///     "              pop() → 1",
 ///     "  process 1   ├────────┤",
 /// ];

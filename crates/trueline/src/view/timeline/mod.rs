@@ -27,9 +27,9 @@
 //! let picture = terminal::render(&timeline, &Settings::default());
 //! let lines = [
 //!     "             write(1)",
-//!     "  process 0  ├──1─────────┤",
-//!     "              read() → 1",
-//!     "  process 1   ├──2───────┤",
+//!     "  process 0  ├─1────────────┤",
+//!     "                 read() → 1",
+//!     "  process 1      ├─2───────┤",
 //!     "  (numbers: an order that works)",
 //! ];
 //! assert_eq!(picture.lines().collect::<Vec<_>>(), lines);
