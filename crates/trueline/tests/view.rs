@@ -285,8 +285,9 @@ fn hostile_texts_stay_text() {
         assert_eq!(data["problem"]["allowed"][0], visible(text));
         assert_eq!(data["texts"][0][2], visible(text));
         let picture = svg::render(&timeline);
-        const ELEMENTS: [&str; 12] = [
+        const ELEMENTS: [&str; 13] = [
             "svg ", "/svg>", "title", "/title>", "style>", "/style>", "rect ", "text ", "/text>", "g ", "/g>", "line ",
+            "circle ",
         ];
         for (at, _) in picture.match_indices('<') {
             let element = &picture[at + 1..];

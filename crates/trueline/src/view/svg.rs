@@ -11,7 +11,7 @@ pub const MOST_SHOWN: usize = 200;
 
 /// Sizes in pixels.
 const CELL: f64 = 7.6;
-const LANE: f64 = 34.0;
+const LANE: f64 = 38.0;
 const BAR: f64 = 24.0;
 const MARGIN: f64 = 16.0;
 /// How many letters of an operation are written.
@@ -147,13 +147,13 @@ impl Drawing<'_> {
             r#"<g class="{class}"><title>{}</title><rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{BAR}" rx="5"/><text x="{:.1}" y="{:.1}">{}</text>"#,
             escape(&says),
             x + CELL,
-            self.middle(bar) + 1.0,
+            self.middle(bar) - 1.0,
             escape(text),
         );
         if let (Some(point), Some(step)) = (self.places.points[index as usize], bar.step) {
             let digits = step.to_string();
             let x = self.x(point.cell) + digits.len() as f64 * CELL / 2.0;
-            let y = self.middle(bar) + BAR / 2.0 - 2.0;
+            let y = self.middle(bar) + BAR / 2.0;
             let _ = write!(
                 out,
                 r#"<rect class="point" x="{:.1}" y="{:.1}" width="{:.1}" height="13" rx="6.5"/><text class="step" x="{x:.1}" y="{:.1}">{digits}</text>"#,
@@ -161,6 +161,15 @@ impl Drawing<'_> {
                 y - 6.5,
                 digits.len() as f64 * 6.4 + 8.0,
                 y + 3.5,
+            );
+        }
+        if bar.mark.is_problem() {
+            // Not by colour alone.
+            let (x, y) = (x + width, y + 1.0);
+            let _ = write!(
+                out,
+                r#"<circle class="cross" cx="{x:.1}" cy="{y:.1}" r="8"/><text class="step" x="{x:.1}" y="{:.1}">✗</text>"#,
+                y + 4.0,
             );
         }
         out.push_str("</g>\n");
@@ -183,8 +192,12 @@ fn head(timeline: &Timeline) -> Vec<(&'static str, String)> {
         Outcome::Unknown => "verdict",
     };
     let mut first = timeline.outcome.name().to_owned();
-    for text in [&timeline.title, &timeline.spec].into_iter().filter(|text| !text.is_empty()) {
-        let _ = write!(first, " · {}", shorten(text));
+    // Of a path, the end says most.
+    let skipped = timeline.title.chars().count().saturating_sub(MOST_LETTERS);
+    let name: String = timeline.title.chars().skip(skipped).collect();
+    let name = if skipped > 0 { format!("…{name}") } else { name };
+    for text in [name, shorten(&timeline.spec)].iter().filter(|text| !text.is_empty()) {
+        let _ = write!(first, " · {text}");
     }
     if timeline.left_out > 0 {
         let _ = write!(first, " · {} of {} operations", timeline.bars.len(), timeline.bars.len() + timeline.left_out);
