@@ -55,6 +55,39 @@ function weight(model, scene, bar) {
   return 0;
 }
 
+// A lane from far away: for each of so many stretches of it, 0 if nothing is there, else how much what is there matters, and 1.
+const STRETCHES = 4096;
+
+function coarseLane(model, scene, lane) {
+  const { places } = scene;
+  const stretches = new Uint8Array(STRETCHES + 1);
+  const each = Math.max(1, places.width) / STRETCHES;
+  for (const bar of places.byLane[lane]) {
+    const matters = weight(model, scene, bar) + 1;
+    const end = Math.min(STRETCHES, Math.floor((places.right[bar] - 0.01) / each));
+    for (let at = Math.floor(places.left[bar] / each); at <= end; at++) if (stretches[at] < matters) stretches[at] = matters;
+  }
+  return stretches;
+}
+
+function drawCoarse(context, scene, stretches, top, toX, width) {
+  const each = Math.max(1, scene.places.width) / STRETCHES;
+  const { colours, metrics } = scene;
+  const fills = [colours.small, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  for (let at = 0; at < STRETCHES;) {
+    const matters = stretches[at];
+    let end = at + 1;
+    while (end < STRETCHES && stretches[end] === matters) end++;
+    const x = toX(at * each);
+    if (x > width) break;
+    if (matters) {
+      context.fillStyle = fills[matters - 1];
+      context.fillRect(x, top, Math.max(matters > 1 ? 2 : 0.5, toX(end * each) - x), metrics.bar);
+    }
+    at = end;
+  }
+}
+
 function drawScene(context, scene, model, size) {
   const { places, colours, view, gutter, metrics, tops } = scene;
   const { left, right, point } = places;
@@ -124,12 +157,31 @@ function drawScene(context, scene, model, size) {
   const letter = context.measureText("0").width;
   let points = 0;
   let drawn = 0;
+  // Several bars share a pixel, wherever one looks.
+  const isFar = view.scale * (places.width / STRETCHES) < 1.2;
+  // A bar that is too small to have a frame of its own.
+  const markSelected = (lane, top) => {
+    const bar = scene.selected;
+    if (bar === NONE || model.lane[bar] !== lane || right[bar] <= 0) return;
+    const x = toX(left[bar]);
+    if (toX(right[bar]) - x >= SMALL || x < gutter || x > width) return;
+    context.strokeStyle = colours.focus;
+    context.lineWidth = 2;
+    context.strokeRect(x - 3, top - 3, 8, metrics.bar + 6);
+  };
   for (const row of places.rows) {
     for (let lane = model.rows[row].first; lane < model.rows[row].first + model.rows[row].lanes; lane++) {
       const middle = tops[lane] - view.y + metrics.lane / 2;
       if (middle < -metrics.lane || middle > height + metrics.lane) continue;
       const top = middle - metrics.bar / 2;
       const bars = places.byLane[lane];
+      if (isFar && bars.length > 500) {
+        if (!scene.coarse) scene.coarse = new Map();
+        if (!scene.coarse.has(lane)) scene.coarse.set(lane, coarseLane(model, scene, lane));
+        drawCoarse(context, scene, scene.coarse.get(lane), top, toX, width);
+        markSelected(lane, top);
+        continue;
+      }
       let runStart = NONE, runEnd = 0, runWeight = 0;
       const endRun = () => {
         if (runStart === NONE) return;
@@ -192,14 +244,7 @@ function drawScene(context, scene, model, size) {
         if (point[bar] !== NONE) points++;
       }
       endRun();
-      if (scene.selected !== NONE && model.lane[scene.selected] === lane && places.right[scene.selected] > 0) {
-        const x = toX(left[scene.selected]);
-        if (toX(right[scene.selected]) - x < SMALL && x > gutter && x < width) {
-          context.strokeStyle = colours.focus;
-          context.lineWidth = 2;
-          context.strokeRect(x - 3, top - 3, 8, metrics.bar + 6);
-        }
-      }
+      markSelected(lane, top);
     }
   }
 

@@ -21,7 +21,7 @@ function start() {
   const context = canvas.getContext("2d"), mapContext = map.getContext("2d");
   const scene = {
     places: null, colours: readColours(document.documentElement), view: { x: 0, y: 0, scale: 7 }, gutter: 110, metrics: null, tops: null,
-    height: 0, selected: NONE, hovered: NONE, matches: null, matchList: [], density: null,
+    height: 0, selected: NONE, hovered: NONE, matches: null, matchList: [], density: null, coarse: null,
   };
   let size = { width: 0, height: 0 };
   let visible = new Uint8Array(model.count).fill(1);
@@ -53,6 +53,7 @@ function start() {
     const longest = scene.places.rows.reduce((most, row) => Math.max(most, context.measureText(model.rows[row].label).width), 40);
     scene.gutter = Math.min(180, longest + 32);
     scene.density = null;
+    scene.coarse = null;
     map.hidden = Boolean(printing) || fitScale() >= 5;
   }
 
@@ -356,6 +357,7 @@ function start() {
       }
       tellMatches();
     }
+    scene.coarse = null;
     byId("next").disabled = byId("previous").disabled = scene.matchList.length === 0;
     repaint();
   }
