@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl
   trueline check --spec cas-register:0 --timeout 10s --json recorded/
+  trueline view --spec queue history.jsonl --output history.html
   trueline test ms-queue --threads 4 --ops 200 --runs 1000
   trueline explore treiber-stack --calls 2*2+4
   trueline specs";
@@ -39,12 +40,25 @@ Examples:
   trueline check --spec quasi-queue:2 d.jsonl           not linearizable, but not far from it
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
+  trueline check --spec queue --view page.html a.jsonl  and a page to look at, in a browser
 
 A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
 or a history in one of the other formats that --format names. Of a directory, files that end
 in .jsonl, .json and .edn are read, and those in .log and .txt that look like histories.";
+
+const VIEW_EXAMPLES: &str = "\
+Examples:
+  trueline view --spec queue history.jsonl                        in the terminal
+  trueline view --spec queue history.jsonl --output history.html  a page to zoom, search and filter, for a browser
+  trueline view --spec queue history.jsonl --output history.svg   a picture of what is near the problem
+  trueline view --spec queue history.jsonl --core                 only what the rejection rests on";
+
+const VIEW_EXIT_CODES: &str = "\
+Exit codes:
+  0  the history was drawn, whatever the verdict on it
+  2  wrong usage, or an input that cannot be read, or an output that cannot be written";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
@@ -106,6 +120,10 @@ pub(crate) enum Command {
     /// Judges recorded histories.
     #[command(before_help = CHECK_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     Check(Box<CheckArgs>),
+    /// Draws a recorded history: who called what when, an order that works, and where none does.
+    #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
+    #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
+    View(Box<ViewArgs>),
     /// Runs a built-in object under real threads, and judges what it did.
     #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]
     Test(Box<TestArgs>),
@@ -199,6 +217,14 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
+    /// Draw the history, in a file that ends in .html or .svg; of one input only.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) view: Option<PathBuf>,
+
+    /// Draw lines in the terminal with plain letters.
+    #[arg(long)]
+    pub(crate) ascii: bool,
+
     /// Print one JSON object for each file.
     #[arg(long)]
     pub(crate) json: bool,
@@ -206,6 +232,16 @@ pub(crate) struct CheckArgs {
     /// Print no results: only the exit code tells.
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Where to draw: a file that ends in .html or .svg, or `-` for the terminal.
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ use args::{Cli, Command};
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Check(args) => cmd::check::run(&args),
+        Command::View(args) => cmd::view::run(&args),
         Command::Test(args) => cmd::test::run(&args),
         Command::Explore(args) => cmd::explore::run(&args),
         Command::Specs(args) => cmd::specs::run(&args),

@@ -476,7 +476,11 @@ fn objects_that_are_not_deterministic_are_found_out() {
     }
     impl Handle for Fickle {
         fn call(&mut self, _call: &Call, clock: Clock) -> Timed {
-            Timed::measure(clock, || (0..1 + self.1 % 3).for_each(|_| drop(self.0.fetch_add(1, SeqCst))))
+            Timed::measure(clock, || {
+                for _ in 0..1 + self.1 % 3 {
+                    self.0.fetch_add(1, SeqCst);
+                }
+            })
         }
     }
     let mut program = program(&[vec![vec![]], vec![vec![]]]);

@@ -12,8 +12,9 @@ use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
-use trueline::view::{Finding, Report, json, text};
+use trueline::view::{Finding, Report, Timeline, json, text};
 
+use super::picture;
 use crate::args::{CheckArgs, Criterion};
 use crate::output::{self, Written};
 
@@ -21,26 +22,15 @@ use crate::output::{self, Written};
 const CHUNK: usize = 1 << 18;
 
 pub(crate) fn run(args: &CheckArgs) -> ExitCode {
-    let spec = match named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)) {
+    let spec = match specification(args) {
         Ok(spec) => spec,
         Err(fault) => {
             output::error(fault);
             return ExitCode::from(2);
         }
     };
-    if args.clock_skew > 0 && spec.process_matters() {
-        // Operations that overlap get processes of their own.
-        let name = spec.name();
-        output::error(format_args!(
-            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
-        ));
-        return ExitCode::from(2);
-    }
-    if args.criterion == Criterion::Progress && !spec.has_progress() {
-        let name = spec.name();
-        output::error(format_args!(
-            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
-        ));
+    if let Some(Err(fault)) = args.view.as_deref().map(picture::Form::of) {
+        output::error(fault);
         return ExitCode::from(2);
     }
     if let Some(fault) = wrong_factors(args, &spec) {
@@ -49,20 +39,38 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     }
     let config = config(args);
     let (inputs, passed_over) = find_inputs(&args.inputs);
+    if args.view.is_some() && inputs.len() > 1 {
+        let many = inputs.len();
+        output::error(format_args!(
+            "--view draws one history, and there are {many} files; name one, or use `trueline view` for each"
+        ));
+        return ExitCode::from(2);
+    }
     if !args.quiet {
         for path in passed_over {
             let path = path.display();
             output::note(format_args!("{path}: passed over, it does not look like a history; name it to have it read"));
         }
     }
+    let wanted = match &args.view {
+        Some(_) => Wanted::Everything,
+        None if args.json || args.quiet => Wanted::Report,
+        None => Wanted::Excerpt,
+    };
     let progress = progress(inputs.len());
     let mut tally = Tally::default();
     for input in inputs {
         progress.set_message(input.name());
-        let judged = judge(input, &spec, &config, args);
+        let judged = judge(input, &spec, &config, args, wanted);
         tally.count(&judged);
         if progress.suspend(|| print(&judged, args)) != Written::All {
             break;
+        }
+        if let (Some(path), Judged::Report(_, Some(timeline))) = (&args.view, &judged) {
+            if let Err(fault) = picture::write(path, timeline, args) {
+                output::error(fault);
+                return ExitCode::from(2);
+            }
         }
         progress.inc(1);
     }
@@ -89,6 +97,25 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
+/// The specification, if it can judge as the arguments want it to; or what to do.
+pub(super) fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
+    let spec =
+        named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
+    let name = spec.name();
+    if args.clock_skew > 0 && spec.process_matters() {
+        // Operations that overlap get processes of their own.
+        return Err(format!(
+            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
+        ));
+    }
+    if args.criterion == Criterion::Progress && !spec.has_progress() {
+        return Err(format!(
+            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
+        ));
+    }
+    Ok(spec)
+}
+
 fn budget(args: &CheckArgs) -> Budget {
     let mut budget = Budget::unlimited().memory(args.memory);
     if let Some(timeout) = args.timeout {
@@ -100,7 +127,7 @@ fn budget(args: &CheckArgs) -> Budget {
     budget
 }
 
-fn config(args: &CheckArgs) -> Config {
+pub(super) fn config(args: &CheckArgs) -> Config {
     let mut config = Config::new()
         .algorithm(args.algorithm.clone())
         .partition(!args.no_partition)
@@ -116,7 +143,7 @@ fn config(args: &CheckArgs) -> Config {
 }
 
 /// Something to judge, or why there is nothing.
-enum Input {
+pub(super) enum Input {
     Stdin,
     File(PathBuf),
     Fault(PathBuf, String),
@@ -124,7 +151,7 @@ enum Input {
 
 impl Input {
     /// The name that reports and errors give it.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Self::Stdin => "-".to_owned(),
             Self::File(path) | Self::Fault(path, _) => path.display().to_string(),
@@ -134,7 +161,7 @@ impl Input {
 
 /// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
 /// passed over although their names allow histories.
-fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
+pub(super) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
     let mut inputs = Vec::new();
     let mut passed_over = Vec::new();
     for path in paths {
@@ -205,12 +232,23 @@ fn is_history(path: &Path) -> Option<bool> {
 }
 
 /// What became of an input.
-enum Judged {
-    Report(Box<Report>),
+pub(super) enum Judged {
+    Report(Box<Report>, Option<Box<Timeline>>),
     Unreadable { file: String, line: Option<usize>, message: String },
 }
 
-fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> Judged {
+/// What is wanted besides a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Nothing.
+    Report,
+    /// What is near the problem, to be drawn in a terminal.
+    Excerpt,
+    /// All there is to draw.
+    Everything,
+}
+
+pub(super) fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs, wanted: Wanted) -> Judged {
     let file = input.name();
     let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
     let history = match input {
@@ -238,18 +276,29 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
         Ok(judged) => {
             let counts = (judged.operations(), judged.pending());
             let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+            let mut progress = None;
             if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
                 if let Some(Ok(verdict)) = spec.progress(&stuck, &budget(args)) {
                     report = report.with_progress(&judged.history(), &verdict);
+                    progress = Some(verdict);
                 }
             }
-            if args.core && !args.quiet {
+            let mut core = None;
+            if (args.core && !args.quiet) || wanted == Wanted::Everything {
                 let limits = Limits::new().time(args.core_timeout).memory(args.memory);
-                if let Some(core) = spec.shrink(&judged, &limits) {
-                    report = report.with_core(&judged.history(), &core);
-                }
+                core = spec.shrink(&judged, &limits);
             }
-            Judged::Report(Box::new(report))
+            if let (Some(core), true) = (&core, args.core) {
+                report = report.with_core(&judged.history(), core);
+            }
+            let is_drawn = match wanted {
+                Wanted::Report => false,
+                Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
+                Wanted::Everything => true,
+            };
+            let timeline =
+                is_drawn.then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
+            Judged::Report(Box::new(report), timeline.map(Box::new))
         }
     }
 }
@@ -262,7 +311,7 @@ fn read(input: impl io::BufRead, args: &CheckArgs) -> Result<RawHistory, CodecEr
     }
 }
 
-fn print(judged: &Judged, args: &CheckArgs) -> Written {
+pub(super) fn print(judged: &Judged, args: &CheckArgs) -> Written {
     match judged {
         Judged::Unreadable { file, line, message } => {
             match line {
@@ -275,9 +324,14 @@ fn print(judged: &Judged, args: &CheckArgs) -> Written {
             let message = line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}"));
             output::stdout(|out| writeln!(out, "{}", json::error(file, &message)))
         }
-        Judged::Report(_) if args.quiet => Written::All,
-        Judged::Report(report) if args.json => output::stdout(|out| writeln!(out, "{}", json::render(report))),
-        Judged::Report(report) => output::stdout(|out| out.write_all(text::render(report, Style::Ansi).as_bytes())),
+        Judged::Report(..) if args.quiet => Written::All,
+        Judged::Report(report, _) if args.json => output::stdout(|out| writeln!(out, "{}", json::render(report))),
+        Judged::Report(report, timeline) => {
+            // An accepted history is not drawn here, even if it is elsewhere.
+            let timeline = timeline.as_ref().filter(|timeline| timeline.problem.is_some());
+            let picture = timeline.map_or_else(String::new, |timeline| picture::in_terminal(timeline, args));
+            output::stdout(|out| out.write_all(text::render_with(report, Style::Ansi, &picture).as_bytes()))
+        }
     }
 }
 
@@ -302,7 +356,7 @@ impl Tally {
     fn count(&mut self, judged: &Judged) {
         match judged {
             Judged::Unreadable { .. } => self.unreadable = true,
-            Judged::Report(report) => match report.finding {
+            Judged::Report(report, _) => match report.finding {
                 Finding::Accepted => {}
                 Finding::Rejected(_) | Finding::Stuck(_) => self.rejected = true,
                 Finding::Unknown(_) => self.unknown = true,

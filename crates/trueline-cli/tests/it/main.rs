@@ -6,6 +6,7 @@ mod explore;
 mod limits;
 mod listings;
 mod objects;
+mod pictures;
 mod quasi;
 mod synchronisations;
 mod verdicts;

@@ -35,8 +35,9 @@ fn a_send_and_a_receive_that_should_have_met() {
     let args = ["check", "--spec", "sync-channel", "--criterion", "progress", &file];
     let judged = run(&args);
     assert_eq!(judged.code, 1, "{judged:?}");
+    let reason = "\n  send(92) of process 2 and receive() of process 3 should have synchronised\n";
+    assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let expected = "
-  send(92) of process 2 and receive() of process 3 should have synchronised
   what may have synchronised:
     lines 1-6  process 0  send(48) -> ok  ┐ together
     lines 2-5  process 1  receive() -> 48  ┘

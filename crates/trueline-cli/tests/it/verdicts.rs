@@ -32,6 +32,12 @@ fn rejected() {
         lines[1..],
         [
             "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1",
+            "             enqueue(1) enqueue(2)",
+            "  process 0  ├─1───────┤├─2───────┤",
+            "                            dequeue() → 2",
+            "  process 1                 ┣━━━━━━━━━━━━✗",
+            "  (numbers: an order that works so far; ✗: refused)",
+            "  the state before it, in that order: [1, 2]",
             "  what was before it, in an order that works:",
             "    lines 1-2  process 0  enqueue(1) -> ok",
             "    lines 3-5  process 0  enqueue(2) -> ok",

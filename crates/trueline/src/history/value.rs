@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// A value in a recorded history: what JSON and EDN have in common.
 ///
 /// Numbers are integers: equality of results must be exact.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
     /// `null`, `nil`.
     #[default]
@@ -93,6 +93,13 @@ impl fmt::Display for Value {
                 f.write_str("]")
             }
         }
+    }
+}
+
+/// As in JSON too: states with values in them are shown to people.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -39,6 +39,7 @@ pub mod queue_lowe;
 mod replay;
 mod search;
 pub mod shrink;
+mod states;
 pub mod sync;
 pub mod wing_gong;
 
@@ -48,6 +49,7 @@ pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
 pub use search::rules::{Rules, UnknownRule};
+pub use states::states;
 
 use crate::history::History;
 use crate::spec::Spec;

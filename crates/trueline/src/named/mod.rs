@@ -30,7 +30,7 @@ use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record,
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
-use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
+use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Witness};
 
 pub use quasi::{NoFactors, QuasiFactors};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
@@ -238,6 +238,18 @@ impl NamedSpec {
     pub fn shrink(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Core<Record, String>> {
         self.family.shrink(judged.history.as_ref(), limits)
     }
+
+    /// The states that the last operations of a linearization of `judged` pass ([`judge::states`]): of the one that its
+    /// verdict has, or of another, which is given.
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn states(&self, judged: &NamedJudgement, linearization: Option<&Witness>) -> Vec<Passed> {
+        let verdict = &judged.judgement.verdict;
+        let Some(linearization) = linearization.cloned().or_else(|| verdict.linearization()) else { return Vec::new() };
+        let until = verdict.evidence().map(|evidence| evidence.event);
+        self.family.states(judged.history.as_ref(), &linearization, until)
+    }
 }
 
 /// A history that was read and judged by a [`NamedSpec`].
@@ -307,6 +319,14 @@ trait SyncFamily: Debug + Send + Sync + 'static {
 
     fn progress(&self, history: &History<Self::Op, Self::Ret>, budget: &Budget) -> ProgressVerdict<Self::Ret>;
 
+    /// The states that a linearization passes; events from `until` on have not happened.
+    fn states(
+        &self,
+        history: &History<Self::Op, Self::Ret>,
+        linearization: &Witness,
+        until: Option<u32>,
+    ) -> Vec<Passed>;
+
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
 
     fn read_ret(&self, record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
@@ -338,6 +358,8 @@ trait AnyFamily: Debug + Send + Sync {
         false
     }
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    /// The states that a linearization passes; events from `until` on have not happened.
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed>;
     fn has_progress(&self) -> bool {
         false
     }
@@ -385,6 +407,12 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
 
     fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
         None
+    }
+
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed> {
+        let Synchronised(history) =
+            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
+        self.0.states(history, linearization, until)
     }
 
     fn has_progress(&self) -> bool {
@@ -458,6 +486,12 @@ impl<F: Family> AnyFamily for F {
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
         Some(core.map(show::<F>))
+    }
+
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
+        let Typed { history, .. } =
+            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
+        judge::states(self.spec(), history, &linearization.order)
     }
 }
 

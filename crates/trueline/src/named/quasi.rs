@@ -9,7 +9,7 @@ use crate::history::{History, RawHistory, Record};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::shrink::Limits;
 use crate::judge::{self, Config};
-use crate::verdict::Core;
+use crate::verdict::{Core, Passed, Witness};
 
 /// By how much operations may be out of order.
 ///
@@ -159,5 +159,12 @@ impl<F: Family> AnyFamily for Quasi<F> {
 
     fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
         None
+    }
+
+    /// Those of the order that is allowed, if there is one.
+    fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
+        let Typed { history, .. } =
+            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
+        judge::states(self.family.spec(), history, &linearization.permuted)
     }
 }

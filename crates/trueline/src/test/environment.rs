@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::plan::Options;
 
 /// Variables that change how tests run: their names and what they are.
-pub(super) const VARIABLES: [(&str, &str); 9] = [
+pub(super) const VARIABLES: [(&str, &str); 10] = [
     ("TRUELINE_SEED", "the seed of all that is random"),
     ("TRUELINE_REPLAY", "the only run that is made, as a report names it"),
     ("TRUELINE_TIME", "for how many seconds runs are made"),
@@ -15,6 +15,7 @@ pub(super) const VARIABLES: [(&str, &str); 9] = [
     ("TRUELINE_OPERATIONS", "the number of operations of each thread"),
     ("TRUELINE_CHAOS", "at one in how many schedule points threads give way; 0 for never"),
     ("TRUELINE_CLOCK", "tsc, instant or counter"),
+    ("TRUELINE_PAGES", "the folder in which failing runs are drawn"),
     ("TRUELINE_WEAK", "1: operations that are tagged weak are called too"),
 ];
 
@@ -53,6 +54,7 @@ impl Options {
         self.operations = read("TRUELINE_OPERATIONS").map(|operations| (operations, operations)).or(self.operations);
         self.chaos = read("TRUELINE_CHAOS").or(self.chaos);
         self.clock = read("TRUELINE_CLOCK").or(self.clock);
+        self.pages = read("TRUELINE_PAGES").or(self.pages);
         self
     }
 }

@@ -11,9 +11,10 @@ use super::token::Token;
 use crate::drive::Call;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{Config, check, sync};
-use crate::verdict::{Core, Judgement, ProgressVerdict};
-use crate::view::{Report, columns, text};
+use crate::judge::{self, Config, check, sync};
+use crate::verdict::{Core, Judgement, Passed, ProgressVerdict};
+use crate::view::timeline::{Label, visible};
+use crate::view::{Report, Timeline, columns, html, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Failure {
     pub steps: Vec<String>,
     /// Where that was saved, if it could be.
     pub saved_steps: Option<PathBuf>,
+    /// Where the history was drawn, if that was asked for and could be.
+    pub page: Option<PathBuf>,
     /// The name of the test.
     name: String,
     report: String,
@@ -113,11 +116,21 @@ impl Failure {
         let explained = is_explained.then(|| explain(plan, seen));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
+        let page = plan.options.pages.as_deref().and_then(|folder| {
+            let timeline = match &explained {
+                Some(explained) => explained.timeline.clone()?,
+                None => Timeline::new(&shown, Label::of_record),
+            };
+            draw(folder, plan.options.name.as_deref().unwrap_or("test"), &token, &kind, timeline)
+        });
         let mut report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
         render_steps(&mut report, steps, saved_steps.as_deref());
+        if let Some(page) = &page {
+            let _ = writeln!(report, "  the page:     {}", page.display());
+        }
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
         let steps = steps.to_vec();
-        Self { kind, after, token, history, algorithm, saved, steps, saved_steps, name, report }
+        Self { kind, after, token, history, algorithm, saved, steps, saved_steps, page, name, report }
     }
 }
 
@@ -128,34 +141,48 @@ struct Explained {
     refused: Option<OpId>,
     /// The operations that matter.
     core: Vec<OpId>,
+    /// What is drawn of it, if that was asked for.
+    timeline: Option<Timeline>,
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
     let limits = Limits::new().time(TIME_FOR_CORE);
-    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) =
-        match &*plan.judge {
-            Judge::Model(spec) => {
-                let judgement = check(spec, seen, &config);
-                let core = judgement.verdict.evidence().map(|evidence| {
-                    shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history)))
-                });
-                ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core)
-            }
-            Judge::Synchronising(spec) => {
-                let judgement = sync::judge(spec, seen, &config);
-                ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(seen)), None)
-            }
-            #[cfg(feature = "named")]
-            Judge::Named(spec) => {
-                let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
-                let core = spec.shrink(&judged, &limits);
-                (spec.name(), judged.judgement().clone(), judged.history(), core)
-            }
-        };
+    let is_drawn = plan.options.pages.is_some();
+    type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Core<Record, String>>, Vec<Passed>);
+    let (spec, judgement, history, core, states): Judged<'_> = match &*plan.judge {
+        Judge::Model(spec) => {
+            let judgement = check(spec, seen, &config);
+            let order = judgement.verdict.linearization().filter(|_| is_drawn).map(|linearization| linearization.order);
+            let states = order.map_or_else(Vec::new, |order| judge::states(spec, seen, &order));
+            let core = judgement
+                .verdict
+                .evidence()
+                .map(|evidence| shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history))));
+            ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core, states)
+        }
+        Judge::Synchronising(spec) => {
+            let judgement = sync::judge(spec, seen, &config);
+            let linearization = judgement.verdict.linearization().filter(|_| is_drawn);
+            let until = judgement.verdict.evidence().map(|evidence| evidence.event);
+            let states = linearization.map_or_else(Vec::new, |found| sync::states(spec, seen, &found, until));
+            ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(seen)), None, states)
+        }
+        #[cfg(feature = "named")]
+        Judge::Named(spec) => {
+            let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
+            let core = spec.shrink(&judged, &limits);
+            let states = if is_drawn { spec.states(&judged, None) } else { Vec::new() };
+            (spec.name(), judged.judgement().clone(), judged.history(), core, states)
+        }
+    };
     let sizes = (history.len(), history.pending());
     let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
     let mut members = Vec::new();
+    let mut timeline = is_drawn.then(|| {
+        let timeline = Timeline::new(&history, Label::of_record).with_judgement(&judgement).with_states(states);
+        core.iter().fold(timeline, Timeline::with_core)
+    });
     if let Some(core) = &core {
         report = report.with_core(&history, core);
         members.extend(core.told().map(|member| member.id));
@@ -163,13 +190,15 @@ fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     }
     if let Some(verdict) = plan.progress(seen) {
         report = report.with_progress(&history, &verdict);
+        timeline = timeline.map(|timeline| timeline.with_progress(&verdict));
         if let ProgressVerdict::Rejected(evidence) = verdict {
             members.extend(evidence.anticipated.concat());
         }
     }
     let evidence = judgement.verdict.evidence();
     members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));
-    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members }
+    let timeline = timeline.map(|timeline| timeline.with_report(&report));
+    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members, timeline }
 }
 
 /// The history with results as a person reads them.
@@ -246,8 +275,31 @@ fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
 }
 
 /// A token that is longer than this is cut off in names of files.
-#[cfg(feature = "json")]
 const LONGEST_NAME: usize = 80;
+
+/// Draws the history as a page in a folder.
+fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeline: Timeline) -> Option<PathBuf> {
+    timeline.title = visible(&format!("{name} {token}"));
+    timeline.reason = timeline.reason.or_else(|| Some(visible(&format!("{name} {kind}"))));
+    std::fs::create_dir_all(folder).ok()?;
+    let path = folder.join(format!("{}.html", file_name(name, token)));
+    std::fs::write(&path, html::render(&timeline, &html::Settings::default())).ok()?;
+    Some(path)
+}
+
+/// The name of a file about a run of a test.
+fn file_name(name: &str, token: &Token) -> String {
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    // A long schedule would be too long for the name of a file.
+    let mut token = token.to_string();
+    if token.len() > LONGEST_NAME {
+        let mut hasher = std::hash::DefaultHasher::new();
+        token.hash(&mut hasher);
+        token.truncate(LONGEST_NAME);
+        let _ = write!(token, "-{:x}", hasher.finish());
+    }
+    format!("{name}-{token}")
+}
 
 /// Saves the history beside what the compiler makes, or among temporary files.
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
@@ -257,16 +309,7 @@ fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<P
         let beside = program.ancestors().find(|folder| folder.ends_with("target"));
         let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
         std::fs::create_dir_all(&folder).ok()?;
-        let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
-        // A long schedule would be too long for the name of a file.
-        let mut token = token.to_string();
-        if token.len() > LONGEST_NAME {
-            let mut hasher = std::hash::DefaultHasher::new();
-            token.hash(&mut hasher);
-            token.truncate(LONGEST_NAME);
-            let _ = write!(token, "-{:x}", hasher.finish());
-        }
-        let path = folder.join(format!("{name}-{token}.jsonl"));
+        let path = folder.join(format!("{}.jsonl", file_name(name, token)));
         let file = std::fs::File::create(&path).ok()?;
         crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;
         Some(path)

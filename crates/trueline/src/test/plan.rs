@@ -3,6 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -66,6 +67,8 @@ pub(super) struct Options {
     /// How it is explored, instead of run under real threads.
     #[cfg(feature = "systematic")]
     pub(super) exploration: Option<super::explore::Exploration>,
+    /// The folder in which failing runs are drawn.
+    pub(super) pages: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -91,6 +94,7 @@ impl Default for Options {
             remembers: true,
             #[cfg(feature = "systematic")]
             exploration: None,
+            pages: None,
         }
     }
 }

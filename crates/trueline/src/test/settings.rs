@@ -104,6 +104,12 @@ macro_rules! settings {
             self
         }
 
+        /// Draws failing runs as pages in this folder, to be looked at in a browser: see [`view`](crate::view).
+        pub fn pages(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
+            self.options.pages = Some(folder.into());
+            self
+        }
+
         /// Neither keeps failing runs in a file nor tries those that are there.
         pub fn forgetful(mut self) -> Self {
             self.options.remembers = false;

@@ -1,6 +1,7 @@
 //! What a checker answers: never a `bool`, never an error.
 
 mod core;
+mod passed;
 mod quasi;
 mod sync;
 
@@ -8,6 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use core::{Core, Member, Role, Weakening};
+pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
 pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
 
@@ -47,6 +49,17 @@ impl<Ret> Verdict<Ret> {
     /// The evidence, if the history was rejected.
     pub fn evidence(&self) -> Option<&Evidence<Ret>> {
         if let Self::Rejected(evidence) = self { Some(evidence) } else { None }
+    }
+
+    /// The linearization that there is to show: the witness of an accepted history, the longest prefix of a rejected one.
+    pub fn linearization(&self) -> Option<Witness> {
+        match self {
+            Self::Accepted(witness) => Some(witness.clone()),
+            Self::Rejected(Evidence { prefix, together, .. }) => {
+                Some(Witness { order: prefix.clone(), together: together.clone(), permuted: Vec::new() })
+            }
+            Self::Unknown(_) => None,
+        }
     }
 
     /// The witness, if the history was accepted.

@@ -1,12 +1,19 @@
 //! A judgement, shown to people and programs.
 //!
-//! A [`Report`] is what there is to show, as plain data; [`text`] and [`json`] write it down.
+//! A [`Report`] is what there is to say, as plain data; [`text`] and [`json`] write it down. A [`Timeline`] is what there
+//! is to see; [`terminal`], [`svg`] and [`html`] draw it.
 
 pub mod columns;
+pub mod html;
 pub mod json;
+pub mod svg;
+pub mod terminal;
 pub mod text;
+pub mod timeline;
 
 use std::fmt::Display;
+
+pub use timeline::Timeline;
 
 use crate::history::{History, OpId, Operation};
 use crate::verdict::{

@@ -16,7 +16,7 @@ pub enum Style {
 }
 
 impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
+    pub(super) fn paint(self, code: &str, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
             Self::Ansi => format!("\x1b[{code}m{text}\x1b[0m"),
@@ -31,6 +31,11 @@ const BOLD: &str = "1";
 
 /// The report: a line for the verdict, and below it why, if it is not accepted.
 pub fn render(report: &Report, style: Style) -> String {
+    render_with(report, style, "")
+}
+
+/// The report with a picture, in lines, below the reason.
+pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     let colour = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
@@ -52,6 +57,7 @@ pub fn render(report: &Report, style: Style) -> String {
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
+    out.push_str(picture);
     match &report.finding {
         Finding::Rejected(rejection) => match &rejection.quasi {
             Some(quasi) => render_quasi(&mut out, rejection, quasi),

@@ -134,12 +134,12 @@ mod tests {
         let names: Vec<_> =
             objects.operations().iter().filter_map(|operation| objects.object_name(operation.object)).collect();
         assert_eq!(names, ["x", "7", "7", "x"]);
-        assert_eq!(shown(&objects)[1..3], ["read() Some(Int(5))", "read() None"]);
-        assert_eq!(shown(&objects)[3], "cas([1,2]) Some(Bool(true))");
+        assert_eq!(shown(&objects)[1..3], ["read() Some(5)", "read() None"]);
+        assert_eq!(shown(&objects)[3], "cas([1,2]) Some(true)");
         let keys = Tuples::Keys.take_apart(history).expect("they are pairs");
         assert_eq!(keys.object_count(), 1);
-        assert_eq!(shown(&keys)[0], r#"cas("x", [1,2]) Some(List([Int(1), Int(2)]))"#);
-        assert_eq!(shown(&keys)[1], "read(7) Some(Int(5))");
+        assert_eq!(shown(&keys)[0], r#"cas("x", [1,2]) Some([1,2])"#);
+        assert_eq!(shown(&keys)[1], "read(7) Some(5)");
     }
 
     #[test]

@@ -18,12 +18,14 @@ mod matching;
 mod numbered;
 mod pairs;
 mod search;
+mod states;
 mod task;
 mod two_step;
 
 use std::time::Instant;
 
 pub use search::Discipline;
+pub use states::states;
 pub use two_step::{Step, TwoStep, TwoStepState};
 
 use super::explain::{self, Cut, Explain};

@@ -14,7 +14,7 @@ use crate::spec::sync::{
     TerminatingQueueRet, TerminatingQueues, TerminatingQueuesOp, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger,
     TwoFamilies, TwoFamiliesOp,
 };
-use crate::verdict::{Judgement, ProgressVerdict};
+use crate::verdict::{Judgement, Passed, ProgressVerdict, Witness};
 
 /// A number from 0 on.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
@@ -87,7 +87,7 @@ fn show_channel_ret(ret: &ChannelRet<Value>) -> String {
 /// The families: for each its specification, and how operations and results are read and shown; before all of them, what
 /// specifies and judges them.
 macro_rules! families {
-    ($specifies:ident, $judge:ident, $algorithm:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
             #[derive(Debug)]
             pub(super) struct $family(pub(super) $spec);
@@ -106,6 +106,21 @@ macro_rules! families {
                     budget: &Budget,
                 ) -> ProgressVerdict<Self::Ret> {
                     $judge::progress(&self.0, history, $algorithm, budget)
+                }
+
+                fn states(
+                    &self,
+                    history: &History<Self::Op, Self::Ret>,
+                    linearization: &Witness,
+                    until: Option<u32>,
+                ) -> Vec<Passed> {
+                    let states: fn(
+                        &$spec,
+                        &History<Self::Op, Self::Ret>,
+                        &Witness,
+                        Option<u32>,
+                    ) -> Vec<Passed> = $states;
+                    states(&self.0, history, linearization, until)
                 }
 
                 fn read_op(
@@ -147,7 +162,7 @@ macro_rules! families {
 }
 
 families! {
-    SyncSpec, sync, SyncAlgorithm::Auto;
+    SyncSpec, sync, SyncAlgorithm::Auto, sync::states;
     ChannelFamily: Channel<Value>,
         |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
     BroadcastFamily: Broadcast<Value>,
@@ -341,7 +356,8 @@ families! {
 }
 
 families! {
-    IntervalSpec, interval, IntervalAlgorithm::Search;
+    // The steps of a witness do not say who ends in them, so that states are not told.
+    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new();
     SignalFamily: Signal,
         |name, _, record| {
             without_key(record)?;

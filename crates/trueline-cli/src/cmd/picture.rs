@@ -1,0 +1,99 @@
+//! Timelines of judged histories, in the terminal and in files.
+
+use std::fs;
+use std::path::Path;
+
+use trueline::history::Record;
+use trueline::named::{NamedJudgement, NamedSpec};
+use trueline::verdict::{Core, ProgressVerdict, Witness};
+use trueline::view::terminal::{self, Letters};
+use trueline::view::text::Style;
+use trueline::view::timeline::Label;
+use trueline::view::{Report, Timeline, html, svg};
+
+use super::check::Wanted;
+use crate::args::CheckArgs;
+use crate::output;
+
+/// How many operations are looked at to choose those that are drawn in a terminal.
+const EXCERPT: usize = 256;
+/// Longer linearizations are not replayed for a report: that would take longer than to find them.
+const MOST_REPLAYED: usize = 200_000;
+/// As wide as reports are where nobody knows how wide the terminal is.
+const WIDTH: usize = 100;
+
+/// What is drawn of a judged history.
+pub(super) fn timeline(
+    spec: &NamedSpec,
+    judged: &NamedJudgement,
+    report: &Report,
+    core: Option<&Core<Record, String>>,
+    progress: Option<&ProgressVerdict<String>>,
+    wanted: Wanted,
+) -> Timeline {
+    let judgement = judged.judgement();
+    let history = judged.history();
+    let timeline = match wanted {
+        Wanted::Everything => Timeline::new(&history, Label::of_record),
+        _ => Timeline::excerpt(&history, Label::of_record, &judgement.verdict, core, EXCERPT),
+    };
+    let mut timeline = timeline.with_judgement(judgement);
+    let synchronised = match progress {
+        Some(ProgressVerdict::Rejected(evidence)) => Some(Witness::in_groups(&evidence.synchronisations)),
+        _ => None,
+    };
+    if let Some(progress) = progress {
+        timeline = timeline.with_progress(progress);
+    }
+    if let Some(core) = core {
+        timeline = timeline.with_core(core);
+    }
+    let length = judgement.verdict.linearization().map_or(0, |linearization| linearization.order.len());
+    if wanted == Wanted::Everything || length <= MOST_REPLAYED {
+        timeline = timeline.with_states(spec.states(judged, synchronised.as_ref()));
+    }
+    timeline.with_report(report)
+}
+
+/// The timeline as it is drawn in the terminal.
+pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {
+    let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
+    let letters = if args.ascii { Letters::Ascii } else { Letters::Unicode };
+    let settings =
+        terminal::Settings { width, letters, style: Style::Ansi, core_only: args.core, ..Default::default() };
+    terminal::render(timeline, &settings)
+}
+
+/// The forms of files that a timeline can be drawn in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Html,
+    Svg,
+}
+
+impl Form {
+    /// By the end of the file's name.
+    pub(super) fn of(path: &Path) -> Result<Self, String> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Ok(Self::Html),
+            "svg" => Ok(Self::Svg),
+            _ => Err(format!("cannot draw in {}: its name must end in .html or .svg", path.display())),
+        }
+    }
+}
+
+/// Draws the timeline in a file, and says so.
+pub(super) fn write(path: &Path, timeline: &Timeline, args: &CheckArgs) -> Result<(), String> {
+    let drawn = match Form::of(path)? {
+        Form::Html => html::render(timeline, &html::Settings { core_first: args.core }),
+        Form::Svg if args.core => svg::render(&timeline.core_only(svg::MOST_SHOWN)),
+        Form::Svg => svg::render(timeline),
+    };
+    fs::write(path, drawn)
+        .map_err(|fault| format!("cannot write {}: {fault}; check the folder, or free space", path.display()))?;
+    if !args.quiet {
+        output::note(format_args!("drawn in {}", path.display()));
+    }
+    Ok(())
+}

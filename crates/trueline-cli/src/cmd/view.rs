@@ -1,0 +1,51 @@
+//! `trueline view`: judges one history and draws it.
+
+use std::process::ExitCode;
+
+use super::check::{self, Judged, Wanted};
+use super::picture::{self, Form};
+use crate::args::ViewArgs;
+use crate::output::{self, Written};
+
+pub(crate) fn run(args: &ViewArgs) -> ExitCode {
+    match draw(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Some(fault)) => {
+            output::error(fault);
+            ExitCode::from(2)
+        }
+        Err(None) => ExitCode::from(2),
+    }
+}
+
+/// What went wrong, unless that was said already.
+fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
+    let ViewArgs { output, check: args } = args;
+    let spec = check::specification(args)?;
+    let in_terminal = output.as_os_str() == "-";
+    if !in_terminal {
+        Form::of(output)?;
+    }
+    let (mut inputs, _) = check::find_inputs(&args.inputs);
+    if inputs.len() != 1 {
+        return Err(Some(format!("`trueline view` draws one history, and there are {} files; name one", inputs.len())));
+    }
+    let input = inputs.remove(0);
+    let judged = check::judge(input, &spec, &check::config(args), args, Wanted::Everything);
+    let Judged::Report(_, Some(timeline)) = &judged else {
+        let _ = check::print(&judged, args);
+        return Err(None);
+    };
+    if !in_terminal {
+        return Ok(picture::write(output, timeline, args)?);
+    }
+    let mut text = format!("{}: {}\n", timeline.title, timeline.outcome.name());
+    if let Some(reason) = &timeline.reason {
+        text.push_str(&format!("  {reason}\n"));
+    }
+    text.push_str(&picture::in_terminal(timeline, args));
+    match output::stdout(|out| out.write_all(text.as_bytes())) {
+        Written::All | Written::ReaderGone => Ok(()),
+        Written::Failed => Err(None),
+    }
+}

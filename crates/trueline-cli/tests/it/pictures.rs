@@ -1,0 +1,144 @@
+//! `view` and `check --view`: histories as pictures.
+//!
+//! What is drawn is compared with the files in `tests/pictures`; `TRUELINE_UPDATE=1` writes them anew, to be looked at
+//! before they are committed.
+
+use std::fs;
+use std::path::Path;
+
+use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, trueline};
+
+/// Runs in the folder of our histories, so that what is drawn has no path of a machine in it.
+fn run_in_testdata(args: &[&str]) -> Run {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    trueline(args).current_dir(folder).output().expect("the binary is built").into()
+}
+
+/// Compares with a file of `tests/pictures`.
+#[track_caller]
+fn same(name: &str, drawn: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures").join(name);
+    if std::env::var_os("TRUELINE_UPDATE").is_some() {
+        fs::write(&path, drawn).expect("ours");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(drawn == expected, "{name} is drawn otherwise; if that is right, run with TRUELINE_UPDATE=1:\n{drawn}");
+}
+
+/// Histories of ours: figures of the papers, and some that are good.
+const DRAWN: [(&str, &[&str]); 6] = [
+    ("map-figure-7", &["--spec", "map", "map-figure-7.jsonl"]),
+    ("queue-out-of-order", &["--spec", "queue", "queue-out-of-order.jsonl"]),
+    ("stack-good", &["--spec", "stack", "stack-good.jsonl"]),
+    ("two-objects-one-bad", &["--spec", "register:0", "two-objects-one-bad.jsonl"]),
+    ("exchanger-figure-8", &["--spec", "exchanger", "sync/exchanger-figure-8.jsonl"]),
+    (
+        "sync-channel-figure-9",
+        &["--criterion", "progress", "--spec", "sync-channel", "sync/sync-channel-figure-9.jsonl"],
+    ),
+];
+
+#[test]
+fn pictures_are_as_they_were() {
+    let scratch = Scratch::new("pictures");
+    for (name, args) in DRAWN {
+        let args = [&["view"], args].concat();
+        let drawn = run_in_testdata(&args);
+        assert_eq!((drawn.code, drawn.stderr.as_str()), (0, ""), "{drawn:?}");
+        same(&format!("{name}.txt"), &drawn.stdout);
+        let plain = run_in_testdata(&[&args[..], &["--ascii"]].concat());
+        assert!(plain.stdout.is_ascii(), "{}", plain.stdout);
+        same(&format!("{name}.ascii.txt"), &plain.stdout);
+        let path = scratch.0.join(format!("{name}.svg"));
+        let drawn = run_in_testdata(&[&args[..], &["--output", path.to_str().expect("a plain name")]].concat());
+        assert_eq!((drawn.code, drawn.stdout.as_str()), (0, ""), "{drawn:?}");
+        same(&format!("{name}.svg"), &fs::read_to_string(path).expect("it was written"));
+    }
+}
+
+#[test]
+fn a_rejection_is_drawn_in_the_report() {
+    let judged = run_with_input(&["check", "--spec", "queue", "-"], REJECTED.as_bytes());
+    assert_eq!(judged.code, 1);
+    let picture = "
+             enqueue(1) enqueue(2)
+  process 0  ├─1───────┤├─2───────┤
+                            dequeue() → 2
+  process 1                 ┣━━━━━━━━━━━━✗
+  (numbers: an order that works so far; ✗: refused)
+  the state before it, in that order: [1, 2]
+  what was before it, in an order that works:
+";
+    assert!(judged.stdout.contains(picture), "{}", judged.stdout);
+    let accepted = run_with_input(&["check", "--spec", "queue", "-"], ACCEPTED.as_bytes());
+    assert_eq!(accepted.stdout.lines().count(), 1, "{accepted:?}");
+}
+
+#[test]
+fn check_writes_a_page_and_says_the_same_otherwise() {
+    let scratch = Scratch::new("page");
+    let page = scratch.0.join("page.html");
+    let page = page.to_str().expect("a plain name");
+    for (history, code) in [(REJECTED, 1), (ACCEPTED, 0)] {
+        let args = ["check", "--spec", "queue", "--json", "-"];
+        let judged = run_with_input(&[&args[..], &["--view", page]].concat(), history.as_bytes());
+        assert_eq!(judged.code, code, "{judged:?}");
+        assert!(judged.stderr.contains("drawn in"), "{judged:?}");
+        let without = run_with_input(&args, history.as_bytes());
+        let (mut with, mut without) = (json(&judged.stdout), json(&without.stdout));
+        with["stats"] = serde_json::Value::Null;
+        without["stats"] = serde_json::Value::Null;
+        assert_eq!(with, without);
+        let page = fs::read_to_string(page).expect("it was written");
+        assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
+        assert!(page.contains(if code == 1 { "verdict rejected" } else { "verdict accepted" }));
+    }
+}
+
+#[test]
+fn wrong_usage_of_pictures() {
+    let scratch = Scratch::new("wrong-pictures");
+    let one = scratch.file("one.jsonl", REJECTED);
+    let two = scratch.file("two.jsonl", ACCEPTED);
+    let cases: [(&[&str], &str); 6] = [
+        (&["check", "--view", "a.txt", &one], "must end in .html or .svg"),
+        (&["check", "--view", "a.html", &one, &two], "draws one history"),
+        (&["view", "--output", "a.pdf", &one], "must end in .html or .svg"),
+        (&["view", &one, &two], "draws one history"),
+        (&["view", "--output", "/no/such/folder/a.html", &one], "cannot write"),
+        (&["view", "no-such-file.jsonl"], "cannot open"),
+    ];
+    for (args, message) in cases {
+        let drawn = run(&[args, &["--spec", "queue"]].concat());
+        assert_eq!(drawn.code, 2, "{drawn:?}");
+        assert!(drawn.stderr.contains(message), "{drawn:?}");
+    }
+    assert!(!Path::new("a.html").exists());
+}
+
+/// The core alone, in a picture and at the beginning of a page.
+#[test]
+fn only_the_core() {
+    let scratch = Scratch::new("core-picture");
+    let mut lines = String::new();
+    for at in 0..50 {
+        lines.push_str(&format!(
+            "{{\"process\":0,\"f\":\"enqueue\",\"value\":{at},\"call\":{},\"return\":{}}}\n",
+            2 * at,
+            2 * at + 1
+        ));
+    }
+    lines.push_str("{\"process\":1,\"f\":\"dequeue\",\"result\":1,\"call\":200,\"return\":201}\n");
+    let file = scratch.file("long.jsonl", lines);
+    let drawn = run(&["view", "--spec", "queue", "--core", &file]);
+    assert!(drawn.stdout.contains("48 operations are not shown"), "{}", drawn.stdout);
+    let whole = run(&["view", "--spec", "queue", &file]);
+    assert!(whole.stdout.contains("enqueue(49)"), "{}", whole.stdout);
+    for (args, first) in [(&["--core"][..], "true"), (&[], "false")] {
+        let page = scratch.0.join("page.html");
+        let page = page.to_str().expect("a plain name");
+        assert_eq!(run(&[&["view", "--spec", "queue", "-o", page, &file], args].concat()).code, 0);
+        let page = fs::read_to_string(page).expect("it was written");
+        assert!(page.contains(&format!("\"coreFirst\":{first}")));
+    }
+}

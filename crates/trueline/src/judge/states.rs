@@ -1,0 +1,99 @@
+//! The states that a linearization passes, for whoever looks at it.
+
+use std::sync::Arc;
+
+use super::replay::Replay;
+use crate::history::{History, OpId};
+use crate::spec::Spec;
+use crate::verdict::Passed;
+
+/// The most operations whose states are described.
+const MOST_OPERATIONS: usize = 2_000;
+/// About how many bytes of descriptions are made: large states are described for fewer operations.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The states before and after each of the last operations of `order`, a linearization of (a part of) the history.
+///
+/// These are the ones near the problem, if `order` is the prefix that [evidence](crate::verdict::Evidence) has. How many
+/// there are depends on how long the descriptions of states are, so that there are never more than a few megabytes.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge;
+/// use trueline::spec::{Queue, QueueOp, QueueRet};
+///
+/// let mut builder = History::builder();
+/// builder.call(0, QueueOp::Enqueue(1))?;
+/// builder.ret(0, QueueRet::Done)?;
+/// builder.call(0, QueueOp::Enqueue(2))?;
+/// builder.ret(0, QueueRet::Done)?;
+/// let states = judge::states(&Queue::new(), &builder.finish(), &[OpId(0), OpId(1)]);
+/// assert_eq!((&*states[1].before, &*states[1].after), ("[1]", "[1, 2]"));
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+///
+/// # Complexity
+/// Two steps of the specification for each operation.
+pub fn states<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Vec<Passed> {
+    let describe = |replay: &Replay<'_, S>| -> Arc<str> {
+        let mut states: Vec<String> = replay.states().iter().map(|state| spec.describe_state(state)).collect();
+        // In the order in which they were met there is nothing to see.
+        states.sort();
+        states.join(" or ").into()
+    };
+    let objects = || (0..history.object_count()).map(|_| Replay::new(spec, history)).collect::<Vec<_>>();
+    let mut at_the_end = objects();
+    let legal = order.iter().take_while(|op| at_the_end[history[**op].object.index()].step(**op).is_ok()).count();
+    let order = &order[..legal];
+    let Some(last) = order.last() else { return Vec::new() };
+    let length = describe(&at_the_end[history[*last].object.index()]).len().max(1);
+    drop(at_the_end);
+    let described = (MOST_BYTES / length).clamp(1, MOST_OPERATIONS).min(order.len());
+    let (skipped, order) = order.split_at(order.len() - described);
+    let mut replays = objects();
+    for op in skipped {
+        if replays[history[*op].object.index()].step(*op).is_err() {
+            return Vec::new();
+        }
+    }
+    let mut now: Vec<Option<Arc<str>>> = vec![None; replays.len()];
+    let mut passed = Vec::with_capacity(order.len());
+    for &op in order {
+        let object = history[op].object.index();
+        let before = now[object].take().unwrap_or_else(|| describe(&replays[object]));
+        if replays[object].step(op).is_err() {
+            break;
+        }
+        let mut after = describe(&replays[object]);
+        if after == before {
+            after = Arc::clone(&before);
+        }
+        now[object] = Some(Arc::clone(&after));
+        passed.push(Passed { op, before, after });
+    }
+    passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Register, RegisterOp, RegisterRet};
+
+    #[test]
+    fn only_the_last_states_are_described() {
+        let mut builder = History::builder();
+        let length = 3 * u32::try_from(MOST_OPERATIONS).expect("few");
+        for value in 0..length {
+            builder.call(0, RegisterOp::Write(value)).expect("free");
+            builder.ret(0, RegisterRet::Done).expect("open");
+        }
+        let order: Vec<OpId> = (0..length).map(OpId).collect();
+        let passed = states(&Register::new(0), &builder.finish(), &order);
+        assert_eq!(passed.len(), MOST_OPERATIONS);
+        assert_eq!(
+            passed.last().map(|passed| (passed.op, &*passed.before)),
+            Some((OpId(length - 1), &*(length - 2).to_string()))
+        );
+        assert!(passed.windows(2).all(|pair| Arc::ptr_eq(&pair[0].after, &pair[1].before)));
+    }
+}

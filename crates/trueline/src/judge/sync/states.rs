@@ -1,0 +1,60 @@
+//! The states that synchronisations pass, for whoever looks at them.
+
+use std::sync::Arc;
+
+use super::task::Task;
+use crate::history::{History, OpId};
+use crate::judge::explain::Cut;
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{Passed, Witness};
+
+/// The most states that are followed where the specification leaves a choice, and the most operations described.
+const MOST: (usize, usize) = (8, 2_000);
+
+/// The states before and after each of the last synchronisations, as [`judge::states`](crate::judge::states) has them for
+/// operations that take effect alone. None for an object without a state.
+///
+/// Events from `until` on have not happened: what returns there may have had any result.
+pub fn states<S: SyncSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    linearization: &Witness,
+    until: Option<u32>,
+) -> Vec<Passed> {
+    if spec.is_stateless() {
+        return Vec::new();
+    }
+    let describe = |states: &[S::State]| -> Arc<str> {
+        let mut states: Vec<String> = states.iter().map(|state| format!("{state:?}")).collect();
+        states.sort();
+        states.join(" or ").into()
+    };
+    let cut = Cut { until: until.unwrap_or(u32::MAX), ..Cut::whole(history, history.events()) };
+    let task = Task { spec, cut };
+    let mut objects = vec![vec![spec.initial()]; history.object_count()];
+    let first = linearization.order.len().saturating_sub(MOST.1);
+    let mut done = 0;
+    let mut passed = Vec::new();
+    for group in linearization.groups() {
+        let Some(object) = group.first().map(|op| history[*op].object.index()) else { continue };
+        let mut sorted: Vec<OpId> = group.to_vec();
+        sorted.sort_by_key(|op| task.rank(*op));
+        let mut next: Vec<S::State> = Vec::new();
+        for (state, _) in objects[object].iter().flat_map(|state| task.synchronise(state, &sorted)) {
+            if next.len() < MOST.0 && !next.contains(&state) {
+                next.push(state);
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        if done >= first {
+            let (before, after) = (describe(&objects[object]), describe(&next));
+            let of_each = |op: &OpId| Passed { op: *op, before: Arc::clone(&before), after: Arc::clone(&after) };
+            passed.extend(group.iter().map(of_each));
+        }
+        done += group.len();
+        objects[object] = next;
+    }
+    passed
+}

@@ -1,0 +1,398 @@
+// Drawing. A view is what is seen: `x` and `y` are the cell and the pixel at its upper left, `scale` is pixels for a cell.
+
+const HEAD = 14;
+// A bar of fewer pixels is only a mark.
+const SMALL = 12;
+
+function rowMetrics(rows, room) {
+  // Few rows are large, many are small; lanes below each other.
+  const lane = Math.max(20, Math.min(46, Math.floor(room / Math.max(1, rows))));
+  return { lane, bar: Math.round(lane * (lane > 30 ? 0.62 : 0.74)) };
+}
+
+function readColours(element) {
+  const style = getComputedStyle(element);
+  const colours = {};
+  for (const name of ["paper", "ink", "soft", "line", "row", "bar", "barline", "small", "bartext", "core", "coreline", "wrong", "wrongline",
+    "point", "pointtext", "path", "match", "focus"]) {
+    colours[name] = style.getPropertyValue("--" + name).trim();
+  }
+  return colours;
+}
+
+// The first bar of a lane that ends behind a cell.
+function firstBehind(bars, right, cell) {
+  let low = 0, high = bars.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (right[bars[middle]] < cell) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+function laneTops(scene, model) {
+  const tops = new Float64Array(model.lanes.length).fill(NONE);
+  let top = HEAD;
+  for (const row of scene.places.rows) {
+    const { first, lanes } = model.rows[row];
+    for (let lane = 0; lane < lanes; lane++) {
+      tops[first + lane] = top;
+      top += scene.metrics.lane;
+    }
+    top += 4;
+  }
+  scene.tops = tops;
+  scene.height = top + 8;
+}
+
+// How much a bar matters, for colours where several share a pixel.
+function weight(model, scene, bar) {
+  const mark = model.mark[bar];
+  if (mark === REFUSED || mark === STUCK) return 4;
+  if (scene.matches && scene.matches[bar]) return 3;
+  if (model.core[bar]) return 2;
+  if (mark === CONFLICT) return 1;
+  return 0;
+}
+
+// A lane from far away: for each of so many stretches of it, 0 if nothing is there, else how much what is there matters, and 1.
+const STRETCHES = 4096;
+
+function coarseLane(model, scene, lane) {
+  const { places } = scene;
+  const stretches = new Uint8Array(STRETCHES + 1);
+  const each = Math.max(1, places.width) / STRETCHES;
+  for (const bar of places.byLane[lane]) {
+    const matters = weight(model, scene, bar) + 1;
+    const end = Math.min(STRETCHES, Math.floor((places.right[bar] - 0.01) / each));
+    for (let at = Math.floor(places.left[bar] / each); at <= end; at++) if (stretches[at] < matters) stretches[at] = matters;
+  }
+  return stretches;
+}
+
+function drawCoarse(context, scene, stretches, top, toX, width) {
+  const each = Math.max(1, scene.places.width) / STRETCHES;
+  const { colours, metrics } = scene;
+  const fills = [colours.small, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  for (let at = 0; at < STRETCHES;) {
+    const matters = stretches[at];
+    let end = at + 1;
+    while (end < STRETCHES && stretches[end] === matters) end++;
+    const x = toX(at * each);
+    if (x > width) break;
+    if (matters) {
+      context.fillStyle = fills[matters - 1];
+      context.fillRect(x, top, Math.max(matters > 1 ? 2 : 0.5, toX(end * each) - x), metrics.bar);
+    }
+    at = end;
+  }
+}
+
+function drawScene(context, scene, model, size) {
+  const { places, colours, view, gutter, metrics, tops } = scene;
+  const { left, right, point } = places;
+  const { width, height } = size;
+  const toX = (cell) => gutter + (cell - view.x) * view.scale;
+  const fromX = (pixel) => view.x + (pixel - gutter) / view.scale;
+  const font = Math.min(13, Math.max(10, metrics.bar * 0.5));
+  context.clearRect(0, 0, width, height);
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, width, height);
+  context.textBaseline = "middle";
+  const seenLeft = view.x, seenRight = fromX(width);
+
+  for (const row of places.rows) {
+    const { first, lanes } = model.rows[row];
+    const y = tops[first] - view.y;
+    context.fillStyle = colours.row;
+    context.fillRect(0, y, width, metrics.lane * lanes);
+  }
+
+  // Where it goes wrong.
+  if (places.edge !== NONE) {
+    const x = toX(places.edge);
+    if (x >= gutter && x <= width) {
+      context.strokeStyle = colours.wrongline;
+      context.setLineDash([3, 4]);
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(x, 2);
+      context.lineTo(x, height);
+      context.stroke();
+      context.setLineDash([]);
+    }
+  }
+
+  // Those that took effect together.
+  const middleOf = (bar) => tops[model.lane[bar]] - view.y + metrics.lane / 2;
+  const edgeOf = (bar) => middleOf(bar) + metrics.bar / 2 - 1;
+  if (view.scale > 0.6) {
+    for (const { bars, x: cell, missing } of places.links) {
+      if (cell < seenLeft - 2) continue;
+      if (cell > seenRight + 2) break;
+      const x = toX(cell);
+      const ends = bars.map(edgeOf);
+      context.strokeStyle = missing ? colours.wrongline : colours.path;
+      context.lineWidth = 2.5;
+      if (missing) context.setLineDash([6, 4]);
+      context.beginPath();
+      context.moveTo(x, Math.min(...ends));
+      context.lineTo(x, Math.max(...ends));
+      context.stroke();
+      context.setLineDash([]);
+      if (missing) {
+        for (const y of ends) {
+          context.fillStyle = colours.wrongline;
+          context.beginPath();
+          context.arc(x, y, 4, 0, 7);
+          context.fill();
+        }
+      }
+    }
+  }
+
+  const fills = [colours.bar, colours.bar, colours.core, colours.bar, colours.wrong];
+  const strokes = [colours.barline, colours.coreline, colours.coreline, colours.match, colours.wrongline];
+  context.font = `${font}px ui-monospace, "DejaVu Sans Mono", "SF Mono", Menlo, Consolas, monospace`;
+  const letter = context.measureText("0").width;
+  let points = 0;
+  let drawn = 0;
+  // Several bars share a pixel, wherever one looks.
+  const isFar = view.scale * (places.width / STRETCHES) < 1.2;
+  // A bar that is too small to have a frame of its own.
+  const markSelected = (lane, top) => {
+    const bar = scene.selected;
+    if (bar === NONE || model.lane[bar] !== lane || right[bar] <= 0) return;
+    const x = toX(left[bar]);
+    if (toX(right[bar]) - x >= SMALL || x < gutter || x > width) return;
+    context.strokeStyle = colours.focus;
+    context.lineWidth = 2;
+    context.strokeRect(x - 3, top - 3, 8, metrics.bar + 6);
+  };
+  for (const row of places.rows) {
+    for (let lane = model.rows[row].first; lane < model.rows[row].first + model.rows[row].lanes; lane++) {
+      const middle = tops[lane] - view.y + metrics.lane / 2;
+      if (middle < -metrics.lane || middle > height + metrics.lane) continue;
+      const top = middle - metrics.bar / 2;
+      const bars = places.byLane[lane];
+      if (isFar && bars.length > 500) {
+        if (!scene.coarse) scene.coarse = new Map();
+        if (!scene.coarse.has(lane)) scene.coarse.set(lane, coarseLane(model, scene, lane));
+        drawCoarse(context, scene, scene.coarse.get(lane), top, toX, width);
+        markSelected(lane, top);
+        continue;
+      }
+      let runStart = NONE, runEnd = 0, runWeight = 0;
+      const endRun = () => {
+        if (runStart === NONE) return;
+        context.fillStyle = runWeight ? strokes[runWeight] : colours.small;
+        context.fillRect(runStart, top, Math.max(runWeight ? 2 : 1, runEnd - runStart - 0.6), metrics.bar);
+        runStart = NONE;
+        drawn++;
+      };
+      for (let index = firstBehind(bars, right, seenLeft); index < bars.length; index++) {
+        const bar = bars[index];
+        if (left[bar] > seenRight) break;
+        const x = toX(left[bar]), end = toX(right[bar]);
+        if (end - x < SMALL) {
+          // Too small for a bar of its own: those that touch are one.
+          const matters = weight(model, scene, bar);
+          if (runStart !== NONE && x - runEnd < 0.8 && end - runStart < 2.5) {
+            runEnd = Math.max(runEnd, end);
+            runWeight = Math.max(runWeight, matters);
+          } else {
+            endRun();
+            runStart = x;
+            runEnd = Math.max(end, x + 1);
+            runWeight = matters;
+          }
+          continue;
+        }
+        endRun();
+        drawn++;
+        const matters = weight(model, scene, bar);
+        const isDim = scene.matches && !scene.matches[bar];
+        const isPending = model.ret[bar] === NONE;
+        const from = Math.max(x, gutter - 12), to = Math.min(end - 1.5, width + 12);
+        context.globalAlpha = isDim ? 0.35 : 1;
+        context.fillStyle = fills[matters];
+        context.strokeStyle = strokes[matters];
+        context.lineWidth = matters === 4 ? 2 : matters ? 1.5 : 1;
+        context.beginPath();
+        context.roundRect(from + 0.5, top + 0.5, Math.max(2, to - from - 1), metrics.bar - 1, Math.min(6, (end - x) / 6));
+        context.fill();
+        if (isPending) context.setLineDash([5, 4]);
+        context.stroke();
+        if (isPending) context.setLineDash([]);
+        if (bar === scene.selected || bar === scene.hovered) {
+          context.strokeStyle = colours.focus;
+          context.lineWidth = bar === scene.selected ? 2.5 : 1.5;
+          context.beginPath();
+          context.roundRect(from - 1.5, top - 1.5, to - from + 3, metrics.bar + 3, 7);
+          context.stroke();
+        }
+        // The text stays in sight while its bar does.
+        const textFrom = Math.max(from, gutter) + 6;
+        const room = Math.floor((Math.min(to, width) - textFrom - 2) / letter);
+        if (room >= 2) {
+          let text = barText(model, bar);
+          if (text.length > room) text = text.slice(0, Math.max(1, room - 1)) + "…";
+          context.fillStyle = matters === 4 ? colours.ink : colours.bartext;
+          context.fillText(text, textFrom, middle + (view.scale > 3 && metrics.bar > 22 ? -1 : 0.5));
+        }
+        context.globalAlpha = 1;
+        if (point[bar] !== NONE) points++;
+      }
+      endRun();
+      markSelected(lane, top);
+    }
+  }
+
+  // The order: its way from point to point, then the points.
+  if (points > 0 && points < 600 && view.scale > 1.2) {
+    const steps = places.steps;
+    let low = 0, high = steps.length;
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (point[steps[half]] < seenLeft) low = half + 1; else high = half;
+    }
+    const start = Math.max(0, low - 1);
+    context.strokeStyle = colours.path;
+    context.globalAlpha = 0.4;
+    context.lineWidth = 1.25;
+    context.beginPath();
+    let end = start;
+    for (; end < steps.length; end++) {
+      const bar = steps[end];
+      const x = toX(point[bar]), y = edgeOf(bar);
+      if (end === start) context.moveTo(x, y);
+      else {
+        const before = steps[end - 1];
+        const fromX2 = toX(point[before]), fromY = edgeOf(before), bend = Math.min(40, (x - fromX2) / 2);
+        context.bezierCurveTo(fromX2 + bend, fromY, x - bend, y, x, y);
+      }
+      if (point[bar] > seenRight) break;
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+    const small = Math.max(9, font - 2.5);
+    context.font = `600 ${small}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
+    const digit = context.measureText("0").width;
+    context.textAlign = "center";
+    for (const group of shownGroups(places, model, start, end)) {
+      const step = String(model.step[group[0]]);
+      const isWide = view.scale * (step.length + 1) > digit * step.length + 4;
+      for (const bar of group) {
+        if (places.right[bar] <= 0 || point[bar] === NONE) continue;
+        const x = toX(point[bar]), y = edgeOf(bar);
+        context.globalAlpha = scene.matches && !scene.matches[bar] ? 0.35 : 1;
+        context.fillStyle = colours.point;
+        context.beginPath();
+        if (isWide) {
+          const half = Math.max(small * 0.68, (digit * step.length) / 2 + 4);
+          context.roundRect(x - half, y - small * 0.68, half * 2, small * 1.36, small * 0.68);
+          context.fill();
+          context.fillStyle = colours.pointtext;
+          context.fillText(step, x, y + 0.5);
+        } else {
+          context.arc(x, y, 2.5, 0, 7);
+          context.fill();
+        }
+      }
+    }
+    context.globalAlpha = 1;
+    context.textAlign = "left";
+  }
+
+  // What was refused has a cross at its end.
+  const problem = model.data.problem;
+  if (problem && view.scale > 0.8) {
+    context.textAlign = "center";
+    context.font = `700 11px system-ui, "DejaVu Sans", sans-serif`;
+    for (const bar of problem.bars) {
+      if (right[bar] <= 0 || tops[model.lane[bar]] === NONE) continue;
+      const x = Math.min(toX(right[bar]) - 1, width - 11), y = middleOf(bar) - metrics.bar / 2;
+      if (x < gutter || toX(left[bar]) > width) continue;
+      context.fillStyle = colours.wrongline;
+      context.beginPath();
+      context.arc(x, y, 8, 0, 7);
+      context.fill();
+      context.fillStyle = colours.paper;
+      context.fillText("✗", x, y + 0.5);
+    }
+    context.textAlign = "left";
+  }
+
+  // Names of rows, over everything.
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, gutter, height);
+  context.font = `${Math.min(13, metrics.lane * 0.55)}px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+  for (const row of places.rows) {
+    const y = tops[model.rows[row].first] - view.y;
+    context.fillStyle = colours.row;
+    context.fillRect(0, y, gutter, metrics.lane * model.rows[row].lanes);
+    context.fillStyle = colours.soft;
+    context.fillText(model.rows[row].label, 16, y + metrics.lane / 2 + 0.5, gutter - 24);
+  }
+  context.strokeStyle = colours.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(gutter - 0.5, 0);
+  context.lineTo(gutter - 0.5, height);
+  context.stroke();
+  return drawn;
+}
+
+// The groups whose points are among some steps.
+function* shownGroups(places, model, start, end) {
+  for (let index = start; index <= end && index < places.steps.length; index++) {
+    const bar = places.steps[index];
+    if (!model.data.together.length) yield [bar];
+    else yield model.groups[model.groupOf(bar)];
+  }
+}
+
+function drawMap(context, scene, model, size) {
+  const { places, colours, view, gutter } = scene;
+  const { width, height } = size;
+  context.clearRect(0, 0, width, height);
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, width, height);
+  const toX = (cell) => gutter + (cell / Math.max(1, places.width)) * (width - gutter - 8);
+  if (!scene.density || scene.density.length !== Math.ceil(width)) {
+    const density = new Float64Array(Math.ceil(width));
+    for (const bars of places.byLane) {
+      for (const bar of bars) {
+        const x = Math.floor(toX(places.left[bar]));
+        density[x] += 1;
+      }
+    }
+    scene.density = density;
+    scene.densest = density.reduce((most, value) => Math.max(most, value), 1);
+  }
+  context.fillStyle = colours.barline;
+  for (let x = 0; x < scene.density.length; x++) {
+    if (scene.density[x] > 0) {
+      const tall = Math.max(2, (scene.density[x] / scene.densest) * (height - 12));
+      context.fillRect(x, height - 5 - tall, 1, tall);
+    }
+  }
+  if (scene.matches) {
+    context.fillStyle = colours.match;
+    for (const bar of scene.matchList) context.fillRect(toX(places.left[bar]), 2, 1.5, 5);
+  }
+  context.fillStyle = colours.coreline;
+  for (const bar of model.data.core) if (places.right[bar] > 0) context.fillRect(toX(places.left[bar]) - 1, height - 5, 3, 4);
+  if (places.edge !== NONE) {
+    context.fillStyle = colours.wrongline;
+    context.fillRect(toX(places.edge) - 1, 0, 2, height);
+  }
+  const from = toX(Math.max(0, view.x)), to = toX(Math.min(places.width, view.x + (width - gutter) / view.scale));
+  context.strokeStyle = colours.focus;
+  context.lineWidth = 1.5;
+  context.strokeRect(from, 1.5, Math.max(4, to - from), height - 3);
+  context.fillStyle = colours.soft;
+  context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  context.textBaseline = "middle";
+  context.fillText("all", 16, height / 2);
+}

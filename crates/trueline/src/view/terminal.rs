@@ -1,0 +1,342 @@
+//! Timelines for a terminal: time goes to the right, a process is two lines, the text of its operations and their bars.
+//!
+//! What does not fit the width goes on below; what would still be too long is cut to what is near the problem.
+
+use std::fmt::Write as _;
+
+use super::text::Style;
+use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
+
+/// How a timeline is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How many letters fit a line.
+    pub width: usize,
+    /// With which letters.
+    pub letters: Letters,
+    /// How text is set off.
+    pub style: Style,
+    /// How many operations are drawn at most.
+    pub most: usize,
+    /// Whether only the core is drawn, if it is known.
+    pub core_only: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { width: 100, letters: Letters::Unicode, style: Style::Plain, most: 24, core_only: false }
+    }
+}
+
+/// The letters that lines are drawn with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letters {
+    /// Those for drawing lines.
+    Unicode,
+    /// What every terminal has.
+    Ascii,
+}
+
+/// How far a timeline may go on below.
+const MOST_BANDS: usize = 3;
+/// How many letters of an operation are written.
+const MOST_LETTERS: usize = 28;
+/// With so few operations it is cut no further: their text is.
+const FEWEST: usize = 4;
+
+/// What each thing is drawn with.
+struct Strokes {
+    line: [char; 3],
+    heavy: [char; 3],
+    refused: char,
+    open: char,
+    link: char,
+    cross: char,
+    arrow: &'static str,
+    ellipsis: char,
+}
+
+const UNICODE: Strokes = Strokes {
+    line: ['├', '─', '┤'],
+    heavy: ['┣', '━', '┫'],
+    refused: '✗',
+    open: '┄',
+    link: '│',
+    cross: '┼',
+    arrow: "→",
+    ellipsis: '…',
+};
+
+const ASCII: Strokes = Strokes {
+    line: ['|', '-', '|'],
+    heavy: ['|', '=', '|'],
+    refused: 'x',
+    open: '.',
+    link: '|',
+    cross: '+',
+    arrow: "->",
+    ellipsis: '~',
+};
+
+/// How a cell is set off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ink {
+    Plain,
+    Faint,
+    Strong,
+    Problem,
+    Point,
+}
+
+impl Ink {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Faint => Some("2"),
+            Self::Strong => Some("1"),
+            Self::Problem => Some("1;31"),
+            Self::Point => Some("36"),
+        }
+    }
+}
+
+type Grid = Vec<Vec<(char, Ink)>>;
+
+/// The timeline in lines, each with its end; below it, what numbers and marks mean.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::view::terminal::{self, Settings};
+/// use trueline::view::timeline::{Label, Timeline};
+///
+/// let mut builder = History::builder();
+/// builder.call(0, "push(1)")?;
+/// builder.call(1, "pop()")?;
+/// builder.ret(1, "1")?;
+/// builder.ret(0, "ok")?;
+/// let picture = terminal::render(&Timeline::new(&builder.finish(), Label::of), &Settings::default());
+/// let lines = [
+///     "             push(1)",
+///     "  process 0  ├──────────┤",
+///     "              pop() → 1",
+///     "  process 1   ├────────┤",
+/// ];
+/// assert_eq!(picture.lines().collect::<Vec<_>>(), lines);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn render(timeline: &Timeline, settings: &Settings) -> String {
+    let strokes = match settings.letters {
+        Letters::Unicode => &UNICODE,
+        Letters::Ascii => &ASCII,
+    };
+    let whole =
+        if settings.core_only { timeline.core_only(settings.most) } else { timeline.near_problem(settings.most) };
+    if whole.bars.is_empty() {
+        return String::new();
+    }
+    let mut shown = whole;
+    let mut most_letters = MOST_LETTERS;
+    let (names, texts, places) = loop {
+        let names = shown.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
+        let text = |bar: &Bar| shorten(&bar.text(strokes.arrow), most_letters, strokes.ellipsis);
+        let texts: Vec<String> = shown.bars.iter().map(text).collect();
+        let letters = |bar: u32| u32::try_from(texts[bar as usize].chars().count()).unwrap_or(u32::MAX);
+        let places = Places::new(&shown, letters);
+        let room = settings.width.saturating_sub(names + 4).max(20) * MOST_BANDS;
+        if places.width as usize <= room || (shown.bars.len() <= FEWEST && most_letters <= 8) {
+            break (names, texts, places);
+        }
+        // Fewer operations, or less of their text.
+        if shown.bars.len() > FEWEST {
+            let fewer = (shown.bars.len() * 3 / 4).max(FEWEST);
+            shown = shown.near_problem(fewer);
+        } else {
+            most_letters = most_letters * 3 / 4;
+        }
+    };
+    let grid = draw(&shown, &texts, &places, strokes);
+    let mut out = String::new();
+    let width = settings.width.saturating_sub(names + 4).max(20);
+    let mut from = 0;
+    let total = places.width as usize;
+    while from < total {
+        let until = band(&grid, from, width, total);
+        if from > 0 {
+            out.push('\n');
+        }
+        write_band(&mut out, &shown, &grid, (from, until), names, settings.style);
+        from = until;
+    }
+    write_legend(&mut out, &shown, settings, strokes);
+    out
+}
+
+fn shorten(text: &str, most: usize, ellipsis: char) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}{ellipsis}", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn ink(timeline: &Timeline, bar: &Bar) -> Ink {
+    match bar.mark {
+        mark if mark.is_problem() => Ink::Problem,
+        _ if bar.core => Ink::Strong,
+        Mark::Conflict if !timeline.has_core => Ink::Strong,
+        _ if timeline.has_core => Ink::Faint,
+        _ => Ink::Plain,
+    }
+}
+
+/// All rows, however wide.
+fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Strokes) -> Grid {
+    let mut first_lines = Vec::with_capacity(timeline.rows.len());
+    let mut lines = 0;
+    for row in &timeline.rows {
+        first_lines.push(lines);
+        lines += 2 * row.lanes as usize;
+    }
+    let mut grid: Grid = vec![vec![(' ', Ink::Plain); places.width as usize]; lines];
+    let line_of = |bar: &Bar| first_lines[bar.row as usize] + 2 * bar.lane as usize + 1;
+    for (index, bar) in (0..).zip(&timeline.bars) {
+        let ink = ink(timeline, bar);
+        let (first, last) = places.of_bar(timeline, index);
+        let (first, last) = (first as usize, last as usize);
+        let line = line_of(bar);
+        for (cell, letter) in (first..).zip(texts[index as usize].chars()) {
+            if let Some(place) = grid[line - 1].get_mut(cell) {
+                *place = (letter, ink);
+            }
+        }
+        let [left, middle, right] = if bar.mark.is_problem() { strokes.heavy } else { strokes.line };
+        let stroke = if ink == Ink::Plain { Ink::Faint } else { ink };
+        grid[line][first..=last].fill((middle, stroke));
+        grid[line][first].0 = left;
+        match (bar.ret, bar.mark.is_problem()) {
+            (_, true) => grid[line][last].0 = strokes.refused,
+            (Some(_), false) => grid[line][last].0 = right,
+            (None, false) => {
+                for place in &mut grid[line][last.saturating_sub(2).max(first + 1)..=last] {
+                    place.0 = strokes.open;
+                }
+            }
+        }
+    }
+    let links: Vec<Vec<u32>> = timeline.groups().filter(|group| group.len() > 1).map(<[u32]>::to_vec).collect();
+    for group in links {
+        let Some(point) = places.points[group[0] as usize] else { continue };
+        link(&mut grid, timeline, &group, point.cell as usize, line_of, Ink::Point, strokes);
+    }
+    if let Some(problem) = &timeline.problem {
+        for group in &problem.anticipated {
+            // Where all of them are open: behind the last call.
+            let call = group.iter().map(|bar| timeline.bars[*bar as usize].call).max();
+            let Some(call) = call else { continue };
+            link(&mut grid, timeline, group, places.events[call as usize] as usize + 2, line_of, Ink::Problem, strokes);
+        }
+    }
+    for (index, bar) in timeline.bars.iter().enumerate() {
+        let (Some(point), Some(step)) = (places.points[index], bar.step) else { continue };
+        for (cell, digit) in (point.cell as usize..).zip(step.to_string().chars()) {
+            if let Some(place) = grid[line_of(bar)].get_mut(cell) {
+                *place = (digit, Ink::Point);
+            }
+        }
+    }
+    grid
+}
+
+/// A line between bars, at a cell that all of them have.
+fn link(
+    grid: &mut Grid,
+    timeline: &Timeline,
+    group: &[u32],
+    cell: usize,
+    line_of: impl Fn(&Bar) -> usize,
+    ink: Ink,
+    strokes: &Strokes,
+) {
+    let lines = group.iter().map(|bar| line_of(&timeline.bars[*bar as usize]));
+    let (Some(first), Some(last)) = (lines.clone().min(), lines.max()) else { return };
+    for line in &mut grid[first..=last] {
+        match line.get_mut(cell) {
+            Some(place) if place.0 == ' ' => *place = (strokes.link, ink),
+            Some(place) if place.0 == strokes.line[1] || place.0 == strokes.heavy[1] => *place = (strokes.cross, ink),
+            _ => {}
+        }
+    }
+}
+
+/// Where a band that begins at `from` ends: where the least text is cut in two, not too far from its width.
+fn band(grid: &Grid, from: usize, width: usize, total: usize) -> usize {
+    if total - from <= width {
+        return total;
+    }
+    let is_cut = |line: &Vec<(char, Ink)>, at: usize| line[at - 1].0 != ' ' && line[at].0 != ' ';
+    // Bars that are cut go on; words that are cut do not.
+    let cost = |at: usize| grid.iter().step_by(2).filter(|line| is_cut(line, at)).count();
+    let earliest = from + width - width / 3;
+    (earliest..=from + width).rev().min_by_key(|at| cost(*at)).unwrap_or(from + width)
+}
+
+fn write_band(
+    out: &mut String,
+    timeline: &Timeline,
+    grid: &Grid,
+    (from, until): (usize, usize),
+    names: usize,
+    style: Style,
+) {
+    let mut lines = grid.chunks_exact(2);
+    for row in &timeline.rows {
+        for lane in 0..row.lanes {
+            let Some([texts, bars]) = lines.next() else { return };
+            if texts[from..until].iter().chain(&bars[from..until]).all(|(letter, _)| *letter == ' ') && row.lanes > 1 {
+                continue;
+            }
+            write_line(out, "", names, &texts[from..until], style);
+            write_line(out, if lane == 0 { &row.label } else { "" }, names, &bars[from..until], style);
+        }
+    }
+}
+
+fn write_line(out: &mut String, name: &str, names: usize, cells: &[(char, Ink)], style: Style) {
+    let _ = write!(out, "  {name:<names$}  ");
+    for run in cells.chunk_by(|one, other| one.1 == other.1) {
+        let text: String = run.iter().map(|(letter, _)| letter).collect();
+        match run[0].1.code() {
+            Some(code) if !text.trim().is_empty() => out.push_str(&style.paint(code, &text)),
+            _ => out.push_str(&text),
+        }
+    }
+    out.truncate(out.trim_end_matches(' ').len());
+    out.push('\n');
+}
+
+fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, strokes: &Strokes) {
+    let mut says: Vec<String> = Vec::new();
+    if !timeline.order.is_empty() {
+        says.push(match timeline.outcome {
+            Outcome::Rejected => "numbers: an order that works so far".to_owned(),
+            _ => "numbers: an order that works".to_owned(),
+        });
+    }
+    if timeline.bars.iter().any(|bar| bar.mark == Mark::Refused) {
+        says.push(format!("{}: refused", strokes.refused));
+    }
+    if timeline.bars.iter().any(|bar| bar.mark == Mark::Stuck) {
+        says.push(format!("{}: should have returned", strokes.refused));
+    }
+    match timeline.left_out {
+        0 => {}
+        1 => says.push("1 operation is not shown".to_owned()),
+        more => says.push(format!("{more} operations are not shown")),
+    }
+    if !says.is_empty() {
+        let _ = writeln!(out, "  {}", settings.style.paint("2", &format!("({})", says.join("; "))));
+    }
+    if let Some(state) = timeline.state_at_problem() {
+        let room = settings.width.saturating_sub(30).max(20);
+        let _ = writeln!(out, "  the state before it, in that order: {}", shorten(state, room, strokes.ellipsis));
+    }
+}

@@ -1,0 +1,139 @@
+//! A part of a timeline.
+
+use super::{Bar, Edge, Mark, Problem, Timeline, number};
+use crate::history::EventKind;
+
+impl Timeline {
+    /// Only the operations that the rejection rests on; if those are not known, what is near the problem.
+    #[must_use]
+    pub fn core_only(&self, most: usize) -> Self {
+        let core = self.bars.iter().filter(|bar| bar.core).count();
+        if !self.has_core || core == 0 || core > most {
+            return self.near_problem(most);
+        }
+        self.keep(|_, bar| bar.core)
+    }
+
+    /// At most `most` operations: what is wrong first, then its core, what else conflicts, what was open then, and what
+    /// took effect last before it; what came behind it last. The whole, if it is no larger; its beginning, if nothing is
+    /// wrong.
+    #[must_use]
+    pub fn near_problem(&self, most: usize) -> Self {
+        if self.bars.len() <= most {
+            return self.clone();
+        }
+        let Some(problem) = &self.problem else {
+            return self.keep(|index, _| (index as usize) < most);
+        };
+        let which = |of: &dyn Fn(&Bar) -> bool| -> Vec<u32> {
+            (0..number(self.bars.len())).rev().filter(|bar| of(&self.bars[*bar as usize])).collect()
+        };
+        let mut wanted = problem.bars.clone();
+        wanted.extend(problem.anticipated.iter().flatten());
+        wanted.extend(which(&|bar| bar.core));
+        wanted.extend(which(&|bar| bar.mark != Mark::None));
+        let is_open = |bar: &Bar| bar.call < problem.event && bar.ret.is_none_or(|ret| ret > problem.event);
+        // Those that never returned may be many: they take turns with what took effect.
+        let (mut open, mut effective) = (which(&is_open).into_iter(), self.order.iter().rev().copied());
+        loop {
+            let (one, other) = (open.next(), effective.next());
+            if one.or(other).is_none() {
+                break;
+            }
+            wanted.extend(one);
+            wanted.extend(other);
+        }
+        wanted.extend(which(&|bar| bar.call <= problem.event));
+        wanted.extend(which(&|bar| bar.call > problem.event).iter().rev());
+        let mut kept = vec![false; self.bars.len()];
+        let mut left = most;
+        for bar in wanted {
+            if left > 0 && !std::mem::replace(&mut kept[bar as usize], true) {
+                left -= 1;
+            }
+        }
+        self.keep(|index, _| kept[index as usize])
+    }
+
+    /// The timeline of only those bars that `keeps` says; numbers of steps, lines and events stay as they are.
+    #[must_use]
+    pub fn keep(&self, keeps: impl Fn(u32, &Bar) -> bool) -> Self {
+        let mut renumbered: Vec<Option<u32>> = Vec::with_capacity(self.bars.len());
+        let mut bars: Vec<Bar> = Vec::new();
+        for (index, bar) in (0..).zip(&self.bars) {
+            let kept = keeps(index, bar);
+            renumbered.push(kept.then(|| number(bars.len())));
+            if kept {
+                bars.push(bar.clone());
+            }
+        }
+        let new = |bar: &u32| renumbered[*bar as usize];
+        let mut events: Vec<Edge> = Vec::new();
+        // Behind which event of the part the problem is.
+        let mut event = 0;
+        for (position, edge) in (0..).zip(&self.events) {
+            let Some(bar) = new(&edge.bar) else { continue };
+            let here = number(events.len());
+            match edge.kind {
+                EventKind::Call => bars[bar as usize].call = here,
+                EventKind::Return => bars[bar as usize].ret = Some(here),
+            }
+            if self.problem.as_ref().is_some_and(|problem| position <= problem.event) {
+                event = here;
+            }
+            events.push(Edge { bar, kind: edge.kind });
+        }
+        if self.problem.as_ref().is_some_and(|problem| problem.event as usize >= self.events.len()) {
+            event = number(events.len());
+        }
+        let mut used = vec![false; self.rows.len()];
+        for bar in &bars {
+            used[bar.row as usize] = true;
+        }
+        let rows = self.rows.iter().zip(&used).filter(|(_, used)| **used).map(|(row, _)| row.clone()).collect();
+        let mut next = 0;
+        let mut new_row = |used: &bool| {
+            next += u32::from(*used);
+            next - u32::from(*used)
+        };
+        let new_rows: Vec<u32> = used.iter().map(&mut new_row).collect();
+        for bar in &mut bars {
+            bar.row = new_rows[bar.row as usize];
+        }
+        let groups: Vec<Vec<u32>> = self
+            .groups()
+            .map(|group| group.iter().filter_map(new).collect::<Vec<u32>>())
+            .filter(|group| !group.is_empty())
+            .collect();
+        let together = if self.together.is_empty() {
+            Vec::new()
+        } else {
+            groups.iter().map(|group| number(group.len())).collect()
+        };
+        let problem = self.problem.as_ref().map(|problem| Problem {
+            bars: problem.bars.iter().filter_map(new).collect(),
+            event,
+            anticipated: problem.anticipated.iter().map(|group| group.iter().filter_map(new).collect()).collect(),
+            ..problem.clone()
+        });
+        let mut part = Self {
+            title: self.title.clone(),
+            spec: self.spec.clone(),
+            outcome: self.outcome,
+            reason: self.reason.clone(),
+            algorithm: self.algorithm.clone(),
+            rows,
+            left_out: self.left_out + self.bars.len() - bars.len(),
+            bars,
+            events,
+            order: groups.concat(),
+            together,
+            problem,
+            states: self.states.clone(),
+            linearized: self.linearized,
+            has_core: self.has_core,
+        };
+        part.assign_lanes();
+        part
+    }
+}
