@@ -142,7 +142,15 @@ fn program(threads: &[Vec<Vec<Instruction>>]) -> Program {
             operations,
         })))
     };
-    Program { make: Arc::new(make), kinds: kinds.into(), threads, before: vec![], after: vec![], operations: 0, seed: 0 }
+    Program {
+        make: Arc::new(make),
+        kinds: kinds.into(),
+        threads,
+        before: vec![],
+        after: vec![],
+        operations: 0,
+        seed: 0,
+    }
 }
 
 /// A history in which neighbouring calls are in the order of processes, and neighbouring returns.
@@ -468,7 +476,11 @@ fn objects_that_are_not_deterministic_are_found_out() {
     }
     impl Handle for Fickle {
         fn call(&mut self, _call: &Call, clock: Clock) -> Timed {
-            Timed::measure(clock, || (0..1 + self.1 % 3).for_each(|_| drop(self.0.fetch_add(1, SeqCst))))
+            Timed::measure(clock, || {
+                for _ in 0..1 + self.1 % 3 {
+                    self.0.fetch_add(1, SeqCst);
+                }
+            })
         }
     }
     let mut program = program(&[vec![vec![]], vec![vec![]]]);
@@ -511,7 +523,9 @@ mod tests_with_types {
         let failure = tickets(false).explore(Exploration::new()).seed(1).outcome().failure.expect("it is wrong");
         assert_eq!(failure.kind, FailureKind::NotLinearizable);
         let text = failure.to_string();
-        for expected in ["tickets is not linearizable", "step by step", "load a1 = 0", "store a1 := 1", "TRUELINE_REPLAY="] {
+        for expected in
+            ["tickets is not linearizable", "step by step", "load a1 = 0", "store a1 := 1", "TRUELINE_REPLAY="]
+        {
             assert!(text.contains(expected), "{expected} in {text}");
         }
         let token = failure.token.to_string();

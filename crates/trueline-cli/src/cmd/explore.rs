@@ -215,7 +215,10 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
 /// What was explored, in words.
 pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<()> {
     let Explored { programs, executions, redundant, histories, serial, preemptions, is_complete, .. } = explored;
-    writeln!(out, "  {executions} executions of {programs} programs, {redundant} of them cut off; {histories} histories")?;
+    writeln!(
+        out,
+        "  {executions} executions of {programs} programs, {redundant} of them cut off; {histories} histories"
+    )?;
     if let Some(serial) = serial {
         writeln!(out, "  compared with {serial} serial histories")?;
     }

@@ -102,7 +102,9 @@ fn barriers_open_unless_they_are_faulty() {
     is_stuck("barrier-faulty-notify-one", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
     is_stuck("tree-barrier-faulty-early-down", 2, twice);
     // It is wrong in two ways, and what is stuck is what others should not have returned without.
-    let Some(failure) = explore("barrier-faulty-no-initial-wait", 2, twice).failure else { panic!("it is never wrong") };
+    let Some(failure) = explore("barrier-faulty-no-initial-wait", 2, twice).failure else {
+        panic!("it is never wrong")
+    };
     assert_eq!(failure.kind, FailureKind::NotLinearizable, "{}", failure.report());
 }
 
@@ -110,7 +112,8 @@ fn barriers_open_unless_they_are_faulty() {
 fn a_wait_without_a_loop_is_found_out_by_a_spurious_wake_up() {
     let program = || [0_u32, 1].map(|me| vec![call("sync", me)]);
     let search = || Exploration::new().search(Search::Exhaustive);
-    let faulty = |exploration| plan("barrier-faulty-bare-wait", 2).program(program()).explore(exploration).run().failure;
+    let faulty =
+        |exploration| plan("barrier-faulty-bare-wait", 2).program(program()).explore(exploration).run().failure;
     assert!(faulty(search()).is_none());
     assert!(faulty(search().spurious(1)).is_some());
     assert!(plan("barrier", 2).program(program()).explore(search().spurious(1)).run().failure.is_none());
@@ -140,7 +143,15 @@ fn faults_of_containers_are_found_in_all_programs_of_a_size() {
 
 #[test]
 fn correct_containers_have_no_wrong_execution() {
-    for name in ["treiber-stack", "ms-queue", "ms-queue-recycling", "shann-queue", "locked-queue", "lock-free-list", "lazy-list"] {
+    for name in [
+        "treiber-stack",
+        "ms-queue",
+        "ms-queue-recycling",
+        "shann-queue",
+        "locked-queue",
+        "lock-free-list",
+        "lazy-list",
+    ] {
         let outcome = plan(name, 4).explore(Exploration::new().calls(calls("2*2+2"))).run();
         if let Some(failure) = &outcome.failure {
             panic!("{}", failure.report());

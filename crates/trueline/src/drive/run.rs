@@ -688,9 +688,7 @@ impl Worker<'_> {
     /// # Panics
     /// If there is no such operation, or it returns something else.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
-        let Some(operation) = Kind::find(self.kinds, name) else {
-            panic!("the test has no operation `{name}`")
-        };
+        let Some(operation) = Kind::find(self.kinds, name) else { panic!("the test has no operation `{name}`") };
         if self.left == 0 {
             resume_unwind(Box::new(Stop));
         }

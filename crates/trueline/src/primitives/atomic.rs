@@ -47,7 +47,9 @@ macro_rules! common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.access(AccessKind::Update, "compare_exchange", || self.0.compare_exchange(current, new, success, failure))
+                self.access(AccessKind::Update, "compare_exchange", || {
+                    self.0.compare_exchange(current, new, success, failure)
+                })
             }
 
             /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
@@ -63,7 +65,9 @@ macro_rules! common {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.access(AccessKind::Update, "compare_exchange_weak", || self.0.compare_exchange_weak(current, new, success, failure))
+                self.access(AccessKind::Update, "compare_exchange_weak", || {
+                    self.0.compare_exchange_weak(current, new, success, failure)
+                })
             }
 
             /// Sets all bits that `value` has, and returns the value before.

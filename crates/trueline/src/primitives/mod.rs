@@ -52,6 +52,4 @@ pub use chaos::Chaos;
 pub use condvar::Condvar;
 pub use mutex::{Mutex, MutexGuard};
 pub(crate) use world::edge;
-pub use world::{
-    Access, AccessKind, Blocking, Entered, Place, Seen, Wake, World, choose, enter, point, spin_hint,
-};
+pub use world::{Access, AccessKind, Blocking, Entered, Place, Seen, Wake, World, choose, enter, point, spin_hint};

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use super::cancel::lock;
 use super::random::Choices;
-use super::{Access, AtomicU64, Blocking, Cancellation, Ordering, Place, Wake, World, catch_cancelled, enter, spin_hint};
+use super::{
+    Access, AtomicU64, Blocking, Cancellation, Ordering, Place, Wake, World, catch_cancelled, enter, spin_hint,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Status {

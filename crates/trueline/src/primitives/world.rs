@@ -285,12 +285,7 @@ fn point_in_world(access: Access) {
 /// Accesses an atomic, behind a schedule point. `value` is what it is worth.
 #[inline]
 #[track_caller]
-pub(super) fn access<R>(
-    access: Access,
-    name: &'static str,
-    act: impl FnOnce() -> R,
-    value: impl Fn() -> u64,
-) -> R {
+pub(super) fn access<R>(access: Access, name: &'static str, act: impl FnOnce() -> R, value: impl Fn() -> u64) -> R {
     if IN_WORLD.get() | cancel::any() {
         return access_in_world(access, name, act, value, Location::caller());
     }

@@ -90,9 +90,7 @@ impl<'w> Programs<'w> {
     /// `meaning` says what an operation means, if it is known.
     pub(super) fn new(workload: &'w Workload, calls: &'w Calls, meaning: impl Fn(u32) -> Option<Meaning>) -> Self {
         let find = |names: &[&str], means: fn(Meaning) -> bool| {
-            let is_it = |(number, name): &(u32, &str)| {
-                names.contains(name) || meaning(*number).is_some_and(means)
-            };
+            let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
             (0..).zip(workload.kinds.iter().map(|kind| &*kind.name)).find(is_it).map(|(number, _)| number)
         };
         let inserts = find(INSERTS, |meaning| matches!(meaning, Meaning::Enqueue | Meaning::Push));
@@ -130,8 +128,7 @@ impl<'w> Programs<'w> {
                 .collect();
             parts.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 >= pair[1].1)
         };
-        let mut patterns: Vec<u64> =
-            (0..1_u64 << of_children).filter(is_balanced).filter(is_first).collect();
+        let mut patterns: Vec<u64> = (0..1_u64 << of_children).filter(is_balanced).filter(is_first).collect();
         let plain = self.alternating();
         patterns.sort_by_key(|pattern| ((pattern ^ plain).count_ones(), *pattern));
         patterns

@@ -217,7 +217,8 @@ impl Exploring {
                 self.again(token);
             }
             None => {
-                let remembered = if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
+                let remembered =
+                    if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
                 let mut is_found = false;
                 for token in remembered.iter().filter(|token| token.scheduled.is_some()) {
                     is_found |= self.again(token);
@@ -354,9 +355,8 @@ impl Exploring {
         let program = self.program(token);
         let deadline = Instant::now().checked_add(time);
         let serial = self.serial(&program);
-        let left = |fraction: u32| {
-            deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction)
-        };
+        let left =
+            |fraction: u32| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction);
         let mut complete_up_to: Option<u32> = None;
         let mut is_complete = false;
         if let Some(search) = self.exploration.search.clone() {
@@ -398,7 +398,8 @@ impl Exploring {
             Against::Specification => return None,
             Against::Itself => program.clone(),
             Against::Other(other) => {
-                let names = |plan: &Plan| plan.workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect::<Vec<_>>();
+                let names =
+                    |plan: &Plan| plan.workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect::<Vec<_>>();
                 assert_eq!(names(other), names(&self.plan), "both objects have the same operations, in the same order");
                 Program { make: Arc::clone(&other.make), ..program.clone() }
             }
@@ -500,11 +501,8 @@ impl Exploring {
         };
         let program = self.program(token);
         let serial = self.serial(&program);
-        let exploration = Exploration {
-            choices: scheduled.choices,
-            spurious: scheduled.spurious,
-            ..self.exploration.clone()
-        };
+        let exploration =
+            Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();
         if scheduled.serial {
             settings.search = Search::Serial;

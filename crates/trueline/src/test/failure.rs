@@ -133,22 +133,22 @@ struct Explained {
 fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
     let limits = Limits::new().time(TIME_FOR_CORE);
-    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) = match &*plan.judge
-    {
-        Judge::Model(spec) => {
-            let judgement = check(spec, seen, &config);
-            let core = judgement.verdict.evidence().map(|evidence| {
-                shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history)))
-            });
-            ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core)
-        }
-        #[cfg(feature = "named")]
-        Judge::Named(spec) => {
-            let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
-            let core = spec.shrink(&judged, &limits);
-            (spec.name(), judged.judgement().clone(), judged.history(), core)
-        }
-    };
+    let (spec, judgement, history, core): (&str, Judgement<String>, _, Option<Core<Record, String>>) =
+        match &*plan.judge {
+            Judge::Model(spec) => {
+                let judgement = check(spec, seen, &config);
+                let core = judgement.verdict.evidence().map(|evidence| {
+                    shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history)))
+                });
+                ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core)
+            }
+            #[cfg(feature = "named")]
+            Judge::Named(spec) => {
+                let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
+                let core = spec.shrink(&judged, &limits);
+                (spec.name(), judged.judgement().clone(), judged.history(), core)
+            }
+        };
     let sizes = (history.len(), history.pending());
     let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
     let mut members = Vec::new();
@@ -217,7 +217,8 @@ fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
     if steps.is_empty() {
         return;
     }
-    let _ = writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
+    let _ =
+        writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
     for step in steps.iter().take(MOST_STEPS_SHOWN) {
         let _ = writeln!(out, "    {step}");
     }

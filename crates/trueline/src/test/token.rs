@@ -175,7 +175,24 @@ mod tests {
 
     #[test]
     fn others_are_refused() {
-        for bad in ["", "s", "t2", "sxyz.t2", "s1.o5-2", "s1.t0", "s1.f0", "s1.q2", "é1", "s1.o1-99999999", "x0.z", "x0.z1+2", "q", "q2", "qx2", "n1"] {
+        for bad in [
+            "",
+            "s",
+            "t2",
+            "sxyz.t2",
+            "s1.o5-2",
+            "s1.t0",
+            "s1.f0",
+            "s1.q2",
+            "é1",
+            "s1.o1-99999999",
+            "x0.z",
+            "x0.z1+2",
+            "q",
+            "q2",
+            "qx2",
+            "n1",
+        ] {
             assert!(bad.parse::<Token>().is_err(), "{bad}");
         }
     }

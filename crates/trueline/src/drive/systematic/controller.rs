@@ -38,7 +38,10 @@ pub(super) enum Ending {
     Diverged,
     /// An equivalent one is explored elsewhere.
     Redundant,
-    Panicked { thread: usize, message: String },
+    Panicked {
+        thread: usize,
+        message: String,
+    },
 }
 
 /// What an execution was.
@@ -92,7 +95,11 @@ enum Status {
     /// Needs a mutex.
     Locking(Place),
     /// Waits for a notification, and will need a mutex.
-    Waiting { condvar: Place, mutex: Option<Place>, is_timed: bool },
+    Waiting {
+        condvar: Place,
+        mutex: Option<Place>,
+        is_timed: bool,
+    },
     Spinning,
     Done,
 }
@@ -377,7 +384,8 @@ impl Controller {
     /// What the main task calls, while it is alone.
     fn around(&self, calls: &[Call], handle: &mut dyn Handle) {
         let main = self.tasks();
-        let result = catch_unwind(AssertUnwindSafe(|| calls.iter().for_each(|call| drop(self.call(main, call, handle)))));
+        let result =
+            catch_unwind(AssertUnwindSafe(|| calls.iter().for_each(|call| drop(self.call(main, call, handle)))));
         let Err(payload) = result else { return };
         if payload.is::<Cancelled>() {
             self.renew_cancellation();

@@ -221,7 +221,8 @@ impl Default for Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, collect, watch: _ } = self;
+        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, collect, watch: _ } =
+            self;
         f.debug_struct("Settings")
             .field("search", search)
             .field("choices", choices)

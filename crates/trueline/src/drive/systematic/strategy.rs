@@ -73,9 +73,10 @@ impl Transition {
         if mine.kind == AccessKind::Unknown || others.kind == AccessKind::Unknown {
             return true;
         }
-        let is_shared = [mine.place, mine.other].iter().flatten().any(|place| {
-            others.place == Some(*place) || others.other == Some(*place)
-        });
+        let is_shared = [mine.place, mine.other]
+            .iter()
+            .flatten()
+            .any(|place| others.place == Some(*place) || others.other == Some(*place));
         is_shared && (self.wrote || other.wrote)
     }
 }

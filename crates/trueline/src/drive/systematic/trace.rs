@@ -84,7 +84,11 @@ pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<
                     let name = &*kinds[call.operation as usize].name;
                     called.retain(|(caller, _)| caller != process);
                     called.push((*process, name));
-                    if call.argument.is_null() { format!("call {name}") } else { format!("call {name} {}", call.argument) }
+                    if call.argument.is_null() {
+                        format!("call {name}")
+                    } else {
+                        format!("call {name} {}", call.argument)
+                    }
                 }
                 Happened::Returned(value) => {
                     let name = called.iter().find(|(caller, _)| caller == process).map_or("", |(_, name)| *name);
