@@ -72,10 +72,12 @@ impl DepthFirst {
 
 impl Strategy for DepthFirst {
     fn begin(&mut self) -> bool {
-        (self.at, self.preemptions) = (0, 0);
+        let reached = std::mem::take(&mut self.at);
+        self.preemptions = 0;
         if !std::mem::replace(&mut self.is_started, true) {
             return true;
         }
+        assert!(reached == self.levels.len(), "{}", super::NOT_DETERMINISTIC);
         while self.levels.len() > self.fixed {
             let level = self.levels.last_mut().expect("it is not empty");
             if !level.left.is_empty(&level.made) {

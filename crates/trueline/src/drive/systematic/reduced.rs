@@ -242,7 +242,7 @@ fn join(clock: &mut [u32], other: &[u32]) {
 
 impl Strategy for Reduced {
     fn begin(&mut self) -> bool {
-        self.at = 0;
+        let reached = std::mem::take(&mut self.at);
         self.steps.clear();
         self.upcoming = None;
         (self.sleep, self.sleep_returns) = (0, 0);
@@ -250,6 +250,7 @@ impl Strategy for Reduced {
             self.first_new = 0;
             return true;
         }
+        assert!(reached == self.levels.len(), "{}", super::NOT_DETERMINISTIC);
         while self.levels.len() > self.fixed {
             let level = self.levels.last_mut().expect("it is not empty");
             self.first_new = level.step;
