@@ -555,7 +555,7 @@ fn objects_are_judged_one_by_one() {
 
 #[test]
 fn a_budget_is_kept() {
-    let history = sequential(&[enqueue(1), enqueue(2), dequeue(2), dequeue(1), dequeue(1)]);
+    let history = sequential(&[enqueue(1), enqueue(2), dequeue(2), dequeue(1)]);
     for algorithm in [QuasiAlgorithm::Brute, QuasiAlgorithm::Search, QuasiAlgorithm::Enumerate] {
         let budget = Budget::unlimited().configurations(2);
         let verdict = check(&Queue::new(), &history, &Semantics::whole_domain(3), algorithm, &budget).verdict;
