@@ -103,7 +103,13 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     }
     if let Some(k) = args.k {
         let (family, _) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
-        let name = if family.starts_with("quasi-") { format!("{family}:{k}") } else { format!("quasi-{family}:{k}") };
+        let family = match family {
+            "displacement-queue" | "k-fifo" => "queue",
+            "k-stack" => "stack",
+            "k-priority-queue" => "priority-queue",
+            family => family.trim_start_matches("quasi-"),
+        };
+        let name = format!("quasi-{family}:{k}");
         plan = plan.judged_by(&name).map_err(|fault| format!("--k {k} cannot be used with {}: {fault}", entry.name))?;
     }
     if let Some(threads) = args.threads {

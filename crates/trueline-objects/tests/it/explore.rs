@@ -194,7 +194,6 @@ fn without_a_specification_faults_of_relaxed_objects_are_found() {
         ("quasi-queue-faulty-removed-twice", "1*1+2"),
         ("quasi-stack-faulty-empty-on-conflict", "1*1+2"),
         ("sl-queue-faulty-no-lock", "1*1+2"),
-        ("k-stack-faulty-second-read", "1*1+4"),
     ] {
         let outcome = compared(name, size, Against::Itself);
         let failure = outcome.failure.unwrap_or_else(|| panic!("{name} is accepted: {:?}", outcome.explored));
