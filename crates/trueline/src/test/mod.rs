@@ -840,7 +840,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// # impl Channel { fn send(&self, _: u32) -> bool { false } fn receive(&self) -> Option<u32> { None } fn close(&self) {} }
     /// # trueline::test(|| Channel)
     /// .synchronises(true) // is it open?
-    /// # .operation("send", 0..9, |channel, x| channel.send(x))
+    /// # .operation("send", 0..9_u32, |channel, x| channel.send(x))
     /// # .operation("receive", (), |channel, ()| channel.receive())
     /// # .operation("close", (), |channel, ()| channel.close())
     /// # .before([trueline::test::call("close", ())])
