@@ -1,7 +1,6 @@
 //! What a failing test says.
 
 use std::fmt::{self, Display, Write as _};
-#[cfg(feature = "json")]
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
