@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::calls::{Calls, Listed, Programs};
+use super::calls::Calls;
 use super::failure::{Failure, FailureKind};
 use super::plan::{Judge, Plan};
+use super::programs::{Listed, Programs};
 use super::serial::Serial;
 use super::token::{Scheduled, Source, Token};
 use super::{Explored, Outcome, regressions};

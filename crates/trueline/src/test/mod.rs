@@ -112,6 +112,8 @@ mod failure;
 mod meaning;
 mod model;
 mod plan;
+#[cfg(feature = "systematic")]
+mod programs;
 mod regressions;
 #[cfg(feature = "systematic")]
 mod serial;

@@ -1,0 +1,174 @@
+//! All programs with so many [`Calls`].
+
+use super::calls::Calls;
+use super::meaning::Meaning;
+use crate::drive::{Call, Random, Workload};
+
+/// A program with so many calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) threads: Vec<Vec<Call>>,
+    pub(super) before: Vec<Call>,
+    pub(super) after: Vec<Call>,
+}
+
+/// Names of operations that put something in, and that take something out.
+const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
+const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
+
+/// The programs with so many calls of an object.
+pub(super) struct Programs<'w> {
+    workload: &'w Workload,
+    calls: &'w Calls,
+    /// The operations that put in and take out, if it has such.
+    pair: Option<(u32, u32)>,
+    /// By program: which calls of children put something in, first those of the first child.
+    patterns: Vec<u64>,
+}
+
+impl<'w> Programs<'w> {
+    /// `meaning` says what an operation means, if it is known.
+    pub(super) fn new(workload: &'w Workload, calls: &'w Calls, meaning: impl Fn(u32) -> Option<Meaning>) -> Self {
+        let find = |names: &[&str], means: fn(Meaning) -> bool| {
+            let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
+            (0..).zip(workload.kinds.iter().map(|kind| &*kind.name)).find(is_it).map(|(number, _)| number)
+        };
+        let inserts = find(INSERTS, |meaning| matches!(meaning, Meaning::Enqueue | Meaning::Push));
+        let removes = find(REMOVES, |meaning| matches!(meaning, Meaning::Dequeue | Meaning::Pop));
+        let pair = inserts.zip(removes);
+        let mut programs = Self { workload, calls, pair, patterns: Vec::new() };
+        if pair.is_some() {
+            programs.patterns = programs.all_patterns();
+        }
+        programs
+    }
+
+    fn all_patterns(&self) -> Vec<u64> {
+        let Calls { children, main } = self.calls;
+        let of_children: u32 = children.iter().sum();
+        // Of very large programs, only one.
+        if of_children > 16 {
+            return vec![self.alternating()];
+        }
+        let half = (of_children + main) / 2;
+        let is_balanced = |pattern: &u64| {
+            let inserts = pattern.count_ones();
+            inserts <= half && half - inserts <= *main
+        };
+        // Children with as many calls are interchangeable.
+        let is_first = |pattern: &u64| {
+            let mut rest = *pattern;
+            let parts: Vec<(u32, u64)> = children
+                .iter()
+                .map(|calls| {
+                    let part = rest & ((1 << calls) - 1);
+                    rest >>= calls;
+                    (*calls, part)
+                })
+                .collect();
+            parts.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].1 >= pair[1].1)
+        };
+        let mut patterns: Vec<u64> = (0..1_u64 << of_children).filter(is_balanced).filter(is_first).collect();
+        let plain = self.alternating();
+        patterns.sort_by_key(|pattern| ((pattern ^ plain).count_ones(), *pattern));
+        patterns
+    }
+
+    /// Each child puts something in and takes something out, in turn.
+    fn alternating(&self) -> u64 {
+        let mut pattern = 0;
+        let mut at = 0;
+        for calls in &self.calls.children {
+            for call in 0..*calls {
+                pattern |= u64::from(call % 2 == 0) << (at % 64);
+                at += 1;
+            }
+        }
+        pattern
+    }
+
+    /// How many there are; `None` if they are drawn at random, without end.
+    pub(super) fn count(&self) -> Option<u32> {
+        self.pair.map(|_| u32::try_from(self.patterns.len()).unwrap_or(u32::MAX))
+    }
+
+    /// The program of this number.
+    pub(super) fn get(&self, number: u32) -> Option<Listed> {
+        let mut random = Random::new(u64::from(number));
+        let mut unique = 0;
+        let Calls { children, main } = self.calls;
+        let workload = self.workload;
+        let Some((inserts, removes)) = self.pair else {
+            let kinds: Vec<u32> =
+                (0..).zip(&workload.kinds).filter(|(_, kind)| kind.weight > 0).map(|(number, _)| number).collect();
+            let mut draw = |count: u32| -> Vec<Call> {
+                (0..count)
+                    .map(|_| {
+                        let kind = *random.pick(&kinds);
+                        workload.call(kind, &mut random, &mut unique)
+                    })
+                    .collect()
+            };
+            let before = draw(main / 2);
+            let threads = children.iter().map(|calls| draw(*calls)).collect();
+            return Some(Listed { before, threads, after: draw(main - main / 2) });
+        };
+        let pattern = *self.patterns.get(number as usize)?;
+        let of_children: u32 = children.iter().sum();
+        let of_main = ((of_children + main) / 2).saturating_sub(pattern.count_ones()).min(*main);
+        let mut call = |is_insert| workload.call(if is_insert { inserts } else { removes }, &mut random, &mut unique);
+        let before = (0..of_main).map(|_| call(true)).collect();
+        let mut at = 0;
+        let threads = children
+            .iter()
+            .map(|calls| {
+                let first = at;
+                at += calls;
+                (first..at).map(|place| call(pattern >> (place % 64) & 1 == 1)).collect()
+            })
+            .collect();
+        Some(Listed { before, threads, after: (of_main..*main).map(|_| call(false)).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::Kind;
+    use crate::history::Value;
+
+    fn queue() -> Workload {
+        let kinds = vec![Kind::with_unique_values("enqueue"), Kind::new("dequeue", |_| Value::Null)];
+        Workload { kinds, ..Workload::default() }
+    }
+
+    fn calls(text: &str) -> Calls {
+        text.parse().expect("it is one")
+    }
+
+    #[test]
+    fn programs_put_in_as_much_as_they_take_out() {
+        let workload = queue();
+        for text in ["2*2+4", "4*4+0", "1*1+12", "3*3+2", "2*3+3", "1*1*1+3"] {
+            let calls = calls(text);
+            let programs = Programs::new(&workload, &calls, |_| None);
+            let count = programs.count().expect("it has both");
+            assert!(count > 0 && programs.get(count).is_none(), "{text}");
+            let mut seen = Vec::new();
+            for number in 0..count {
+                let program = programs.get(number).expect("there is one");
+                let all = [program.threads.concat(), program.before.clone(), program.after.clone()].concat();
+                let inserts = all.iter().filter(|call| call.operation == 0).count();
+                assert_eq!(inserts * 2, all.len(), "{text} {number}");
+                let lengths: Vec<u32> = program.threads.iter().map(|calls| calls.len() as u32).collect();
+                assert_eq!(lengths, calls.children);
+                assert_eq!(program.before.len() + program.after.len(), calls.main as usize);
+                assert!(program.before.iter().all(|call| call.operation == 0));
+                assert!(!seen.contains(&program), "{text} {number}");
+                seen.push(program);
+            }
+        }
+        // Enqueue and dequeue, two of either: as in the paper's table V.
+        assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(3));
+    }
+}
