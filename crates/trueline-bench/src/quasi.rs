@@ -75,10 +75,11 @@ fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
     let returns = (late..events.len()).filter(|at| matches!(&events[*at], Event::Return(_, ret) if is_value(ret)));
     let returns: Vec<usize> = returns.take(40).collect();
     let (Some(&one), Some(&other)) = (returns.first(), returns.last()) else { return };
-    let (before, behind) = events.split_at_mut(other);
-    if let (Some(Event::Return(_, one)), Some(Event::Return(_, other))) = (before.get_mut(one), behind.first_mut()) {
-        std::mem::swap(one, other);
-    }
+    let (front, back) = events.split_at_mut(other);
+    let (Some(Event::Return(_, one)), Some(Event::Return(_, other))) = (front.get_mut(one), back.first_mut()) else {
+        return;
+    };
+    std::mem::swap(one, other);
 }
 
 /// As much in as out: at first more comes in.
@@ -192,7 +193,7 @@ pub(crate) fn tables() {
         op: queue_op,
         is_value,
     }
-    .print(1_000);
+    .print(200);
     Row {
         name: "stack, as a whole, 2",
         spec: Stack::new(),
@@ -201,7 +202,7 @@ pub(crate) fn tables() {
         op: |value| value.map_or(StackOp::Pop, StackOp::Push),
         is_value: |ret| matches!(ret, StackRet::Value(Some(_))),
     }
-    .print(200);
+    .print(60);
     Row {
         name: "priority queue, as a whole, 2",
         spec: PriorityQueue::new(),
@@ -222,8 +223,7 @@ fn figures() {
         "| program | runs | rejected | permutations, plain | optimised | time, plain | optimised |\n|---|---|---|---|---|---|---|"
     );
     let (enqueue, dequeue) = (QueueOp::Enqueue, || QueueOp::Dequeue);
-    type Program = (&'static str, Vec<QueueOp<u64>>, Vec<QueueOp<u64>>);
-    let programs: [Program; 3] = [
+    let programs = [
         ("1*1+12, enq+enq", vec![enqueue(1)], vec![enqueue(2)]),
         ("1*1+12, enq+deq", vec![enqueue(1)], vec![dequeue()]),
         ("1*1+12, deq+deq", vec![dequeue()], vec![dequeue()]),
