@@ -5,6 +5,7 @@ use std::time::Duration;
 use trueline::drive::systematic::Search;
 use trueline::test::{Against, Calls, Exploration, FailureKind, NamedCall, Outcome, Plan, call};
 use trueline_objects::catalog::{self, Settings};
+use trueline_objects::relaxed::k_stack::{self, KStack};
 
 /// Longer than any of them takes on a slow machine.
 const TIME: Duration = Duration::from_secs(600);
@@ -235,4 +236,44 @@ fn faults_that_show_serially_are_found_beside_a_golden_model() {
         let failure = outcome.failure.unwrap_or_else(|| panic!("{name} is accepted: {:?}", outcome.explored));
         assert_eq!(failure.kind, FailureKind::NotSerial, "{}", failure.report());
     }
+}
+
+/// Round-Up, section VI-D: the counter of those who remove a segment is read twice. It is 1 at first and 0 then, and who
+/// pushes neither stays nor takes its value back, but pushes it again.
+#[test]
+fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
+    let test = |fault: Option<k_stack::Fault>| {
+        let make = move || fault.map_or_else(|| KStack::new(1), |fault| KStack::faulty(1, fault));
+        let push = |value: u64| call("push", value);
+        let pop = || call("pop", ());
+        trueline::test(make)
+            .spec("k-stack:1")
+            .operation("push", 0..9_u64, |stack, value| stack.push(value))
+            .operation("pop", (), |stack, ()| stack.pop())
+            // A segment has room for two: the third has one of its own, which is empty then.
+            .before([push(1), push(2), push(3), pop()])
+            .program([[pop()], [push(4)]])
+            .after([pop(), pop(), pop(), pop()])
+            .into_plan()
+            .forgetful()
+            .time(TIME)
+    };
+    let explored = |fault| test(fault).explore(Exploration::new().preemptions(2)).run();
+    let correct = explored(None);
+    assert!(correct.failure.is_none() && correct.explored.is_some_and(|explored| explored.preemptions >= Some(2)));
+    let failure = explored(Some(k_stack::Fault::SecondRead)).failure.expect("4 is there twice");
+    assert_eq!(failure.kind, FailureKind::NotLinearizable, "{}", failure.report());
+    let of_push: Vec<Vec<&str>> = failure
+        .steps
+        .iter()
+        .filter(|step| step.starts_with("T1"))
+        .map(|step| step.split_whitespace().collect())
+        .collect();
+    let is_read_twice = of_push.windows(2).any(|two| match (&two[0][..], &two[1][..]) {
+        ([_, "load", first, "=", "1", ..], [_, "load", second, "=", "0", ..]) => first == second,
+        _ => false,
+    });
+    assert!(is_read_twice, "{}", failure.report());
+    let again = test(Some(k_stack::Fault::SecondRead)).replay(failure.token.clone()).run().failure;
+    assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
 }
