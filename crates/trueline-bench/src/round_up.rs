@@ -448,7 +448,8 @@ fn table_3() -> Vec<Row> {
 
 fn table_5() -> Vec<Row> {
     type Make = fn(usize) -> Box<dyn Collection>;
-    let objects: [(&'static str, Order, Make, [(u32, u32, u32, f64); 3]); 8] = [
+    type Paper = (u32, u32, u32, f64);
+    let objects: [(&'static str, Order, Make, [Paper; 3]); 8] = [
         (
             "sl-queue",
             Order::Queue,
