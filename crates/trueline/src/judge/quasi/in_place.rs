@@ -7,9 +7,8 @@
 //! # Complexity
 //! Exponential; what was met before is not looked at again. The paper's programs have some ten calls.
 
-use hashbrown::HashSet;
-
-use super::super::search::{Meter, hash};
+use super::super::search::Meter;
+use super::seen::Seen;
 use super::task::{Found, Task};
 use crate::verdict::LimitKind;
 
@@ -35,7 +34,7 @@ pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Res
             place: vec![None; task.len()],
             position: vec![None; task.len()],
             index: 0,
-            seen: HashSet::default(),
+            seen: Seen::default(),
             longest: Vec::new(),
             meter,
         };
@@ -62,7 +61,7 @@ struct Search<'s> {
     position: Vec<Option<u32>>,
     /// How many of the class are in each.
     index: u32,
-    seen: HashSet<Box<[u32]>, hash::Builder>,
+    seen: Seen,
     longest: Vec<u32>,
     meter: &'s mut Meter,
 }
@@ -153,7 +152,6 @@ impl Search<'_> {
                 key.push(if self.position[op as usize].is_some() { u32::MAX } else { *place });
             }
         }
-        self.meter.allocate(key.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>())?;
-        Ok(self.seen.insert(key.into()))
+        self.seen.insert(&key, self.meter)
     }
 }

@@ -87,6 +87,7 @@ mod enumerate;
 mod in_place;
 mod permutations;
 mod search;
+mod seen;
 mod semantics;
 pub mod strict;
 mod task;

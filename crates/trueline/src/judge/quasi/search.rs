@@ -45,10 +45,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use hashbrown::HashSet;
-
 use super::super::search::automaton::{Automaton, Step};
-use super::super::search::{Meter, StateId, hash};
+use super::super::search::{Meter, StateId};
+use super::seen::Seen;
 use super::task::{Found, NEVER, Queue, Role, Task, Why};
 use crate::verdict::LimitKind;
 
@@ -87,7 +86,7 @@ struct Search<'t> {
     holds: usize,
     takes: usize,
     foresight: Option<Foresight>,
-    seen: HashSet<Box<[u32]>, hash::Builder>,
+    seen: Seen,
     key: Vec<u32>,
 }
 
@@ -273,7 +272,7 @@ impl<'t> Search<'t> {
             next,
             previous,
             permuted: Vec::new(),
-            seen: HashSet::default(),
+            seen: Seen::default(),
             key: Vec::new(),
         }
     }
@@ -529,12 +528,7 @@ impl<'t> Search<'t> {
             }
             key.push(u32::MAX);
         }
-        if self.seen.contains(key.as_slice()) {
-            return Ok(false);
-        }
-        meter.allocate(key.len() * size_of::<u32>() + 2 * size_of::<Box<[u32]>>() + 2)?;
-        self.seen.insert(key.as_slice().into());
-        Ok(true)
+        self.seen.insert(key, meter)
     }
 
     /// All that must be is in `s''`.

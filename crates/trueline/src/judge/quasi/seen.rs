@@ -1,0 +1,42 @@
+//! Configurations that were met, as words of any number: all in one list, so that forgetting them takes no time.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use super::super::search::{Meter, hash};
+use crate::verdict::LimitKind;
+
+/// The configurations that were met. It never mixes up two.
+#[derive(Default)]
+pub(super) struct Seen {
+    words: Vec<u32>,
+    /// Where in `words` each begins and ends.
+    table: HashTable<(usize, usize)>,
+    hasher: hash::Builder,
+}
+
+impl Seen {
+    /// Adds a configuration; whether it is new.
+    pub(super) fn insert(&mut self, key: &[u32], meter: &mut Meter) -> Result<bool, LimitKind> {
+        let Self { words, table, hasher } = self;
+        let hash = hasher.hash_one(key);
+        if table.find(hash, |(start, end)| words[*start..*end] == *key).is_some() {
+            return Ok(false);
+        }
+        if words.capacity() - words.len() < key.len() {
+            let (old, new) = (words.capacity(), (2 * words.capacity()).max(words.len() + key.len()).max(1 << 10));
+            meter.allocate(new * size_of::<u32>())?;
+            words.reserve_exact(new - words.len());
+            meter.free(old * size_of::<u32>());
+        }
+        if table.len() == table.capacity() {
+            // It doubles.
+            meter.allocate(table.allocation_size().max(64))?;
+        }
+        let start = words.len();
+        words.extend_from_slice(key);
+        table.insert_unique(hash, (start, words.len()), |(start, end)| hasher.hash_one(&words[*start..*end]));
+        Ok(true)
+    }
+}
