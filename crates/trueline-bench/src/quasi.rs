@@ -1,11 +1,9 @@
 //! Quasi linearizability: long histories by search, and the paper's enumeration with and without its optimisations.
 
-use std::time::Instant;
-
 use trueline::drive::Random;
 use trueline::history::History;
 use trueline::judge::Budget;
-use trueline::judge::quasi::{Factors, Optimisations, QuasiAlgorithm, RoundUp, Semantics, SerialList, check};
+use trueline::judge::quasi::{Factors, QuasiAlgorithm, Semantics, check};
 use trueline::spec::{
     DisplacementQueue, PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet,
     RelaxedPriorityQueue, RelaxedStack, Spec, Stack, StackOp, StackRet,
@@ -212,103 +210,4 @@ pub(crate) fn tables() {
         is_value: |ret| matches!(ret, PriorityQueueRet::Value(Some(_))),
     }
     .print(200);
-    println!();
-    figures();
-}
-
-/// Figures 8 and 9 of the paper: what the optimisations save. Programs of two threads, and calls of the main thread behind
-/// them; many runs of each, of a queue that is out of order by 1, judged as a program with factors 2.
-fn figures() {
-    println!(
-        "| program | runs | rejected | permutations, plain | optimised | time, plain | optimised |\n|---|---|---|---|---|---|---|"
-    );
-    let (enqueue, dequeue) = (QueueOp::Enqueue, || QueueOp::Dequeue);
-    let programs = [
-        ("1*1+12, enq+enq", vec![enqueue(1)], vec![enqueue(2)]),
-        ("1*1+12, enq+deq", vec![enqueue(1)], vec![dequeue()]),
-        ("1*1+12, deq+deq", vec![dequeue()], vec![dequeue()]),
-    ];
-    for (name, one, other) in programs {
-        let is_put = |op: &&QueueOp<u64>| matches!(op, QueueOp::Enqueue(_));
-        let puts = one.iter().chain(&other).filter(is_put).count() as u64;
-        let takes = 2 - puts;
-        // Seven go in and out in all: what the threads take is put in before, the rest behind them.
-        let before: Vec<QueueOp<u64>> = (10..10 + takes).map(QueueOp::Enqueue).collect();
-        let mut after: Vec<QueueOp<u64>> = (20..27 - puts - takes).map(QueueOp::Enqueue).collect();
-        after.extend((0..7 - takes).map(|_| QueueOp::Dequeue));
-        let threads = [one, other];
-        let serial = SerialList::of_program(&Queue::new(), &before, &threads, &after);
-        let runs: Vec<History<_, _>> = (0..40).map(|seed| program_run(&before, &threads, &after, seed)).collect();
-        let mut columns = Vec::new();
-        let mut rejected = 0;
-        for optimisations in [Optimisations::none(), Optimisations::all()] {
-            let serial = if optimisations.sequences { serial.clone().without_duplicates() } else { serial.clone() };
-            let semantics = Semantics::of_program(queue_factors(2, 2), &serial);
-            let queue = Queue::new();
-            let mut round_up = RoundUp::new(&queue, &semantics, optimisations);
-            let started = Instant::now();
-            let (mut permutations, mut wrong) = (0, 0);
-            for run in &runs {
-                let judgement = round_up.check(run, &Budget::unlimited());
-                permutations += judgement.stats.permutations;
-                wrong += u32::from(judgement.verdict.is_rejected());
-            }
-            rejected = wrong;
-            columns.push((permutations, started.elapsed().as_secs_f64() * 1e3));
-        }
-        let [(plain, plain_ms), (optimised, optimised_ms)] = columns[..] else { continue };
-        println!(
-            "| {name} | {} | {rejected} | {plain} | {optimised} | {plain_ms:.1} ms | {optimised_ms:.1} ms |",
-            runs.len()
-        );
-    }
-}
-
-/// One run of a program on a queue that gives out values out of order: `before`, then two threads, then `after`.
-fn program_run(
-    before: &[QueueOp<u64>],
-    threads: &[Vec<QueueOp<u64>>; 2],
-    after: &[QueueOp<u64>],
-    seed: u64,
-) -> History<QueueOp<u64>, QueueRet<u64>> {
-    // Out of order by so much that some runs are wrong.
-    let spec = DisplacementQueue::new(if seed % 4 == 0 { 4 } else { 1 });
-    let mut random = Random::new(seed);
-    let mut state = spec.initial();
-    let mut builder = History::builder();
-    let mut step = |random: &mut Random, op: &QueueOp<u64>| {
-        let outcomes = spec.step(&state, op, None);
-        let chosen = random.below(u32::try_from(outcomes.len()).expect("few")) as usize;
-        let (result, next) = outcomes[chosen].clone();
-        state = next;
-        result
-    };
-    let well_formed = "each calls one behind the other";
-    for op in before {
-        let result = step(&mut random, op);
-        builder.call(0, op.clone()).expect(well_formed);
-        builder.ret(0, result).expect(well_formed);
-    }
-    let overlap = random.chance(3, 4);
-    let (first, second) = if random.chance(1, 2) { (0, 1) } else { (1, 0) };
-    for (one, other) in threads[first].iter().zip(&threads[second]) {
-        let clients = [1 + first, 1 + second].map(|client| u32::try_from(client).expect("few"));
-        builder.call(clients[0], one.clone()).expect(well_formed);
-        let result = step(&mut random, one);
-        if overlap {
-            builder.call(clients[1], other.clone()).expect(well_formed);
-            builder.ret(clients[0], result).expect(well_formed);
-        } else {
-            builder.ret(clients[0], result).expect(well_formed);
-            builder.call(clients[1], other.clone()).expect(well_formed);
-        }
-        let result = step(&mut random, other);
-        builder.ret(clients[1], result).expect(well_formed);
-    }
-    for op in after {
-        let result = step(&mut random, op);
-        builder.call(0, op.clone()).expect(well_formed);
-        builder.ret(0, result).expect(well_formed);
-    }
-    builder.finish()
 }

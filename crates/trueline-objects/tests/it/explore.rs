@@ -277,3 +277,25 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     let again = test(Some(k_stack::Fault::SecondRead)).replay(failure.token.clone()).run().failure;
     assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
 }
+
+#[test]
+fn a_fault_behind_many_choices_is_found_soon() {
+    let push = |value: u64| call("push", value);
+    let pop = || call("pop", ());
+    let before = (1..=7).map(push).chain([pop()]);
+    let plan = trueline::test(|| KStack::faulty(1, k_stack::Fault::SecondRead))
+        .spec("k-stack:1")
+        .operation("push", 0..99_u64, |stack, value| stack.push(value))
+        .operation("pop", (), |stack, ()| stack.pop())
+        .before(before)
+        .program([[pop()], [push(8)]])
+        .after((0..8).map(|_| pop()))
+        .into_plan()
+        .forgetful()
+        .time(TIME);
+    // There are more than 2^16 ways to choose.
+    let outcome = plan.runs(20_000).explore(Exploration::new().preemptions(2)).run();
+    assert!(outcome.failure.is_some(), "{:?}", outcome.explored);
+    let token = outcome.failure.expect("it was found").token;
+    assert!(token.scheduled.as_ref().is_some_and(|scheduled| scheduled.choices.is_some()), "{token:?}");
+}

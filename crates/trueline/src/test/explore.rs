@@ -14,7 +14,7 @@ use super::programs::{Listed, Programs};
 use super::serial::Serial;
 use super::token::{Scheduled, Source, Token};
 use super::{Explored, Outcome, regressions};
-use crate::drive::systematic::{self, Ended, Execution, Program, Search, Settings};
+use crate::drive::systematic::{self, Ended, Execution, Program, Schedule, Search, Settings};
 use crate::drive::{Behaviour, Call, Clock, Random, Shape};
 use crate::judge::Config;
 use crate::verdict::ProgressVerdict;
@@ -165,6 +165,12 @@ impl Exploration {
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 /// How many programs are made up if nothing is said.
 const PROGRAMS: u32 = 20;
+/// Of an object that makes random choices, how many seeds are looked at before all choices are explored, ...
+const GLANCES: u64 = 8;
+/// ... with how many preemptions at most, ...
+const GLANCED_PREEMPTIONS: u32 = 2;
+/// ... and what part of a program's time that may take.
+const GLANCE_PART: u32 = 4;
 /// How large they are.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
@@ -206,6 +212,10 @@ struct Exploring {
     complete_up_to: Vec<(Token, Option<u32>)>,
     failures: Vec<Failure>,
 }
+
+/// There was no time for all serial histories.
+#[derive(Debug)]
+struct OutOfTime;
 
 /// What was found, before it is explained.
 type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
@@ -360,12 +370,18 @@ impl Exploring {
     fn explore(&mut self, token: &Token, time: Duration) -> bool {
         let program = self.program(token);
         let deadline = Instant::now().checked_add(time);
-        let serial = self.serial(&program);
         let left =
             |fraction: u32| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction);
+        let Ok(serial) = self.serial(&program, left(1)) else {
+            // Without all of them, what is right might look wrong.
+            return false;
+        };
+        self.glance(token, &program, serial.as_ref(), left(GLANCE_PART));
         let mut complete_up_to: Option<u32> = None;
         let mut is_complete = false;
-        if let Some(search) = self.exploration.search.clone() {
+        if self.has_enough() {
+            // What is found needs no more.
+        } else if let Some(search) = self.exploration.search.clone() {
             is_complete = self.search(token, &program, &search, serial.as_ref(), left(1));
             complete_up_to = match search {
                 Search::Preemptions(most) if is_complete => Some(most),
@@ -398,10 +414,41 @@ impl Exploring {
         is_complete
     }
 
-    /// All serial histories, if others are compared with them.
-    fn serial(&mut self, program: &Program) -> Option<Arc<Serial>> {
+    /// Looks at a few seeds of an object that makes random choices.
+    ///
+    /// A search that explores them changes the last ones first: a fault that depends on what the object chose at the
+    /// beginning comes late. Where the choices differ all over, it comes soon.
+    fn glance(&mut self, token: &Token, program: &Program, serial: Option<&Arc<Serial>>, time: Option<Duration>) {
+        let most = match self.exploration.search {
+            None | Some(Search::Exhaustive) => GLANCED_PREEMPTIONS,
+            Some(Search::Preemptions(most)) => most.min(GLANCED_PREEMPTIONS),
+            Some(_) => return,
+        };
+        if self.exploration.choices.is_some() {
+            return;
+        }
+        let settings = self.exploration.settings();
+        if systematic::replay(program, &settings, &Schedule::default()).choices == 0 {
+            return;
+        }
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        for seed in 0..GLANCES {
+            for most in 0..=most {
+                let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                if self.is_over() || left == Some(Duration::ZERO) {
+                    return;
+                }
+                self.exploration.choices = Some(seed);
+                self.search(token, program, &Search::Preemptions(most), serial, left);
+                self.exploration.choices = None;
+            }
+        }
+    }
+
+    /// All serial histories, if others are compared with them; an error if there was no time for all.
+    fn serial(&mut self, program: &Program, time: Option<Duration>) -> Result<Option<Arc<Serial>>, OutOfTime> {
         let program = match &self.exploration.against {
-            Against::Specification => return None,
+            Against::Specification => return Ok(None),
             Against::Itself => program.clone(),
             Against::Other(other) => {
                 let names =
@@ -412,6 +459,7 @@ impl Exploring {
         };
         let mut settings = self.exploration.settings();
         settings.search = Search::Serial;
+        settings.time = time;
         let serial = Arc::new(Mutex::new(Serial::new()));
         let known = Arc::clone(&serial);
         let add = move |execution: &Execution| {
@@ -421,8 +469,12 @@ impl Exploring {
         let report = systematic::explore(&program, &settings, Arc::new(add));
         self.explored.executions += report.executions;
         let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
+        // What has no end is not complete either, but no time would change that.
+        if !report.is_complete && report.diverged == 0 {
+            return Err(OutOfTime);
+        }
         *self.explored.serial.get_or_insert(0) += serial.count();
-        Some(Arc::new(serial))
+        Ok(Some(Arc::new(serial)))
     }
 
     /// Explores a program in one way; whether that is done.
@@ -506,7 +558,7 @@ impl Exploring {
             Err(error) => panic!("{error}"),
         };
         let program = self.program(token);
-        let serial = self.serial(&program);
+        let serial = self.serial(&program, None).expect("it may take as long as it takes");
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();

@@ -50,6 +50,8 @@ pub(super) struct Raw<'r> {
     pub(super) ending: &'r Ending,
     pub(super) schedule: &'r Schedule,
     pub(super) preemptions: u32,
+    /// How many random choices the object made.
+    pub(super) choices: u32,
     pub(super) trace: &'r [Entry],
 }
 
@@ -165,6 +167,7 @@ struct State {
     /// How many accesses and choices the main task has made.
     of_main: u64,
     preemptions: u32,
+    choices: u32,
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<Entry>,
@@ -247,6 +250,7 @@ impl Controller {
             idle: 0,
             of_main: 0,
             preemptions: 0,
+            choices: 0,
             ending: None,
             scribe: Scribe::default(),
             trace: Vec::new(),
@@ -287,7 +291,7 @@ impl Controller {
             state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
             (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
             state.ending = None;
-            state.of_main = 0;
+            (state.of_main, state.choices) = (0, 0);
             state.held.clear();
             state.events.clear();
             state.scribe.clear();
@@ -351,6 +355,7 @@ impl Controller {
             ending,
             schedule: state.scribe.schedule(),
             preemptions: state.preemptions,
+            choices: state.choices,
             trace: &state.trace,
         })
     }
@@ -758,6 +763,7 @@ impl World for Controller {
     }
 
     fn choose(&self, bound: usize) -> usize {
+        self.state.borrow_mut().choices += u32::from(bound > 1);
         let Some(seed) = self.rules.choices else { return self.pick(bound) };
         let state = &mut *self.state.borrow_mut();
         let current = state.current;

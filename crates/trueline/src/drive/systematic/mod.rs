@@ -267,6 +267,8 @@ pub struct Execution {
     pub schedule: Schedule,
     /// How many preemptions there were.
     pub preemptions: u32,
+    /// How many random choices the object made, by [`choose`](crate::primitives::choose).
+    pub choices: u32,
     /// All steps, if they were asked for.
     pub steps: Vec<Step>,
 }
@@ -294,6 +296,7 @@ impl Execution {
             ended,
             schedule: raw.schedule.clone(),
             preemptions: raw.preemptions,
+            choices: raw.choices,
             steps: trace::steps(raw.trace, raw.events, kinds),
         }
     }
