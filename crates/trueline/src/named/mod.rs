@@ -20,17 +20,22 @@
 //! ```
 
 mod families;
+mod sequential;
 mod table;
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt::{self, Debug};
+use std::hash::Hash;
 
+use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Budget, Config};
 use crate::spec::Spec;
 use crate::verdict::{Core, Evidence, Judgement, ProgressVerdict};
 
+pub use sequential::{Choose, NamedObject};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
 /// How a named specification reads histories.
@@ -154,6 +159,21 @@ impl NamedSpec {
         self.family.judge(self.info, history, config)
     }
 
+    /// Everything in `history` that this specification cannot read, in the order of the calls: [`judge`](Self::judge) ends at
+    /// the first.
+    pub fn faults(&self, history: &RawHistory) -> Vec<NamedError> {
+        history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation)).collect()
+    }
+
+    /// The parts that can be judged apart: of each operation, the number of its part; and of each part, its name, which is
+    /// empty if there is but one.
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    pub fn parts(&self, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        self.family.parts(self.info, history)
+    }
+
     /// Whether operations wait for each other, so that [`progress`](Self::progress) can be judged.
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()
@@ -256,13 +276,18 @@ trait Family: Debug + Send + Sync + 'static {
 
     /// The result as it is shown.
     fn show_ret(ret: &Ret<Self>) -> String;
+
+    /// The result of `record` as files give it.
+    fn write_ret(&self, _record: &Record, ret: &Ret<Self>) -> Value {
+        sequential::value_of(&Self::show_ret(ret))
+    }
 }
 
 /// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`]; and
 /// what judges it.
 trait SyncFamily: Debug + Send + Sync + 'static {
     type Op: Clone + Debug + Send + Sync + 'static;
-    type Ret: Clone + Debug + Send + Sync + 'static;
+    type Ret: Clone + Eq + Debug + Send + Sync + 'static;
 
     fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
 
@@ -275,6 +300,9 @@ trait SyncFamily: Debug + Send + Sync + 'static {
     fn show_op(op: &Self::Op) -> Record;
 
     fn show_ret(ret: &Self::Ret) -> String;
+
+    /// The object, if operations take effect in one step.
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
@@ -285,6 +313,10 @@ trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    /// Why an operation cannot be read, if it cannot.
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
     fn has_progress(&self) -> bool {
         false
     }
@@ -332,6 +364,21 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
 
     fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
         None
+    }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        let Self(family) = self;
+        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
+        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result)).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        self.read(info, history)?;
+        Ok(numbered(history, history.operations().iter().map(|_| None::<()>).collect(), |_| String::new()))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        self.0.object()
     }
 
     fn has_progress(&self) -> bool {
@@ -403,6 +450,59 @@ impl<F: Family> AnyFamily for F {
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
         Some(core.map(show::<F>))
     }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        let read_op = |name: &str, process, record: &Record| self.read_op(name, process, record);
+        read(info, operation, read_op, |record, op, result| self.read_ret(record, op, result)).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        let typed = history.try_map(|operation| {
+            let read_op = |name: &str, process, record: &Record| self.read_op(name, process, record);
+            read(info, operation, read_op, |record, op, result| self.read_ret(record, op, result))
+        })?;
+        let operations = typed.operations();
+        let keys =
+            operations.iter().map(|operation| self.spec().key(&operation.op, operation.outcome.result())).collect();
+        Ok(numbered(history, keys, |index| {
+            let Record { key, value, .. } = F::show_op(&operations[index].op);
+            key.unwrap_or(value).to_string()
+        }))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        Some(Box::new(sequential::OneAtATime::new(self)))
+    }
+}
+
+/// Numbers the parts of a history: by object, and by key where all operations of the object have one. `name` names the part
+/// of an operation by its key.
+fn numbered<K: Eq + Hash>(
+    history: &RawHistory,
+    keys: Vec<Option<K>>,
+    name: impl Fn(usize) -> String,
+) -> (Vec<usize>, Vec<String>) {
+    let mut is_whole = vec![false; history.object_count()];
+    for (operation, key) in history.operations().iter().zip(&keys) {
+        is_whole[operation.object.index()] |= key.is_none();
+    }
+    let mut numbers = HashMap::new();
+    let mut names = Vec::new();
+    let parts = history.operations().iter().zip(keys).enumerate().map(|(index, (operation, key))| {
+        let object = operation.object;
+        let key = key.filter(|_| !is_whole[object.index()]);
+        let has_key = key.is_some();
+        *numbers.entry((object, key)).or_insert_with(|| {
+            let object = history.object_name(object).unwrap_or_default();
+            names.push(match (object, has_key) {
+                (object, false) => object.to_owned(),
+                ("", true) => name(index),
+                (object, true) => format!("{object} {}", name(index)),
+            });
+            names.len() - 1
+        })
+    });
+    (parts.collect(), names)
 }
 
 /// An operation and its outcome, or the line and the fault.

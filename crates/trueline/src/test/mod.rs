@@ -1081,7 +1081,16 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             .into_iter()
             .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
         let workload = Workload { roles: roles.collect(), kinds, before, after };
-        Plan { make: Arc::new(make), judge: judge.into_judge(&workload), workload, fixed, choose, options, watch: None }
+        Plan {
+            make: Arc::new(make),
+            judge: judge.into_judge(&workload),
+            workload,
+            fixed,
+            choose,
+            options,
+            watch: None,
+            cancel: None,
+        }
     }
 }
 
