@@ -1,24 +1,25 @@
 //! `trueline check`: reads histories and judges them, one after another.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use trueline::history::RawHistory;
-use trueline::history::codec::{self, CodecError};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trueline::judge::shrink::Limits;
-use trueline::judge::{Budget, Config};
+use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, json, text};
 
 use crate::args::{CheckArgs, Criterion};
+use crate::input::{Input, Reading, find_inputs};
 use crate::output::{self, Written};
+use crate::{cancel, ci};
 
-/// How much is read from a file at once.
-const CHUNK: usize = 1 << 18;
+/// What takes longer shows that it is going on.
+const LONG: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     let spec = match named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)) {
@@ -43,7 +44,16 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         ));
         return ExitCode::from(2);
     }
-    let config = config(args);
+    let reading = match Reading::new(&args.read, args.clock_skew) {
+        Ok(reading) => reading,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
+    let token = cancel::on_interrupt();
+    let budget = budget(args, &token);
+    let config = config(args, budget.clone());
     let (inputs, passed_over) = find_inputs(&args.inputs);
     if !args.quiet {
         for path in passed_over {
@@ -53,21 +63,48 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     }
     let progress = progress(inputs.len());
     let mut tally = Tally::default();
-    for input in inputs {
+    let mut all = Vec::new();
+    let files = inputs.len();
+    for (index, input) in inputs.into_iter().enumerate() {
         progress.set_message(input.name());
-        let judged = judge(input, &spec, &config, args);
+        let judged = judge(&input, &reading, &spec, &config, &budget, args);
         tally.count(&judged);
-        if progress.suspend(|| print(&judged, args)) != Written::All {
+        let written = progress.suspend(|| print(&judged, args));
+        if args.junit.is_some() {
+            all.push(judged);
+        }
+        if written != Written::All {
             break;
         }
         progress.inc(1);
+        if token.is_cancelled() {
+            let left = files - index - 1;
+            if left > 0 {
+                output::note(format_args!("{left} of {files} files were not judged"));
+                tally.unknown = true;
+            }
+            break;
+        }
     }
     progress.finish_and_clear();
+    if let Some(path) = &args.junit {
+        if !write_junit(path, &ci::junit(spec.name(), &all)) {
+            return ExitCode::from(2);
+        }
+    }
     tally.exit_code()
 }
 
-fn budget(args: &CheckArgs) -> Budget {
-    let mut budget = Budget::unlimited().memory(args.memory);
+fn write_junit(path: &Path, content: &str) -> bool {
+    let written = fs::write(path, content);
+    if let Err(fault) = &written {
+        output::error(format_args!("{}: cannot write: {fault}; check the path", path.display()));
+    }
+    written.is_ok()
+}
+
+fn budget(args: &CheckArgs, token: &CancelToken) -> Budget {
+    let mut budget = Budget::unlimited().memory(args.memory).cancelled_by(token.clone());
     if let Some(timeout) = args.timeout {
         budget = budget.time(timeout);
     }
@@ -77,12 +114,12 @@ fn budget(args: &CheckArgs) -> Budget {
     budget
 }
 
-fn config(args: &CheckArgs) -> Config {
+fn config(args: &CheckArgs, budget: Budget) -> Config {
     let mut config = Config::new()
         .algorithm(args.algorithm.clone())
         .partition(!args.no_partition)
         .threads(usize::from(args.threads))
-        .budget(budget(args));
+        .budget(budget);
     if let Some(rules) = args.rules {
         config = config.rules(rules);
     }
@@ -92,124 +129,37 @@ fn config(args: &CheckArgs) -> Config {
     config
 }
 
-/// Something to judge, or why there is nothing.
-enum Input {
-    Stdin,
-    File(PathBuf),
-    Fault(PathBuf, String),
-}
-
-impl Input {
-    /// The name that reports and errors give it.
-    fn name(&self) -> String {
-        match self {
-            Self::Stdin => "-".to_owned(),
-            Self::File(path) | Self::Fault(path, _) => path.display().to_string(),
-        }
-    }
-}
-
-/// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
-/// passed over although their names allow histories.
-fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
-    let mut inputs = Vec::new();
-    let mut passed_over = Vec::new();
-    for path in paths {
-        if path.as_os_str() == "-" {
-            inputs.push(Input::Stdin);
-        } else if path.is_dir() {
-            let mut files = Vec::new();
-            match find_files(path, &mut files, &mut passed_over) {
-                Err((place, fault)) => {
-                    let message = format!("cannot list the directory: {fault}; check its permissions");
-                    inputs.push(Input::Fault(place, message));
-                }
-                Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl, *.json or *.edn file, and no log, in this directory; name the files, or another directory";
-                    inputs.push(Input::Fault(path.clone(), message.to_owned()));
-                }
-                Ok(()) => {
-                    files.sort();
-                    inputs.extend(files.into_iter().map(Input::File));
-                }
-            }
-        } else {
-            inputs.push(Input::File(path.clone()));
-        }
-    }
-    passed_over.sort();
-    (inputs, passed_over)
-}
-
-/// Adds the histories below `directory`. Links to directories are not followed: they may lead in circles.
-fn find_files(
-    directory: &Path,
-    files: &mut Vec<PathBuf>,
-    passed_over: &mut Vec<PathBuf>,
-) -> Result<(), (PathBuf, io::Error)> {
-    let fault = |error| (directory.to_owned(), error);
-    let mut directories = Vec::new();
-    for entry in fs::read_dir(directory).map_err(fault)? {
-        let entry = entry.map_err(fault)?;
-        let path = entry.path();
-        if entry.file_type().map_err(fault)?.is_dir() {
-            directories.push(path);
-        } else if path.is_file() {
-            match is_history(&path) {
-                Some(true) => files.push(path),
-                Some(false) => passed_over.push(path),
-                None => {}
-            }
-        }
-    }
-    directories.iter().try_for_each(|directory| find_files(directory, files, passed_over))
-}
-
-/// Whether a file is a history; `None` if its name says that it is something else.
-///
-/// Logs and texts of all kinds lie beside histories: they must look like one.
-fn is_history(path: &Path) -> Option<bool> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "json" | "edn") => Some(true),
-        Some("log" | "txt") => {
-            let mut start = Vec::new();
-            let looked = File::open(path).and_then(|file| file.take(CHUNK as u64).read_to_end(&mut start));
-            // What cannot be read is to be complained about.
-            Some(looked.is_err() || codec::detect(&start).is_some())
-        }
-        _ => None,
-    }
-}
-
 /// What became of an input.
-enum Judged {
+pub(crate) enum Judged {
     Report(Box<Report>),
     Unreadable { file: String, line: Option<usize>, message: String },
 }
 
-fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> Judged {
+fn judge(
+    input: &Input,
+    reading: &Reading,
+    spec: &NamedSpec,
+    config: &Config,
+    budget: &Budget,
+    args: &CheckArgs,
+) -> Judged {
     let file = input.name();
     let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
-    let history = match input {
-        Input::Fault(_, message) => return unreadable(None, message),
-        Input::Stdin => read(io::stdin().lock(), args),
-        Input::File(path) => match File::open(path) {
-            Ok(content) => read(BufReader::with_capacity(CHUNK, content), args),
-            Err(fault) => return unreadable(None, format!("cannot open: {fault}; check the path")),
-        },
-    };
-    let history = match history {
+    let history = match reading.read(input) {
         Ok(history) => history,
-        Err(fault) => return unreadable(fault.line(), fault.message().to_owned()),
+        Err(fault) => return unreadable(fault.line, fault.message),
     };
     let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
-    match spec.judge(history, config) {
+    let spinner = spinner(history.len());
+    let judged = cancel::while_busy(|| spec.judge(history, config));
+    spinner.finish_and_clear();
+    match judged {
         Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
         Ok(judged) => {
             let counts = (judged.operations(), judged.pending());
             let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
             if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
-                if let Some(Ok(verdict)) = spec.progress(&stuck, &budget(args)) {
+                if let Some(Ok(verdict)) = cancel::while_busy(|| spec.progress(&stuck, budget)) {
                     report = report.with_progress(&judged.history(), &verdict);
                 }
             }
@@ -224,15 +174,13 @@ fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs) -> J
     }
 }
 
-fn read(input: impl io::BufRead, args: &CheckArgs) -> Result<RawHistory, CodecError> {
-    let history = codec::read_skewed(input, args.format.into(), args.clock_skew)?;
-    match args.tuples() {
-        Some(tuples) => tuples.take_apart(history),
-        None => Ok(history),
-    }
-}
-
 fn print(judged: &Judged, args: &CheckArgs) -> Written {
+    if let Some(annotation) = ci::annotation(judged).filter(|_| args.github) {
+        let written = output::stdout(|out| writeln!(out, "{annotation}"));
+        if written != Written::All {
+            return written;
+        }
+    }
     match judged {
         Judged::Unreadable { file, line, message } => {
             match line {
@@ -258,6 +206,27 @@ fn progress(files: usize) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// A sign of life on stderr while a file is judged, if that takes long and somebody looks.
+fn spinner(operations: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let style =
+        ProgressStyle::with_template("{spinner} judging {msg} for {elapsed} (Ctrl-C ends it with what is known)");
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.set_message(format!("{operations} operations"));
+    let shown = spinner.downgrade();
+    std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        if let Some(spinner) = shown.upgrade().filter(|spinner| !spinner.is_finished()) {
+            spinner.set_draw_target(ProgressDrawTarget::stderr());
+            spinner.enable_steady_tick(Duration::from_millis(200));
+        }
+    });
+    spinner
 }
 
 /// Which verdicts there were.
