@@ -17,7 +17,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
 }
 
 pub(crate) fn man(args: &ManArgs) -> ExitCode {
-    let command = Cli::command().disable_help_subcommand(true);
+    let command = with_examples(Cli::command().disable_help_subcommand(true));
     match &args.directory {
         Some(directory) => match write_pages(command, directory) {
             Ok(()) => ExitCode::SUCCESS,
@@ -37,6 +37,13 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
             }
         }
     }
+}
+
+/// The command with its examples behind its options, where pages have them.
+fn with_examples(command: clap::Command) -> clap::Command {
+    let behind: Vec<String> =
+        command.get_before_help().into_iter().chain(command.get_after_help()).map(ToString::to_string).collect();
+    command.after_help(behind.join("\n\n")).mut_subcommands(with_examples)
 }
 
 /// A page for the program, and one for each command.
