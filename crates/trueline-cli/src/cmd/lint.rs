@@ -59,6 +59,9 @@ fn print_fault(fault: &Unreadable, file: &str, as_json: bool) -> Written {
     output::stdout(|out| writeln!(out, "{}", json!({"file": file, "error": fault.message, "line": fault.line})))
 }
 
+/// An operation as a file gives it.
+type Called = Operation<Record, Value>;
+
 /// How bad it is. Notes say how the file is read; they are no findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
@@ -247,7 +250,7 @@ fn line_of(line: Option<u32>) -> Option<usize> {
 /// What reads returned: nothing, or what their calls could not know.
 fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<Finding> {
     let is_register = spec.is_none_or(|spec| spec.info().name.contains("register"));
-    let is_null_read = |operation: &&Operation<Record, Value>| {
+    let is_null_read = |operation: &&Called| {
         let Record { f, value, .. } = &operation.op;
         let is_null = match &operation.outcome {
             Outcome::Returned(Value::Null) => is_read(f) && (value.is_null() || pair_with_null(value)),
@@ -377,7 +380,7 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
         put.entry((operation.object, value)).and_modify(|(_, only)| *only = false).or_insert((id, true));
     }
     let mut nowhere = Vec::new();
-    let mut too_early: Vec<(&Operation<Record, Value>, &Operation<Record, Value>)> = Vec::new();
+    let mut too_early: Vec<(&Called, &Called)> = Vec::new();
     for operation in history.operations() {
         let Outcome::Returned(result) = &operation.outcome else { continue };
         if result.is_null() || !takes_out(info.name, name_of(&operation.op)) {
@@ -445,7 +448,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// By how much clocks differ, if one operation saw what the other did.
-fn skew(survey: &Survey, taker: &Operation<Record, Value>, giver: &Operation<Record, Value>) -> Option<i64> {
+fn skew(survey: &Survey, taker: &Called, giver: &Called) -> Option<i64> {
     let (_, ret) = survey.times.get(&taker.call_line()?)?;
     let (call, _) = survey.times.get(&giver.call_line()?)?;
     call.checked_sub((*ret)?)

@@ -183,7 +183,7 @@ fn several_files_and_bad_ones() {
     assert_eq!(linted.code, 2, "{linted:?}");
     assert_eq!(linted.stdout.lines().count(), 2);
     assert!(linted.stderr.contains("b.jsonl:1: this is not JSON"), "{linted:?}");
-    assert_eq!(json(linted.stdout.lines().nth(1).expect("two")).get("error").is_some(), true);
+    assert!(json(linted.stdout.lines().nth(1).expect("two")).get("error").is_some());
     assert_eq!(run(&["lint", "--spec", "quee", scratch.path()]).code, 2);
     assert_eq!(run(&["lint", "--nil-wildcard", scratch.path()]).code, 2);
     assert_eq!(run(&["lint", "/no/such/file"]).code, 2);

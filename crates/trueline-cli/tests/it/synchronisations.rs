@@ -66,7 +66,7 @@ fn a_child_that_did_not_wait_to_be_let_go() {
     lines 2-3   process 1  wait-for-signal-up() -> ok  ┘
     lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
     lines 4-5   process 1  signal-down() -> ok  ┘
-    lines 7-10  process 0  signal-up-and-wait() -> ok  ┐ together
+    lines 7-10  process 0  signal-up-and-wait() -> ?  ┐ together
     lines 8-9   process 1  wait-for-signal-up() -> ok  ┘
   refused:
     lines 7-10  process 0  signal-up-and-wait() -> ok
