@@ -35,15 +35,15 @@ const ACCEPTED: &str = r#"{"process":0,"f":"enqueue","value":1,"call":10,"return
 {"process":2,"f":"enqueue","value":2,"call":5,"return":null}
 "#;
 
-/// Histories of others, which are not part of the project. Tests that read them say so when they are absent.
+/// A file or directory below the one that `FOREIGN_HISTORIES` names: histories of others (`knossos`, `porcupine`), which are
+/// not part of the project. A test that needs them says so when they are absent.
 fn foreign(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("TRUELINE_DATA").map_or_else(|| PathBuf::from("/work/shared/data"), PathBuf::from);
-    let found = root.join(path);
-    if found.exists() {
-        return Some(found);
+    let found = std::env::var_os("FOREIGN_HISTORIES").map(|root| PathBuf::from(root).join(path));
+    let found = found.filter(|found| found.exists());
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "PASSED OVER: {path} is not here; FOREIGN_HISTORIES says where it is");
     }
-    let _ = writeln!(std::io::stderr(), "PASSED OVER: {} is not here; set TRUELINE_DATA to read it", found.display());
-    None
+    found
 }
 
 /// A directory of its own for each test, empty at first.

@@ -122,7 +122,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 /// ```
 ///
 /// # Errors
-/// As [`write`](super::write).
+/// As [`write`](super::write()).
 pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
     write_as(history, Target::Jepsen, output)
 }

@@ -100,7 +100,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 /// A compare-and-set that returned false is one that failed.
 ///
 /// # Errors
-/// As [`write`](super::write): operations with keys or objects cannot be written.
+/// As [`write`](super::write()): operations with keys or objects cannot be written.
 pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
     write_as(history, Target::JepsenLog, output)
 }

@@ -1,8 +1,9 @@
 //! Histories as files.
 //!
 //! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification reads those.
-//! [`read`] finds out which codec, or is told; [`write`] writes any of the formats. Every fault of a file is a [`CodecError`] that names the line and says
-//! what to do: no input may panic, overflow the stack, or take memory that its size does not justify.
+//! [`read`] finds out which codec, or is told; [`write()`] writes any of the formats. Every fault of a file is a
+//! [`CodecError`] that names the line and says what to do: no input may panic, overflow the stack, or take memory that its
+//! size does not justify.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|

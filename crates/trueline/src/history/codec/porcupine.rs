@@ -93,7 +93,7 @@ pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -
 /// Writes a key-value history: an EDN map on each line.
 ///
 /// # Errors
-/// As [`write`](super::write): operations without a key cannot be written, nor objects.
+/// As [`write`](super::write()): operations without a key cannot be written, nor objects.
 pub fn write_kv(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
     write_as(history, Target::PorcupineKv, output)
 }
@@ -110,7 +110,7 @@ pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::
 /// [`jsonl::write_operations`](super::jsonl::write_operations).
 ///
 /// # Errors
-/// As [`write`](super::write): objects cannot be written.
+/// As [`write`](super::write()): objects cannot be written.
 pub fn write_json(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
     write_as(history, Target::PorcupineJson, output)
 }

@@ -78,7 +78,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 /// Writes a history as start and finish events.
 ///
 /// # Errors
-/// As [`write`](super::write): objects cannot be written.
+/// As [`write`](super::write()): objects cannot be written.
 pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
     write_as(history, Target::Events, output)
 }
