@@ -268,12 +268,19 @@ impl Exploring {
         time.map_or(Duration::MAX, |time| time.saturating_sub(self.started.elapsed()))
     }
 
+    /// Ends it when the test is cancelled.
+    fn stop(&self) -> Option<systematic::Stop> {
+        let token = self.plan.cancel.clone()?;
+        Some(Arc::new(move || token.is_cancelled()))
+    }
+
     fn executions_left(&self) -> Option<u64> {
         self.plan.options.runs.map(|most| most.saturating_sub(self.explored.executions))
     }
 
     fn is_over(&self) -> bool {
-        self.has_enough() || self.time_left().is_zero() || self.executions_left() == Some(0)
+        let is_enough = self.has_enough() || self.time_left().is_zero() || self.executions_left() == Some(0);
+        is_enough || self.plan.is_cancelled()
     }
 
     /// Explores one program after the other.
@@ -460,6 +467,7 @@ impl Exploring {
         let mut settings = self.exploration.settings();
         settings.search = Search::Serial;
         settings.time = time;
+        settings.stop = self.stop();
         let serial = Arc::new(Mutex::new(Serial::new()));
         let known = Arc::clone(&serial);
         let add = move |execution: &Execution| {
@@ -470,7 +478,8 @@ impl Exploring {
         self.explored.executions += report.executions;
         let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
         // What has no end is not complete either, but no time would change that.
-        if !report.is_complete && report.diverged == 0 {
+        let is_cut_off = self.plan.is_cancelled() || time.is_some_and(|time| report.elapsed >= time);
+        if !report.is_complete && (is_cut_off || report.diverged == 0) {
             return Err(OutOfTime);
         }
         *self.explored.serial.get_or_insert(0) += serial.count();
@@ -491,6 +500,7 @@ impl Exploring {
         settings.time = time;
         settings.seed = self.seed;
         settings.executions = self.executions_left();
+        settings.stop = self.stop();
         settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
         let executions = before.executions;
@@ -558,7 +568,8 @@ impl Exploring {
             Err(error) => panic!("{error}"),
         };
         let program = self.program(token);
-        let serial = self.serial(&program, None).expect("it may take as long as it takes");
+        // It may take as long as it takes, unless it is cancelled.
+        let Ok(serial) = self.serial(&program, None) else { return false };
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();
