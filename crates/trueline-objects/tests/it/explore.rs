@@ -274,6 +274,13 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
         _ => false,
     });
     assert!(is_read_twice, "{}", failure.report());
+    // Nobody has to say what a k-stack is: one call at a time it never gives out a value twice.
+    let alone = |fault| {
+        let exploration = Exploration::new().preemptions(2).against(Against::Itself);
+        test(fault).explore(exploration).run().failure.map(|failure| failure.kind)
+    };
+    assert_eq!(alone(None), None);
+    assert_eq!(alone(Some(k_stack::Fault::SecondRead)), Some(FailureKind::NotSerial));
     let again = test(Some(k_stack::Fault::SecondRead)).replay(failure.token.clone()).run().failure;
     assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
 }

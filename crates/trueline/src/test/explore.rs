@@ -192,6 +192,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
         explored: Explored { is_complete: true, ..Explored::default() },
         histories: Vec::new(),
         complete_up_to: Vec::new(),
+        serial: Vec::new(),
         failures: Vec::new(),
     };
     Some(search.run(replayed))
@@ -210,6 +211,8 @@ struct Exploring {
     /// By program: how many histories it has, and up to how many preemptions it was explored.
     histories: Vec<(Token, u64)>,
     complete_up_to: Vec<(Token, Option<u32>)>,
+    /// By program: all serial histories, where others are compared with them.
+    serial: Vec<(Token, Arc<Serial>)>,
     failures: Vec<Failure>,
 }
 
@@ -318,6 +321,14 @@ impl Exploring {
             (None, None) => Box::new((0..programs).map(|_| Source::Seed(random.bits()))),
         };
         let mut left: Vec<Token> = sources.map(token).collect();
+        let count = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
+        let share = self.time_left() / GLANCE_PART / count;
+        for token in &left {
+            if self.is_over() {
+                break;
+            }
+            self.glance(token, share);
+        }
         // Each program has its share of the time; what small ones leave of theirs is for the others, once more.
         for _ in 0..2 {
             let mut unfinished = Vec::new();
@@ -342,7 +353,7 @@ impl Exploring {
     }
 
     fn was_begun(&self, token: &Token) -> bool {
-        self.histories.iter().any(|(known, _)| known == token)
+        self.complete_up_to.iter().any(|(known, _)| known == token)
     }
 
     fn program(&self, token: &Token) -> Program {
@@ -379,16 +390,13 @@ impl Exploring {
         let deadline = Instant::now().checked_add(time);
         let left =
             |fraction: u32| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction);
-        let Ok(serial) = self.serial(&program, left(1)) else {
+        let Ok(serial) = self.serial(token, &program, left(1)) else {
             // Without all of them, what is right might look wrong.
             return false;
         };
-        self.glance(token, &program, serial.as_ref(), left(GLANCE_PART));
         let mut complete_up_to: Option<u32> = None;
         let mut is_complete = false;
-        if self.has_enough() {
-            // What is found needs no more.
-        } else if let Some(search) = self.exploration.search.clone() {
+        if let Some(search) = self.exploration.search.clone() {
             is_complete = self.search(token, &program, &search, serial.as_ref(), left(1));
             complete_up_to = match search {
                 Search::Preemptions(most) if is_complete => Some(most),
@@ -425,7 +433,7 @@ impl Exploring {
     ///
     /// A search that explores them changes the last ones first: a fault that depends on what the object chose at the
     /// beginning comes late. Where the choices differ all over, it comes soon.
-    fn glance(&mut self, token: &Token, program: &Program, serial: Option<&Arc<Serial>>, time: Option<Duration>) {
+    fn glance(&mut self, token: &Token, time: Duration) {
         let most = match self.exploration.search {
             None | Some(Search::Exhaustive) => GLANCED_PREEMPTIONS,
             Some(Search::Preemptions(most)) => most.min(GLANCED_PREEMPTIONS),
@@ -434,26 +442,33 @@ impl Exploring {
         if self.exploration.choices.is_some() {
             return;
         }
-        let settings = self.exploration.settings();
-        if systematic::replay(program, &settings, &Schedule::default()).choices == 0 {
+        let program = self.program(token);
+        if systematic::replay(&program, &self.exploration.settings(), &Schedule::default()).choices == 0 {
             return;
         }
-        let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        for seed in 0..GLANCES {
-            for most in 0..=most {
-                let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                if self.is_over() || left == Some(Duration::ZERO) {
-                    return;
-                }
-                self.exploration.choices = Some(seed);
-                self.search(token, program, &Search::Preemptions(most), serial, left);
-                self.exploration.choices = None;
+        let deadline = Instant::now().checked_add(time);
+        let left = || deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let Ok(serial) = self.serial(token, &program, left()) else { return };
+        for (seed, most) in (0..GLANCES).flat_map(|seed| (0..=most).map(move |most| (seed, most))) {
+            if self.is_over() || left() == Some(Duration::ZERO) {
+                return;
             }
+            self.exploration.choices = Some(seed);
+            self.search(token, &program, &Search::Preemptions(most), serial.as_ref(), left());
+            self.exploration.choices = None;
         }
     }
 
     /// All serial histories, if others are compared with them; an error if there was no time for all.
-    fn serial(&mut self, program: &Program, time: Option<Duration>) -> Result<Option<Arc<Serial>>, OutOfTime> {
+    fn serial(
+        &mut self,
+        token: &Token,
+        program: &Program,
+        time: Option<Duration>,
+    ) -> Result<Option<Arc<Serial>>, OutOfTime> {
+        if let Some((_, known)) = self.serial.iter().find(|(known, _)| known == token) {
+            return Ok(Some(Arc::clone(known)));
+        }
         let program = match &self.exploration.against {
             Against::Specification => return Ok(None),
             Against::Itself => program.clone(),
@@ -483,7 +498,9 @@ impl Exploring {
             return Err(OutOfTime);
         }
         *self.explored.serial.get_or_insert(0) += serial.count();
-        Ok(Some(Arc::new(serial)))
+        let serial = Arc::new(serial);
+        self.serial.push((token.clone(), Arc::clone(&serial)));
+        Ok(Some(serial))
     }
 
     /// Explores a program in one way; whether that is done.
@@ -569,7 +586,7 @@ impl Exploring {
         };
         let program = self.program(token);
         // It may take as long as it takes, unless it is cancelled.
-        let Ok(serial) = self.serial(&program, None) else { return false };
+        let Ok(serial) = self.serial(token, &program, None) else { return false };
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();
