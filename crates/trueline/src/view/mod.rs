@@ -6,6 +6,7 @@
 pub mod columns;
 pub mod html;
 pub mod json;
+pub mod prose;
 pub mod svg;
 pub mod terminal;
 pub mod text;

@@ -1,0 +1,119 @@
+//! Counters, semaphores and the readers of a lock: how much was there, at least or at most.
+//!
+//! What is known to be before an operation, or behind it, bounds the number that it finds, as in the monitors for counters
+//! and semaphores.
+
+use super::executions::ops;
+use super::known::{Known, Proposal, Rule, id, ids};
+use crate::verdict::{Count, Counted, Reason};
+
+/// What an operation does to a number, and what it needs it to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) by: i64,
+    pub(super) at_least: Option<i64>,
+    pub(super) at_most: Option<i64>,
+}
+
+impl Change {
+    pub(super) fn by(by: i64) -> Self {
+        Self { by, ..Self::default() }
+    }
+
+    pub(super) fn from(mut self, least: i64) -> Self {
+        self.at_least = Some(least);
+        self
+    }
+
+    pub(super) fn to(mut self, most: i64) -> Self {
+        self.at_most = Some(most);
+        self
+    }
+}
+
+/// The rules of a number.
+#[derive(Debug)]
+pub(super) struct Counts {
+    pub(super) what: Counted,
+    pub(super) initial: i64,
+    /// By operation.
+    pub(super) changes: Vec<Change>,
+}
+
+/// Which bound is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// The number is at least so much.
+    Least,
+    /// The number is at most so much.
+    Most,
+}
+
+impl Counts {
+    fn reason(&self, known: &Known, user: usize) -> Reason {
+        let before = known.before(user);
+        let behind = known.behind(user);
+        let all = (0..known.count()).filter(|op| *op != user);
+        let maybe: Vec<usize> = all.filter(|op| (before | behind) & (1 << op) == 0).collect();
+        let of = |sign: i64| move |op: &usize| self.changes[*op].by.signum() == sign;
+        let Change { at_least, at_most, .. } = self.changes[user];
+        Reason::Count(Count {
+            what: self.what,
+            initial: self.initial,
+            user: id(user),
+            at_least,
+            at_most,
+            more: ids(ops(before).filter(of(1))),
+            less: ids(ops(before).filter(of(-1))),
+            maybe_more: ids(maybe.iter().copied().filter(of(1))),
+            maybe_less: ids(maybe.iter().copied().filter(of(-1))),
+        })
+    }
+
+    fn propose_for(&self, user: usize, needed: i64, bound: Bound, known: &Known, proposals: &mut Vec<Proposal>) {
+        // The least is what it is with all that is known to be before and makes it more, and all that may be before and
+        // makes it less; the most is the reverse.
+        let sign = if bound == Bound::Least { 1 } else { -1 };
+        let (mut number, mut given, mut open) = (self.initial, Vec::new(), Vec::new());
+        for op in (0..known.count()).filter(|op| *op != user) {
+            let by = self.changes[op].by;
+            let (is_before, is_behind) = (known.is_before(op, user), known.is_before(user, op));
+            if by.signum() == sign && is_before {
+                number += by;
+                given.push((op, user));
+            } else if by.signum() == -sign && !is_behind {
+                number += by;
+            } else if by.signum() == -sign {
+                given.push((user, op));
+            }
+            if by != 0 && !is_before && !is_behind {
+                open.push((op, by));
+            }
+        }
+        let is_wrong = |number: i64| if bound == Bound::Least { number > needed } else { number < needed };
+        if is_wrong(number) {
+            proposals.push(Proposal::impossible(user, self.reason(known, user), &given));
+            return;
+        }
+        for (op, by) in open {
+            if by.signum() == sign && is_wrong(number + by) {
+                proposals.push(Proposal::before(user, op, self.reason(known, user), &given));
+            } else if by.signum() == -sign && is_wrong(number - by) {
+                proposals.push(Proposal::before(op, user, self.reason(known, user), &given));
+            }
+        }
+    }
+}
+
+impl Rule for Counts {
+    fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for (user, change) in self.changes.iter().enumerate() {
+            if let Some(least) = change.at_least {
+                self.propose_for(user, least, Bound::Most, known, proposals);
+            }
+            if let Some(most) = change.at_most {
+                self.propose_for(user, most, Bound::Least, known, proposals);
+            }
+        }
+    }
+}
