@@ -117,7 +117,10 @@ impl<'a, S: Spec> Orders<'a, S> {
             End::Circle(circle) => {
                 for (at, first) in circle.iter().enumerate() {
                     let second = circle[(at + 1) % circle.len()];
-                    assert!(claims.contains(&Before { first: *first, second }), "{circle:?} is not closed by {claims:?}");
+                    assert!(
+                        claims.contains(&Before { first: *first, second }),
+                        "{circle:?} is not closed by {claims:?}"
+                    );
                 }
                 self.nothing_is_left(claims);
             }
@@ -131,7 +134,10 @@ impl<'a, S: Spec> Orders<'a, S> {
             End::Cases { assumed, yes, no } => {
                 let reverse = Before { first: assumed.second, second: assumed.first };
                 for order in self.orders.iter().filter(|order| self.keeps_all(order, claims)) {
-                    assert!(self.keeps(order, *assumed) != self.keeps(order, reverse), "{assumed:?} or not in {order:?}");
+                    assert!(
+                        self.keeps(order, *assumed) != self.keeps(order, reverse),
+                        "{assumed:?} or not in {order:?}"
+                    );
                 }
                 for (assumed, proof) in [(*assumed, yes), (reverse, no)] {
                     claims.push(assumed);
@@ -158,7 +164,10 @@ impl<'a, S: Spec> Orders<'a, S> {
             }
         }
         for claim in given {
-            assert!(known.contains(&(self.number(claim.first), self.number(claim.second))), "{claim:?} was not claimed");
+            assert!(
+                known.contains(&(self.number(claim.first), self.number(claim.second))),
+                "{claim:?} was not claimed"
+            );
         }
     }
 
@@ -348,7 +357,9 @@ fn explanations<F: Family>(out: &mut String) {
         let Some(argument) = argument::of_core(&spec, &core) else { continue };
         let shape = match &argument.proof.end {
             End::Circle(circle) => format!("circle {} {}", circle.len(), argument.proof.steps.len()),
-            End::Impossible { reason, .. } => format!("impossible {:?} {}", std::mem::discriminant(reason), argument.proof.steps.len()),
+            End::Impossible { reason, .. } => {
+                format!("impossible {:?} {}", std::mem::discriminant(reason), argument.proof.steps.len())
+            }
             End::Cases { .. } => "cases".to_owned(),
             End::NoPlace(none) => format!("no place {}", none.places.iter().any(|place| place.then.is_some())),
         };

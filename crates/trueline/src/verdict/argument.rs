@@ -214,11 +214,53 @@ pub enum Reason {
     },
     /// No order: it needs a state that nothing brought about.
     NoMaker {
-        /// The states that it needs, in words.
+        /// The states that it needs, in words; none if nobody can bring one about.
         needs: Vec<String>,
+        /// The first state, in words.
+        first: String,
+    },
+    /// `user` needs a state, others that are before it need and undo it too, and it is not brought about often enough,
+    /// unless the one comes before the other.
+    UsedUp {
+        /// The states that are needed, in words.
+        needs: Vec<String>,
+        /// Whether it was so at first.
+        at_first: bool,
+        /// What needs it.
+        user: OpId,
+        /// The others that need and undo it, and are before it.
+        used: Vec<OpId>,
+        /// What may bring it about, and is not known to be behind it.
+        makers: Vec<OpId>,
+        /// What may bring it about, but came behind it.
+        later: Vec<OpId>,
+    },
+    /// No order: more operations need and undo a state than it is brought about, in whichever order they come.
+    UsedTooOften {
+        /// The states that are needed, in words.
+        needs: Vec<String>,
+        /// Whether it was so at first.
+        at_first: bool,
+        /// What needs and undoes it.
+        used: Vec<OpId>,
+        /// What may bring it about.
+        makers: Vec<OpId>,
     },
     /// Without, or with, the one before the other, the number would not be what that needs.
     Count(Count),
+    /// No order: in whichever order they come, the number would not be what the last of several needs.
+    CountInAll {
+        /// What is counted.
+        what: Counted,
+        /// What it is at first.
+        initial: i64,
+        /// What makes it more, or less, and needs it to be less, or more, before.
+        users: Vec<OpId>,
+        /// Whether they make it more.
+        is_more: bool,
+        /// What may make up for it.
+        others: Vec<OpId>,
+    },
 }
 
 /// Why a number is not what an operation needs it to be.
@@ -255,6 +297,8 @@ pub enum Counted {
     Writers,
     /// What a counter says.
     Total,
+    /// The values in a container.
+    Values,
 }
 
 /// Why there is no order.

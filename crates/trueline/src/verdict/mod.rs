@@ -9,9 +9,7 @@ mod sync;
 use std::fmt;
 use std::time::Duration;
 
-pub use argument::{
-    Argument, Before, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step,
-};
+pub use argument::{Argument, Before, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
 pub use core::{Core, Member, Role, Weakening};
 pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};

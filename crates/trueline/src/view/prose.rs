@@ -53,9 +53,9 @@ pub fn tell<Op: Display, Ret: Display>(
         let stays = core.members.iter().any(|member| member.id == first);
         let name = teller.name(first);
         teller.say(if stays {
-            format!("what returned before {name} was called does not matter, as it leaves the same state whatever was before it")
+            format!("What returned before {name} was called does not matter: that leaves the same state, whatever was before")
         } else {
-            format!("what returned before {name} was called does not matter, as it leaves the state that there was at first")
+            format!("What returned before {name} was called does not matter: that leaves the state that there was at first")
         });
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
@@ -157,28 +157,36 @@ impl Teller {
         match &proof.end {
             End::Circle(circle) => {
                 let sentence = match circle.as_slice() {
-                    [one] => format!("but {} cannot come before itself", self.name(*one)),
+                    [one] => format!("But {} cannot come before itself", self.name(*one)),
                     [one, other] => {
                         let (one, other) = (self.name(*one), self.name(*other));
-                        format!("but {one} and {other} cannot each come before the other")
+                        format!("But {one} and {other} cannot each come before the other")
                     }
                     circle => {
                         let names = circle.iter().chain(&circle[..1]).map(|id| self.name(*id)).collect::<Vec<_>>();
-                        format!("but that is a circle: {}", names.join(" before "))
+                        format!("But that is a circle: {}", names.join(" before "))
                     }
                 };
                 self.say(sentence);
             }
             End::Impossible { op, reason, .. } => {
                 let why = self.reason(reason, *op, *op);
-                let name = self.name(*op);
-                self.say(format!("{why}: so there is no place for {name}"));
+                let end = match reason {
+                    Reason::UsedTooOften { .. } | Reason::CountInAll { .. } => {
+                        "so there is no order for them".to_owned()
+                    }
+                    Reason::TakenTooOften { takes, .. } if takes.len() > 1 => {
+                        "so there is no order for them".to_owned()
+                    }
+                    _ => format!("so there is no place for {}", self.name(*op)),
+                };
+                self.say(format!("{why}: {end}"));
             }
             End::Cases { assumed, yes, no } => {
                 let Before { first, second } = *assumed;
                 let reverse = Before { first: second, second: first };
                 let outer = self.indent.clone();
-                for (word, assumed, proof) in [("either", *assumed, yes), ("or", reverse, no)] {
+                for (word, assumed, proof) in [("Either", *assumed, yes), ("Or", reverse, no)] {
                     let (first, second) = (self.name(assumed.first), self.name(assumed.second));
                     self.indent.clone_from(&outer);
                     self.say(format!("{word} {first} came before {second}"));
@@ -189,7 +197,7 @@ impl Teller {
                 }
                 self.indent = outer;
             }
-            End::NoPlace(none) => self.tell_places(none, ""),
+            End::NoPlace(none) => self.tell_places(none, false),
         }
         claims.truncate(known);
     }
@@ -214,75 +222,82 @@ impl Teller {
         }
     }
 
-    fn container(&self) -> &'static str {
+    /// That a container has nothing in it.
+    fn empty(&self) -> &'static str {
         match self.object {
-            ObjectKind::Queue => "the queue",
-            ObjectKind::Stack => "the stack",
-            ObjectKind::PriorityQueue => "the priority queue",
-            ObjectKind::Bag => "the bag",
-            _ => "the object",
+            ObjectKind::Queue => "found the queue empty",
+            ObjectKind::Stack => "found the stack empty",
+            ObjectKind::PriorityQueue => "found the priority queue empty",
+            _ => "found nothing",
         }
     }
 
-    /// That an object is in one of these states.
+    /// What an operation needs an object to be.
     fn state(&self, needs: &[String]) -> String {
-        let states = needs.iter().map(|state| shorten(&visible(state))).collect::<Vec<_>>().join(" or ");
         if needs.is_empty() {
-            return "another state".to_owned();
+            return "a state in which it can return that".to_owned();
         }
+        let states = needs.iter().map(|state| shorten(&visible(state))).collect::<Vec<_>>().join(" or ");
         match self.object {
             ObjectKind::Register => format!("the register to hold {states}"),
             ObjectKind::Set => format!("the set to be {states}"),
             ObjectKind::Map => format!("the map to be {states}"),
             ObjectKind::Lock | ObjectKind::ReadWriteLock => format!("the lock to be {states}"),
-            ObjectKind::Semaphore => states,
+            ObjectKind::Semaphore => format!("the semaphore to have {states}"),
             _ => format!("the state to be {states}"),
         }
     }
 
     /// Why something is so: what comes before "so".
     fn reason(&mut self, reason: &Reason, first: OpId, second: OpId) -> String {
-        let container = self.container();
         match reason {
             Reason::Source => {
                 let (put, taken) = (self.name(first), self.name(second));
                 format!("{taken} got what {put} put in")
             }
-            Reason::FirstInFirstOut { first_in, second_in } => {
-                let (first, second) = (self.name(*first_in), self.name(*second_in));
-                format!("{first} came before {second}, and a queue is first in, first out")
-            }
-            Reason::FirstOutFirstIn { first_out, second_out } => {
-                let (first, second) = (self.name(*first_out), self.name(*second_out));
+            Reason::FirstInFirstOut { first_in: first, second_in: second }
+            | Reason::FirstOutFirstIn { first_out: first, second_out: second } => {
+                let (first, second) = (self.name(*first), self.name(*second));
                 format!("{first} came before {second}, and a queue is first in, first out")
             }
             Reason::InFront { put, own } => {
                 let (put, own, op) = (self.name(*put), self.name(*own), self.name(first));
-                format!("{put} came before {own}, so that its value was in front of the one that {op} got, and nothing took it out")
+                format!(
+                    "{put} came before {own}, so that its value was in front of the one that {op} got, \
+                     and nothing had taken it out"
+                )
             }
             Reason::Empty { put } => {
-                let (put, empty) = (self.name(*put), self.name(second));
-                format!("{put} came before {empty}, which found {container} empty")
+                let (put, empty, found) = (self.name(*put), self.name(second), self.empty());
+                format!("{put} came before {empty}, which {found}")
             }
             Reason::NotYetIn { taken } => {
                 let (taken, empty, put) = (self.name(*taken), self.name(first), self.name(second));
-                format!("{taken} got what {put} put in, after {empty} had found {container} empty")
+                format!("{taken} got what {put} put in, but came after {empty}, which {}", self.empty())
             }
             Reason::StillIn { put } => {
                 let (put, empty) = (self.name(*put), self.name(first));
-                format!("{put} came before {empty}, which found {container} empty, and nothing took its value out")
+                format!("{put} came before {empty}, which {}, but nothing had taken its value out", self.empty())
             }
             Reason::OnTop { below, above } => {
                 let (below, above, out) = (self.name(*below), self.name(*above), self.name(second));
-                format!("{above} came between {below} and {out}, so that its value lay on top of the one that {out} got")
+                format!(
+                    "{above} came between {below} and {out}, so that its value lay on top of the one that {out} got"
+                )
             }
             Reason::NotTakenOff { below, above } => {
                 let (below, above, out) = (self.name(*below), self.name(*above), self.name(first));
-                format!("{above} came between {below} and {out}, so that its value lay on top of the one that {out} got, and nothing took it off")
+                format!(
+                    "{above} came between {below} and {out}, so that its value lay on top of the one that {out} got, \
+                     and nothing had taken it off"
+                )
             }
             Reason::Below { top, later } => {
                 let (top, later, below) = (self.name(*top), self.name(*later), self.name(first));
-                format!("{top} got a value from the top between {below} and {later}, so that the value of {below} lay below it")
+                format!(
+                    "{top} got the value on top between {below} and {later}, which got that of {below}, \
+                     so that this lay below"
+                )
             }
             Reason::Lesser { put } => {
                 let (put, out) = (self.name(*put), self.name(second));
@@ -290,47 +305,109 @@ impl Teller {
             }
             Reason::LesserLater { taken } => {
                 let (taken, out, put) = (self.name(*taken), self.name(first), self.name(second));
-                format!("{taken} came behind {out}, and the value that it got from {put} goes before the one that {out} got")
+                format!(
+                    "{taken} came after {out}, and the value that it got, of {put}, goes before the one that {out} got"
+                )
             }
             Reason::LesserStillIn { put } => {
                 let (put, out) = (self.name(*put), self.name(first));
-                format!("{put} came before {out}, its value goes before the one that {out} got, and nothing took it out")
+                format!(
+                    "{put} came before {out}, its value goes before the one that {out} got, and nothing had taken it out"
+                )
             }
             Reason::TakenTooOften { puts, takes } if puts.is_empty() => {
-                format!("nothing put in what {} got", self.names(takes))
+                format!("Nothing had put in what {} got", self.names(takes))
             }
             Reason::TakenTooOften { puts, takes } => {
                 let (puts, takes) = (self.names(puts), self.names(takes));
-                format!("{takes} all took out the same value, and only {puts} put it in")
+                format!("{takes} took out the same value, and only {puts} put it in")
             }
             Reason::OnlyMaker { needs, later } => {
                 let (needs, maker, user) = (self.state(needs), self.name(first), self.name(second));
-                let others = self.others(&[], later, user.as_str(), "");
-                format!("{user} needs {needs}, which it was not at first, and only {maker} could make it so{others}")
+                let others = self.others(&[], later, &user, "");
+                format!("{user} needs {needs}; it was not so at first, and only {maker} could make it so{others}")
             }
             Reason::MadeAgain { needs, undone, earlier, later } => {
-                let (needs, undone, maker, user) =
-                    (self.state(needs), self.name(*undone), self.name(first), self.name(second));
-                let others = self.others(earlier, later, &user, &undone);
-                format!("{undone} came before {user}, which needs {needs}, and then only {maker} could make it so again{others}")
+                let (undone, maker, user) = (*undone, first, second);
+                self.made_again(needs, [undone, maker, user], earlier, later)
             }
             Reason::Between { needs, user, earlier, later } => {
-                let (needs, undone, maker, user) =
-                    (self.state(needs), self.name(first), self.name(second), self.name(*user));
-                let others = self.others(earlier, later, &user, &undone);
-                format!("{undone} came before {user}, which needs {needs}, and then only {maker} could make it so again{others}")
+                let (undone, maker, user) = (first, second, *user);
+                self.made_again(needs, [undone, maker, user], earlier, later)
             }
             Reason::Undone { needs, earlier, later } => {
                 let (needs, user, spoiler) = (self.state(needs), self.name(first), self.name(second));
                 let others = self.others(earlier, later, &user, &spoiler);
-                format!("{user} needs {needs}, which it is not behind {spoiler}, and nothing made it so again{others}")
+                format!(
+                    "{user} needs {needs}; after {spoiler} it is not so, and nothing could make it so again{others}"
+                )
             }
-            Reason::NoMaker { needs } => {
+            Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
+                let (user, initial) = (self.name(first), shorten(&visible(initial)));
+                format!(
+                    "{user} could not return that in the first state, {initial}, \
+                     nor in any that other calls could lead to"
+                )
+            }
+            Reason::NoMaker { needs, .. } => {
                 let (needs, user) = (self.state(needs), self.name(first));
-                format!("{user} needs {needs}, which it was not at first, and nothing made it so")
+                format!("{user} needs {needs}; it was not so at first, and nothing could make it so")
+            }
+            Reason::UsedUp { needs, at_first, user, used, makers, later } => {
+                let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
+                let chances = self.chances(*at_first, makers);
+                let others = self.others(&[], later, &user, "");
+                format!("{user} needs {needs}, and so did {used} before it, which undid it; {chances}{others}")
+            }
+            Reason::UsedTooOften { needs, at_first, used, makers } => {
+                let (needs, used_names) = (self.state(needs), self.names(used));
+                let chances = self.chances(*at_first, makers);
+                if used.len() == 1 {
+                    format!("{used_names} needs {needs}; {chances}")
+                } else {
+                    format!("{used_names} each need {needs} and undo it; {chances}")
+                }
             }
             Reason::Count(count) => self.count(count),
+            Reason::CountInAll { what, initial, users, is_more, others } => {
+                let (users, first) = (self.names(users), number(*what, *initial));
+                let change = change(*what, *is_more);
+                let back = if others.is_empty() {
+                    "and nothing made up for it".to_owned()
+                } else {
+                    format!("and only {} could make up for it", self.names(others))
+                };
+                format!("{users} each {change}; at first there {} {first}, {back}", is_or_are(*what, *initial))
+            }
         }
+    }
+
+    /// How often a state came about.
+    fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
+        match (at_first, makers) {
+            (true, []) => "it was so at first, and nothing could make it so again".to_owned(),
+            (false, []) => "it was not so at first, and nothing could make it so".to_owned(),
+            (true, makers) => format!("it was so at first, and only {} could make it so again", self.names(makers)),
+            (false, makers) => {
+                format!("it was not so at first, and only {} could make it so", self.names(makers))
+            }
+        }
+    }
+
+    fn made_again(
+        &mut self,
+        needs: &[String],
+        [undone, maker, user]: [OpId; 3],
+        earlier: &[OpId],
+        later: &[OpId],
+    ) -> String {
+        let needs = self.state(needs);
+        let (undone, user, maker) = (self.name(undone), self.name(user), self.name(maker));
+        let others = self.others(earlier, later, &user, &undone);
+        format!(
+            "{undone} came before {user}, which needs {needs}; after {undone} it is not so, \
+             and only {maker} could make it so again{others}"
+        )
     }
 
     /// Those that could have made a state, but were too early or too late.
@@ -340,7 +417,7 @@ impl Teller {
             text.push(format!("{} came before {spoiler}", self.names(earlier)));
         }
         if !later.is_empty() {
-            text.push(format!("{} came behind {user}", self.names(later)));
+            text.push(format!("{} came after {user}", self.names(later)));
         }
         if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) }
     }
@@ -348,76 +425,92 @@ impl Teller {
     fn count(&mut self, count: &Count) -> String {
         let Count { what, initial, user, at_least, at_most, more, less, maybe_more, maybe_less } = count;
         let user = self.name(*user);
-        let number = |number: i64| match what {
-            Counted::Permits => plural(number, "permit"),
-            Counted::Readers => plural(number, "reader"),
-            Counted::Writers => plural(number, "writer"),
-            Counted::Total => format!("a count of {number}"),
-        };
         let needs = match (at_least, at_most) {
-            (Some(least), Some(most)) if least == most => number(*least),
-            (Some(least), _) => format!("at least {}", number(*least)),
-            (None, Some(0)) => format!("no {}", number(0).trim_start_matches("0 ").trim_end_matches('s')),
-            (None, Some(most)) => format!("at most {}", number(*most)),
+            (Some(least), Some(most)) if least == most => number(*what, *least),
+            (Some(least), _) => format!("at least {}", number(*what, *least)),
+            (None, Some(0)) => number(*what, 0),
+            (None, Some(most)) => format!("at most {}", number(*what, *most)),
             (None, None) => "nothing".to_owned(),
         };
-        let mut parts = vec![format!("{user} needs {needs}"), format!("at first there is {}", number(*initial))];
-        for (ops, text) in [(less, "one less"), (more, "one more")] {
+        let mut text =
+            format!("{user} needs {needs}; at first there {} {}", is_or_are(*what, *initial), number(*what, *initial));
+        for (ops, is_more) in [(less, false), (more, true)] {
             if !ops.is_empty() {
-                parts.push(format!("{} before it made {text}{}", self.names(ops), each(ops)));
+                let word = if ops.len() > 1 { "all came" } else { "came" };
+                let change = if is_more { "one more" } else { "one less" };
+                text.push_str(&format!("; {} {word} before it ({change}{})", self.names(ops), each(ops)));
             }
         }
-        for (ops, text) in [(maybe_less, "one less"), (maybe_more, "one more")] {
+        for (ops, is_more) in [(maybe_less, false), (maybe_more, true)] {
             if !ops.is_empty() {
-                parts.push(format!("{} may be before it and make {text}{}", self.names(ops), each(ops)));
+                let change = if is_more { "one more" } else { "one less" };
+                text.push_str(&format!("; {} may have come before it ({change}{})", self.names(ops), each(ops)));
             }
         }
-        list(&parts)
+        text
     }
 
-    fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, word: &str) {
+    fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
         let NoPlace { op, before, open, places, more } = none;
         let name = self.name(*op);
-        let mut sentence = word.to_owned();
-        if before.is_empty() {
-            sentence.push_str(&format!("nothing had to come before {name}"));
-        } else {
-            let before = self.names(before);
-            sentence.push_str(&format!("{name} came behind {before}"));
+        if let ([Place { order, state, results, then: None }], 0) = (places.as_slice(), more) {
+            // All is in one state.
+            let when = match (order.as_slice(), is_nested) {
+                ([], true) => "But then".to_owned(),
+                ([], false) => "At first".to_owned(),
+                (order, true) => format!("But then, after {},", self.in_order(order)),
+                (order, false) => format!("After {},", self.in_order(order)),
+            };
+            let others = open.iter().filter(|other| !order.contains(other)).copied().collect::<Vec<_>>();
+            let whether = if others.is_empty() {
+                String::new()
+            } else {
+                format!(", whether {} came before or not", self.names(&others))
+            };
+            let (state, what) = (shorten(&visible(state)), would(results));
+            self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
+            return;
         }
-        if !open.is_empty() {
-            sentence.push_str(&format!("; {} may have come before it too", self.names(open)));
+        let mut sentence = if is_nested { "But then ".to_owned() } else { String::new() };
+        match (before.as_slice(), open.as_slice()) {
+            ([], open) => {
+                let open = self.names(open);
+                sentence.push_str(&format!("{name} may have come before or after each of {open}"));
+            }
+            (before, []) => {
+                let before = self.names(before);
+                sentence.push_str(&format!("{name} came after {before}"));
+            }
+            (before, open) => {
+                let (before, open) = (self.names(before), self.names(open));
+                sentence.push_str(&format!("{name} came after {before}, and before or after each of {open}"));
+            }
         }
         self.say(sentence);
         let outer = self.indent.clone();
-        for place in places {
-            let Place { order, state, results, then } = place;
-            let order = if order.is_empty() { "at once".to_owned() } else { format!("after {}", self.in_order(order)) };
-            let state = shorten(&visible(state));
-            let results = results.iter().map(|result| shorten(&visible(&result.to_string()))).collect::<Vec<_>>();
-            let what = match (then, results.as_slice()) {
-                (Some(_), _) => "it fits".to_owned(),
-                (None, []) => "it could not return".to_owned(),
-                (None, results) => format!("it would return {}", results.join(" or ")),
+        for Place { order, state, results, then } in places {
+            let order = match order.as_slice() {
+                [] if is_nested => "As things are then,".to_owned(),
+                [] => "At first".to_owned(),
+                order => format!("After {},", self.in_order(order)),
             };
-            self.say(format!("{order}, the state is {state}, and {what}"));
+            let state = shorten(&visible(state));
+            let what = if then.is_some() { "can return that".to_owned() } else { would(results) };
+            self.say(format!("{order} the state is {state}, and it {what}"));
+            self.indent = format!("{outer}  ");
             match then {
-                Some(Some(then)) => {
-                    self.indent = format!("{outer}  ");
-                    self.tell_places(then, "but then ");
-                    self.indent.clone_from(&outer);
-                }
-                Some(None) => self.say("but then there is no order for the rest".to_owned()),
+                Some(Some(then)) => self.tell_places(then, true),
+                Some(None) => self.say("But then there is no order for the rest".to_owned()),
                 None => {}
             }
+            self.indent.clone_from(&outer);
         }
         if *more > 0 {
             let states = plural(i64::try_from(*more).unwrap_or(i64::MAX), "further state");
-            self.say(format!("nor does it fit in {states} that may be reached"));
+            self.say(format!("Nor can it return that in the {states} that there may be"));
         }
-        if places.iter().all(|place| place.then.is_none()) {
-            self.say(format!("so there is no place for {name}"));
-        }
+        let name = self.name(*op);
+        self.say(format!("So there is no place for {name}"));
     }
 
     fn in_order(&mut self, order: &[OpId]) -> String {
@@ -431,9 +524,50 @@ fn each(ops: &[OpId]) -> &'static str {
     if ops.len() > 1 { " each" } else { "" }
 }
 
+/// What an operation returns instead.
+fn would<Ret: Display>(results: &[Ret]) -> String {
+    let results: Vec<String> = results.iter().map(|result| shorten(&visible(&result.to_string()))).collect();
+    if results.is_empty() {
+        "could not return at all".to_owned()
+    } else {
+        format!("would return {}", results.join(" or "))
+    }
+}
+
+fn number(what: Counted, number: i64) -> String {
+    match what {
+        Counted::Permits => plural(number, "permit"),
+        Counted::Readers => plural(number, "reader"),
+        Counted::Writers => plural(number, "writer"),
+        Counted::Values => plural(number, "value"),
+        Counted::Total => format!("a count of {number}"),
+    }
+}
+
+fn is_or_are(what: Counted, number: i64) -> &'static str {
+    if number == 1 || what == Counted::Total { "is" } else { "are" }
+}
+
+/// What several operations do to a number.
+fn change(what: Counted, is_more: bool) -> &'static str {
+    match (what, is_more) {
+        (Counted::Permits, false) => "take a permit",
+        (Counted::Writers, true) => "need that there is no writer, and become one",
+        (Counted::Readers, false) => "end a reader",
+        (Counted::Writers, false) => "end a writer",
+        (Counted::Total, true) => "count one more",
+        (_, true) => "make one more",
+        (_, false) => "make one less",
+    }
+}
+
 /// "1 permit", "2 permits".
 fn plural(number: i64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    match number {
+        0 => format!("no {noun}"),
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    }
 }
 
 /// "a, b and c".

@@ -14,6 +14,8 @@ use crate::verdict::Reason;
 pub(super) struct Conditions {
     /// By operation.
     users: Vec<User>,
+    /// The first state, in words.
+    first: String,
 }
 
 /// What an operation needs.
@@ -24,6 +26,8 @@ struct User {
     at_first: bool,
     makers: Mask,
     spoilers: Mask,
+    /// The spoilers, and itself if it is one, that need no less.
+    consumers: Mask,
 }
 
 /// The most states that are described.
@@ -35,47 +39,96 @@ impl Conditions {
         states.sort_unstable();
         states.dedup();
         let count = executions.count;
-        let mut user = |op: usize| {
-            let needed: Vec<bool> = states.iter().map(|state| !executions.next(*state, op).is_empty()).collect();
-            let is_needed = |state: &u32| states.binary_search(state).is_ok_and(|place| needed[place]);
-            let mut user = User { needs: Vec::new(), at_first: is_needed(&0), makers: 0, spoilers: 0 };
-            if needed.iter().all(|needed| *needed) {
-                return (user, Vec::new());
-            }
-            for other in (0..count).filter(|other| *other != op) {
-                let (mut makes, mut keeps, mut is_possible) = (false, false, false);
-                for (state, was_needed) in states.iter().zip(&needed) {
-                    for next in executions.next(*state, other) {
-                        is_possible = true;
-                        makes |= !was_needed && is_needed(&next);
-                        keeps |= is_needed(&next);
-                    }
+        // By operation and state: whether it is possible.
+        let needed: Vec<Vec<bool>> =
+            (0..count).map(|op| states.iter().map(|state| !executions.next(*state, op).is_empty()).collect()).collect();
+        let users = (0..count).map(|op| User::new(executions, &states, &needed, op)).collect();
+        Self { users, first: executions.describe(0) }
+    }
+}
+
+impl User {
+    fn new(executions: &mut Executions<'_>, states: &[u32], needed: &[Vec<bool>], op: usize) -> Self {
+        let own = &needed[op];
+        let is_needed = |state: &u32| states.binary_search(state).is_ok_and(|place| own[place]);
+        let mut user = Self { needs: Vec::new(), at_first: is_needed(&0), makers: 0, spoilers: 0, consumers: 0 };
+        if own.iter().all(|needed| *needed) {
+            return user;
+        }
+        let described: Vec<u32> = states.iter().copied().filter(is_needed).collect();
+        if described.len() <= MOST_DESCRIBED {
+            user.needs = described.into_iter().map(|state| executions.describe(state)).collect();
+        }
+        for other in 0..executions.count {
+            let (mut makes, mut keeps, mut is_possible) = (false, false, false);
+            for (state, was_needed) in states.iter().zip(own) {
+                for next in executions.next(*state, other) {
+                    is_possible = true;
+                    makes |= !was_needed && is_needed(&next);
+                    keeps |= is_needed(&next);
                 }
-                user.makers |= if makes { bit(other) } else { 0 };
-                user.spoilers |= if is_possible && !keeps { bit(other) } else { 0 };
             }
-            let needed = states.iter().copied().filter(|state| is_needed(state)).collect::<Vec<u32>>();
-            (user, needed)
+            let spoils = is_possible && !keeps;
+            let needs_it = needed[other].iter().zip(own).all(|(theirs, own)| *own || !theirs);
+            user.makers |= if makes && other != op { bit(other) } else { 0 };
+            user.spoilers |= if spoils && other != op { bit(other) } else { 0 };
+            user.consumers |= if spoils && needs_it { bit(other) } else { 0 };
+        }
+        user
+    }
+
+    /// Those that need a state and undo it are more than it can be brought about.
+    fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
+        let Self { needs, at_first, makers, consumers, .. } = self;
+        let (needs, at_first) = (needs.clone(), *at_first);
+        let chances = |makers: Mask| makers.count_ones() + u32::from(at_first);
+        let certain: Vec<usize> = ops(*consumers).filter(|other| known.is_certain(*other)).collect();
+        if certain.contains(&op) && certain.len() > chances(*makers) as usize {
+            let (used, makers) = (ids(certain), ids(ops(*makers)));
+            let reason = Reason::UsedTooOften { needs: needs.clone(), at_first, used, makers };
+            proposals.push(Proposal::impossible(op, reason, &[]));
+        }
+        let used = consumers & known.before(op);
+        let later = makers & known.behind(op);
+        let left = makers & !later;
+        if used == 0 || known.is_before(op, op) {
+            return;
+        }
+        let given: Vec<_> = ops(used).map(|other| (other, op)).chain(ops(later).map(|other| (op, other))).collect();
+        let reason = Reason::UsedUp {
+            needs,
+            at_first,
+            user: id(op),
+            used: ids(ops(used)),
+            makers: ids(ops(left)),
+            later: ids(ops(later)),
         };
-        let users = (0..count).map(&mut user).collect::<Vec<_>>();
-        let users = users.into_iter().map(|(mut user, needed)| {
-            if needed.len() <= MOST_DESCRIBED {
-                user.needs = needed.into_iter().map(|state| executions.describe(state)).collect();
+        if used.count_ones() >= chances(left) {
+            proposals.push(Proposal::impossible(op, reason, &given));
+        } else if used.count_ones() + 1 == chances(left) {
+            for maker in ops(left & !known.before(op)) {
+                proposals.push(Proposal::before(maker, op, reason.clone(), &given));
             }
-            user
-        });
-        Self { users: users.collect() }
+            for other in ops(consumers & !used & !bit(op)).filter(|_| known.is_certain(op)) {
+                proposals.push(Proposal::before(op, other, reason.clone(), &given));
+            }
+        }
     }
 }
 
 impl Rule for Conditions {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
-        for (op, User { needs, at_first, makers, spoilers }) in self.users.iter().enumerate() {
+        for (op, user) in self.users.iter().enumerate() {
+            let User { needs, at_first, makers, spoilers, .. } = user;
             let later = makers & known.behind(op);
             let given_later = |later: Mask| ops(later).map(move |other| (op, other));
             if !at_first {
                 if *makers == 0 {
-                    proposals.push(Proposal::impossible(op, Reason::NoMaker { needs: needs.clone() }, &[]));
+                    proposals.push(Proposal::impossible(
+                        op,
+                        Reason::NoMaker { needs: needs.clone(), first: self.first.clone() },
+                        &[],
+                    ));
                 }
                 for maker in ops(*makers) {
                     let others = makers & !bit(maker);
@@ -91,11 +144,11 @@ impl Rule for Conditions {
                 let between = makers & !earlier & !later;
                 let given_earlier = ops(earlier).map(|maker| (maker, spoiler));
                 let mut given: Vec<_> = given_earlier.chain(given_later(later)).collect();
-                if between == 0 {
+                if between == 0 && known.is_certain(op) {
                     let (earlier, later) = (ids(ops(earlier)), ids(ops(later)));
                     let reason = Reason::Undone { needs: needs.clone(), earlier, later };
                     proposals.push(Proposal::before(op, spoiler, reason, &given));
-                } else if known.is_before(spoiler, op) && between.count_ones() == 1 {
+                } else if between != 0 && known.is_before(spoiler, op) && between.count_ones() == 1 {
                     given.push((spoiler, op));
                     let maker = ops(between).next().expect("there is one");
                     let (needs, earlier, later) = (needs.clone(), ids(ops(earlier)), ids(ops(later)));
@@ -110,6 +163,7 @@ impl Rule for Conditions {
                     proposals.push(Proposal::before(spoiler, maker, reason, &given));
                 }
             }
+            user.propose_used_up(op, known, proposals);
         }
     }
 }

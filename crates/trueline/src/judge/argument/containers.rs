@@ -142,7 +142,7 @@ impl Container {
                     let reasons = (Reason::Empty { put: id(put) }, Reason::StillIn { put: id(put) });
                     self.out_before((value, empty), &[(put, empty)], reasons, proposals);
                 }
-                for out in value.outs().filter(|out| known.is_before(empty, *out)) {
+                for out in value.outs().filter(|out| known.is_before(empty, *out) && known.is_certain(empty)) {
                     let reason = Reason::NotYetIn { taken: id(out) };
                     proposals.push(Proposal::before(empty, put, reason, &[(empty, out)]));
                 }
@@ -161,8 +161,7 @@ impl Container {
                 }
                 for first_out in first.outs() {
                     for second_out in second.outs().filter(|out| known.is_before(first_out, *out)) {
-                        let reason =
-                            Reason::FirstOutFirstIn { first_out: id(first_out), second_out: id(second_out) };
+                        let reason = Reason::FirstOutFirstIn { first_out: id(first_out), second_out: id(second_out) };
                         proposals.push(Proposal::before(first_in, second_in, reason, &[(first_out, second_out)]));
                     }
                 }
@@ -201,7 +200,7 @@ impl Container {
                         let reasons = (Reason::Lesser { put: id(put) }, Reason::LesserStillIn { put: id(put) });
                         self.out_before((lesser, out), &[(put, out)], reasons, proposals);
                     }
-                    for later in lesser.outs().filter(|later| known.is_before(out, *later)) {
+                    for later in lesser.outs().filter(|later| known.is_before(out, *later) && known.is_certain(out)) {
                         let reason = Reason::LesserLater { taken: id(later) };
                         proposals.push(Proposal::before(out, put, reason, &[(out, later)]));
                     }

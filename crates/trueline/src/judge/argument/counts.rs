@@ -96,17 +96,39 @@ impl Counts {
             return;
         }
         for (op, by) in open {
-            if by.signum() == sign && is_wrong(number + by) {
+            if by.signum() == sign && is_wrong(number + by) && known.is_certain(user) {
                 proposals.push(Proposal::before(user, op, self.reason(known, user), &given));
             } else if by.signum() == -sign && is_wrong(number - by) {
                 proposals.push(Proposal::before(op, user, self.reason(known, user), &given));
             }
         }
     }
+
+    /// Whichever of those that change the number and need a bound comes last, it finds the changes of all others.
+    fn propose_in_all(&self, sign: i64, known: &Known, proposals: &mut Vec<Proposal>) {
+        let bound = |change: &Change| if sign > 0 { change.at_most } else { change.at_least };
+        let is_user = |op: &usize| self.changes[*op].by == sign && bound(&self.changes[*op]).is_some();
+        let users: Vec<usize> = (0..known.count()).filter(|op| is_user(op) && known.is_certain(*op)).collect();
+        let Some(&last) = users.last() else { return };
+        let needed = bound(&self.changes[last]);
+        if users.len() < 2 || users.iter().any(|op| bound(&self.changes[*op]) != needed) {
+            return;
+        }
+        let others: Vec<usize> = (0..known.count()).filter(|op| self.changes[*op].by == -sign).collect();
+        let counted = |ops: &[usize]| i64::try_from(ops.len()).expect("few");
+        let number = self.initial + sign * (counted(&users) - 1) - sign * counted(&others);
+        if needed.is_some_and(|needed| sign * number > sign * needed) {
+            let (what, initial, is_more) = (self.what, self.initial, sign > 0);
+            let reason = Reason::CountInAll { what, initial, users: ids(users), is_more, others: ids(others) };
+            proposals.push(Proposal::impossible(last, reason, &[]));
+        }
+    }
 }
 
 impl Rule for Counts {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        self.propose_in_all(1, known, proposals);
+        self.propose_in_all(-1, known, proposals);
         for (user, change) in self.changes.iter().enumerate() {
             if let Some(least) = change.at_least {
                 self.propose_for(user, least, Bound::Most, known, proposals);

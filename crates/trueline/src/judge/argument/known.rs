@@ -80,11 +80,8 @@ struct Claim {
 impl Known {
     /// What is known by real time.
     pub(super) fn new(executions: &Executions<'_>) -> Self {
-        let mut known = Self {
-            claims: Vec::new(),
-            before: executions.real_time.clone(),
-            certain: executions.completed,
-        };
+        let mut known =
+            Self { claims: Vec::new(), before: executions.real_time.clone(), certain: executions.completed };
         for second in 0..executions.count {
             for first in ops(executions.real_time[second]) {
                 known.claims.push(Claim { first, second, ground: Some(Ground::RealTime) });
@@ -204,7 +201,8 @@ impl Known {
                     return None;
                 }
                 let back = if first == second { Vec::new() } else { self.path(second, first, limit) };
-                let circle: Vec<usize> = std::iter::once(first).chain(back.iter().map(|step| self.claims[*step].first)).collect();
+                let circle: Vec<usize> =
+                    std::iter::once(first).chain(back.iter().map(|step| self.claims[*step].first)).collect();
                 if !circle.iter().any(|op| self.is_certain(*op)) {
                     return None;
                 }

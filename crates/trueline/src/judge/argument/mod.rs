@@ -65,17 +65,11 @@ pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument
 }
 
 /// An argument that speaks of what the object is, checked; operations are numbered as in the core.
-fn argue<Ret>(
-    executions: &mut Executions<'_>,
-    object: ObjectKind,
-    rules: Vec<Box<dyn Rule>>,
-) -> Option<Proof<Ret>> {
-    let is_container = matches!(
-        object,
-        ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag
-    );
+fn argue<Ret>(executions: &mut Executions<'_>, object: ObjectKind, rules: Vec<Box<dyn Rule>>) -> Option<Proof<Ret>> {
+    let is_container =
+        matches!(object, ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag);
     let mut proof = if rules.is_empty() { None } else { Prover::new(executions, rules).prove() };
-    if proof.is_none() && !is_container && object != ObjectKind::Other {
+    if proof.is_none() && !is_container {
         let conditions = Conditions::new(executions);
         proof = Prover::new(executions, vec![Box::new(conditions)]).prove();
     }
@@ -180,6 +174,14 @@ fn renumber_reason(reason: &mut Reason, number: &dyn Fn(OpId) -> OpId) {
             all(later);
         }
         Reason::OnlyMaker { later, .. } => all(later),
+        Reason::UsedUp { user, used, makers, later, .. } => {
+            one(user);
+            [used, makers, later].into_iter().for_each(all);
+        }
+        Reason::UsedTooOften { used: some, makers: others, .. } | Reason::CountInAll { users: some, others, .. } => {
+            all(some);
+            all(others);
+        }
         Reason::MadeAgain { undone: op, earlier, later, .. } | Reason::Between { user: op, earlier, later, .. } => {
             one(op);
             all(earlier);

@@ -111,8 +111,7 @@ fn all(executions: &mut Executions<'_>, start: (Mask, u32), op: usize) -> Option
             }
         }
         for other in 0..executions.count {
-            let is_allowed =
-                other != op && done & bit(other) == 0 && executions.real_time[other] & !done == 0;
+            let is_allowed = other != op && done & bit(other) == 0 && executions.real_time[other] & !done == 0;
             if !is_allowed {
                 continue;
             }

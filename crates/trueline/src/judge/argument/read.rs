@@ -11,11 +11,8 @@ use crate::verdict::{Counted, ObjectKind};
 
 /// What the object is, and the rules that are special to it.
 pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (ObjectKind, Vec<Box<dyn Rule>>) {
-    let standard: Vec<Option<Standard<&S::Value>>> = history
-        .operations()
-        .iter()
-        .map(|operation| spec.standard(&operation.op, operation.outcome.result()))
-        .collect();
+    let standard: Vec<Option<Standard<&S::Value>>> =
+        history.operations().iter().map(|operation| spec.standard(&operation.op, operation.outcome.result())).collect();
     let kinds: Vec<ObjectKind> = standard.iter().flatten().map(kind).collect();
     let Some(mut object) = kinds.first().copied() else { return (ObjectKind::Other, Vec::new()) };
     for kind in kinds {
@@ -28,14 +25,20 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
             _ => return (ObjectKind::Other, Vec::new()),
         };
     }
+    let mut is_keyed = false;
     if !spec.standard_spans_keys() {
         let key = |operation: &Operation<S::Op, S::Ret>| spec.key(&operation.op, operation.outcome.result());
         let mut keys = history.operations().iter().map(key);
         let first = keys.next();
+        is_keyed = matches!(first, Some(Some(_)));
         if !keys.all(|key| first.as_ref() == Some(&key)) {
             // Each key is an object for itself.
             return (object_of_many(object), Vec::new());
         }
+    }
+    if object == ObjectKind::Register && is_keyed {
+        // Of an array or a map, whose states are not one value.
+        object = ObjectKind::Other;
     }
     // An operation that no monitor knows may do anything, unless it only looks.
     let knows = |(operation, standard): (&Operation<S::Op, S::Ret>, &Option<_>)| {
@@ -45,10 +48,16 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
         return (object, Vec::new());
     }
     let rules: Vec<Box<dyn Rule>> = match object {
-        ObjectKind::Queue => vec![Box::new(container(spec, Discipline::Queue, &standard))],
-        ObjectKind::Stack => vec![Box::new(container(spec, Discipline::Stack, &standard))],
-        ObjectKind::PriorityQueue => vec![Box::new(container(spec, Discipline::Priority, &standard))],
-        ObjectKind::Bag => vec![Box::new(container(spec, Discipline::Bag, &standard))],
+        ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => {
+            let discipline = match object {
+                ObjectKind::Queue => Discipline::Queue,
+                ObjectKind::Stack => Discipline::Stack,
+                ObjectKind::PriorityQueue => Discipline::Priority,
+                _ => Discipline::Bag,
+            };
+            let size = counts(Counted::Values, 0, &standard);
+            vec![Box::new(container(spec, discipline, &standard)), Box::new(size)]
+        }
         ObjectKind::Counter => vec![Box::new(counts(Counted::Total, 0, &standard))],
         ObjectKind::ReadWriteLock => {
             vec![Box::new(counts(Counted::Readers, 0, &standard)), Box::new(counts(Counted::Writers, 0, &standard))]
@@ -98,11 +107,14 @@ fn container<S: Spec>(spec: &S, discipline: Discipline, standard: &[Option<Stand
                 })
             };
             match standard {
-                Some(Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value)) => {
-                    Handling::Put(number(value))
-                }
                 Some(
-                    Standard::Dequeue(taken) | Standard::Pop(taken) | Standard::DeleteMin(taken) | Standard::Take(taken),
+                    Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value),
+                ) => Handling::Put(number(value)),
+                Some(
+                    Standard::Dequeue(taken)
+                    | Standard::Pop(taken)
+                    | Standard::DeleteMin(taken)
+                    | Standard::Take(taken),
                 ) => match taken {
                     Taken::Value(value) => Handling::Take(number(value)),
                     Taken::Nothing => Handling::Empty,
@@ -117,10 +129,8 @@ fn container<S: Spec>(spec: &S, discipline: Discipline, standard: &[Option<Stand
             }
         })
         .collect();
-    let order: Vec<Vec<Ordering>> = values
-        .iter()
-        .map(|one| values.iter().map(|other| spec.standard_order(one, other)).collect())
-        .collect();
+    let order: Vec<Vec<Ordering>> =
+        values.iter().map(|one| values.iter().map(|other| spec.standard_order(one, other)).collect()).collect();
     Container::new(discipline, handling, order)
 }
 
@@ -131,6 +141,21 @@ fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>]) -> C
             (Counted::Total, Standard::Increment | Standard::FetchIncrement(None)) => Change::by(1),
             (Counted::Total, Standard::FetchIncrement(Some(found))) => Change::by(1).from(*found).to(*found),
             (Counted::Total, Standard::Count(seen)) => Change::by(0).from(*seen).to(*seen),
+            (Counted::Values, Standard::Enqueue(_) | Standard::Push(_) | Standard::Insert(_) | Standard::Put(_)) => {
+                Change::by(1)
+            }
+            (
+                Counted::Values,
+                Standard::Dequeue(taken) | Standard::Pop(taken) | Standard::DeleteMin(taken) | Standard::Take(taken),
+            ) => match taken {
+                Taken::Nothing => Change::by(0).to(0),
+                // If it is not known, it may have found nothing; but nobody needs there to be no less.
+                Taken::Value(_) | Taken::Unknown => Change::by(-1),
+            },
+            (
+                Counted::Values,
+                Standard::Front(Taken::Nothing) | Standard::Top(Taken::Nothing) | Standard::Min(Taken::Nothing),
+            ) => Change::by(0).to(0),
             (Counted::Permits, Standard::Acquire) => Change::by(-1).from(1),
             (Counted::Permits, Standard::Release) => Change::by(1),
             (Counted::Readers, Standard::LockShared { .. }) => Change::by(1),
