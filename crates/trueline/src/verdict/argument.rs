@@ -272,18 +272,16 @@ pub struct Count {
     pub initial: i64,
     /// What needs it.
     pub user: OpId,
-    /// The least that it needs; `None` if there is no least.
-    pub at_least: Option<i64>,
-    /// The most that it needs; `None` if there is no most.
-    pub at_most: Option<i64>,
-    /// The operations that are known to be before it and make it more.
-    pub more: Vec<OpId>,
-    /// The operations that are known to be before it and make it less.
-    pub less: Vec<OpId>,
-    /// The operations that may be before it and make it more.
-    pub maybe_more: Vec<OpId>,
-    /// The operations that may be before it and make it less.
-    pub maybe_less: Vec<OpId>,
+    /// What it needs: this much.
+    pub needed: i64,
+    /// Whether it would be too little; else it would be too much.
+    pub too_little: bool,
+    /// The operations that are known to be before it and make that worse.
+    pub before: Vec<OpId>,
+    /// The operations that may be before it and make that better.
+    pub maybe: Vec<OpId>,
+    /// The operations that would make it better, but came behind it.
+    pub later: Vec<OpId>,
 }
 
 /// What is counted.

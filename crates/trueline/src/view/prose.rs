@@ -68,6 +68,8 @@ struct Teller {
     labels: Vec<(OpId, Label)>,
     introduced: HashSet<OpId>,
     completed: HashSet<OpId>,
+    /// Whether it has been said that states are those of the core.
+    has_said_which_states: bool,
     sentences: Vec<String>,
     /// Put before each sentence, where cases are told.
     indent: String,
@@ -109,6 +111,7 @@ impl Teller {
             labels,
             introduced: HashSet::new(),
             completed: completed.map(|member| member.id).collect(),
+            has_said_which_states: false,
             sentences: Vec::new(),
             indent: String::new(),
         }
@@ -130,6 +133,12 @@ impl Teller {
             names.push(format!("{more} more"));
         }
         list(&names)
+    }
+
+    /// "each of a, b and c".
+    fn any(&mut self, ids: &[OpId]) -> String {
+        let names = self.names(ids);
+        if ids.len() > 1 { format!("each of {names}") } else { names }
     }
 
     /// Says a sentence.
@@ -233,18 +242,24 @@ impl Teller {
     }
 
     /// What an operation needs an object to be.
-    fn state(&self, needs: &[String]) -> String {
+    fn state(&mut self, needs: &[String]) -> String {
         if needs.is_empty() {
             return "a state in which it can return that".to_owned();
         }
         let states = needs.iter().map(|state| shorten(&visible(state))).collect::<Vec<_>>().join(" or ");
-        match self.object {
-            ObjectKind::Register => format!("the register to hold {states}"),
-            ObjectKind::Set => format!("the set to be {states}"),
-            ObjectKind::Map => format!("the map to be {states}"),
-            ObjectKind::Lock | ObjectKind::ReadWriteLock => format!("the lock to be {states}"),
-            ObjectKind::Semaphore => format!("the semaphore to have {states}"),
-            _ => format!("the state to be {states}"),
+        let noun = match self.object {
+            ObjectKind::Register => return format!("the register to hold {states}"),
+            ObjectKind::Lock => return format!("the lock to be {states}"),
+            ObjectKind::ReadWriteLock => "the lock",
+            ObjectKind::Set => "the set",
+            ObjectKind::Map => "the map",
+            _ => "the state",
+        };
+        // Of a larger object, other states may do as well, but there are none here.
+        if std::mem::replace(&mut self.has_said_which_states, true) {
+            format!("{noun} to be {states}")
+        } else {
+            format!("{noun} to be {states} (of all that these calls can lead to)")
         }
     }
 
@@ -345,8 +360,7 @@ impl Teller {
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let (user, initial) = (self.name(first), shorten(&visible(initial)));
                 format!(
-                    "{user} could not return that in the first state, {initial}, \
-                     nor in any that other calls could lead to"
+                    "{user} could not have returned that at first, in the state {initial}, nor after any of the other calls"
                 )
             }
             Reason::NoMaker { needs, .. } => {
@@ -423,29 +437,30 @@ impl Teller {
     }
 
     fn count(&mut self, count: &Count) -> String {
-        let Count { what, initial, user, at_least, at_most, more, less, maybe_more, maybe_less } = count;
+        let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
         let user = self.name(*user);
-        let needs = match (at_least, at_most) {
-            (Some(least), Some(most)) if least == most => number(*what, *least),
-            (Some(least), _) => format!("at least {}", number(*what, *least)),
-            (None, Some(0)) => number(*what, 0),
-            (None, Some(most)) => format!("at most {}", number(*what, *most)),
-            (None, None) => "nothing".to_owned(),
+        let (worse, better) =
+            if *too_little { ("took one away", "added one") } else { ("added one", "taken one away") };
+        let needs = match what {
+            Counted::Values if *needed == 0 => self.empty().to_owned(),
+            what => format!("needs {}", number(*what, *needed)),
         };
-        let mut text =
-            format!("{user} needs {needs}; at first there {} {}", is_or_are(*what, *initial), number(*what, *initial));
-        for (ops, is_more) in [(less, false), (more, true)] {
-            if !ops.is_empty() {
-                let word = if ops.len() > 1 { "all came" } else { "came" };
-                let change = if is_more { "one more" } else { "one less" };
-                text.push_str(&format!("; {} {word} before it ({change}{})", self.names(ops), each(ops)));
-            }
+        let mut text = format!("{user} {needs}");
+        if *initial != 0 || *what == Counted::Total {
+            text.push_str(&format!("; at first there {} {}", is_or_are(*what, *initial), number(*what, *initial)));
         }
-        for (ops, is_more) in [(maybe_less, false), (maybe_more, true)] {
-            if !ops.is_empty() {
-                let change = if is_more { "one more" } else { "one less" };
-                text.push_str(&format!("; {} may have come before it ({change}{})", self.names(ops), each(ops)));
-            }
+        if !before.is_empty() {
+            text.push_str(&format!("; {}{} {worse} before it", self.names(before), each(before)));
+        }
+        let others = self.others(&[], later, &user, "");
+        if maybe.is_empty() {
+            text.push_str(&format!("; and nothing could have {better} before it{others}"));
+        } else {
+            text.push_str(&format!(
+                "; and only {} could have {better}{} before it{others}",
+                self.names(maybe),
+                each(maybe)
+            ));
         }
         text
     }
@@ -474,16 +489,16 @@ impl Teller {
         let mut sentence = if is_nested { "But then ".to_owned() } else { String::new() };
         match (before.as_slice(), open.as_slice()) {
             ([], open) => {
-                let open = self.names(open);
-                sentence.push_str(&format!("{name} may have come before or after each of {open}"));
+                let open = self.any(open);
+                sentence.push_str(&format!("{name} may have come before or after {open}"));
             }
             (before, []) => {
                 let before = self.names(before);
                 sentence.push_str(&format!("{name} came after {before}"));
             }
             (before, open) => {
-                let (before, open) = (self.names(before), self.names(open));
-                sentence.push_str(&format!("{name} came after {before}, and before or after each of {open}"));
+                let (before, open) = (self.names(before), self.any(open));
+                sentence.push_str(&format!("{name} came after {before}, and before or after {open}"));
             }
         }
         self.say(sentence);
@@ -564,7 +579,7 @@ fn change(what: Counted, is_more: bool) -> &'static str {
 /// "1 permit", "2 permits".
 fn plural(number: i64, noun: &str) -> String {
     match number {
-        0 => format!("no {noun}"),
+        0 => format!("no {noun}s"),
         1 => format!("1 {noun}"),
         number => format!("{number} {noun}s"),
     }

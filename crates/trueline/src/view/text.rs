@@ -69,7 +69,36 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     if let Some(story) = &report.core {
         render_story(&mut out, story, style);
     }
+    if !report.explanation.is_empty() {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, "why:"));
+        for sentence in &report.explanation {
+            wrap(&mut out, sentence);
+        }
+    }
     out
+}
+
+/// How wide the lines of an explanation are.
+const WIDTH: usize = 110;
+
+/// Writes a sentence in lines; it is indented by what it begins with, and a little more from its second line on.
+fn wrap(out: &mut String, sentence: &str) {
+    let indent = 4 + sentence.chars().take_while(|c| *c == ' ').count();
+    let mut width = 0;
+    for word in sentence.split(' ').filter(|word| !word.is_empty()) {
+        let length = word.chars().count();
+        if width == 0 {
+            let _ = write!(out, "{:indent$}{word}", "");
+            width = indent + length;
+        } else if width + 1 + length > WIDTH {
+            let _ = write!(out, "\n{:1$}{word}", "", indent + 2);
+            width = indent + 2 + length;
+        } else {
+            let _ = write!(out, " {word}");
+            width += 1 + length;
+        }
+    }
+    out.push('\n');
 }
 
 fn render_story(out: &mut String, story: &Story, style: Style) {

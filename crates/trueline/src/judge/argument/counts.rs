@@ -3,7 +3,6 @@
 //! What is known to be before an operation, or behind it, bounds the number that it finds, as in the monitors for counters
 //! and semaphores.
 
-use super::executions::ops;
 use super::known::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
@@ -50,56 +49,49 @@ enum Bound {
 }
 
 impl Counts {
-    fn reason(&self, known: &Known, user: usize) -> Reason {
-        let before = known.before(user);
-        let behind = known.behind(user);
-        let all = (0..known.count()).filter(|op| *op != user);
-        let maybe: Vec<usize> = all.filter(|op| (before | behind) & (1 << op) == 0).collect();
-        let of = |sign: i64| move |op: &usize| self.changes[*op].by.signum() == sign;
-        let Change { at_least, at_most, .. } = self.changes[user];
-        Reason::Count(Count {
-            what: self.what,
-            initial: self.initial,
-            user: id(user),
-            at_least,
-            at_most,
-            more: ids(ops(before).filter(of(1))),
-            less: ids(ops(before).filter(of(-1))),
-            maybe_more: ids(maybe.iter().copied().filter(of(1))),
-            maybe_less: ids(maybe.iter().copied().filter(of(-1))),
-        })
-    }
-
     fn propose_for(&self, user: usize, needed: i64, bound: Bound, known: &Known, proposals: &mut Vec<Proposal>) {
         // The least is what it is with all that is known to be before and makes it more, and all that may be before and
         // makes it less; the most is the reverse.
         let sign = if bound == Bound::Least { 1 } else { -1 };
-        let (mut number, mut given, mut open) = (self.initial, Vec::new(), Vec::new());
+        let (mut number, mut open) = (self.initial, Vec::new());
+        let (mut before, mut maybe, mut later) = (Vec::new(), Vec::new(), Vec::new());
         for op in (0..known.count()).filter(|op| *op != user) {
             let by = self.changes[op].by;
             let (is_before, is_behind) = (known.is_before(op, user), known.is_before(user, op));
             if by.signum() == sign && is_before {
                 number += by;
-                given.push((op, user));
+                before.push(op);
             } else if by.signum() == -sign && !is_behind {
                 number += by;
+                maybe.push(op);
             } else if by.signum() == -sign {
-                given.push((user, op));
+                later.push(op);
             }
             if by != 0 && !is_before && !is_behind {
                 open.push((op, by));
             }
         }
+        let given: Vec<_> = before.iter().map(|op| (*op, user)).chain(later.iter().map(|op| (user, *op))).collect();
+        let reason = Reason::Count(Count {
+            what: self.what,
+            initial: self.initial,
+            user: id(user),
+            needed,
+            too_little: bound == Bound::Most,
+            before: ids(before),
+            maybe: ids(maybe),
+            later: ids(later),
+        });
         let is_wrong = |number: i64| if bound == Bound::Least { number > needed } else { number < needed };
         if is_wrong(number) {
-            proposals.push(Proposal::impossible(user, self.reason(known, user), &given));
+            proposals.push(Proposal::impossible(user, reason, &given));
             return;
         }
         for (op, by) in open {
             if by.signum() == sign && is_wrong(number + by) && known.is_certain(user) {
-                proposals.push(Proposal::before(user, op, self.reason(known, user), &given));
+                proposals.push(Proposal::before(user, op, reason.clone(), &given));
             } else if by.signum() == -sign && is_wrong(number - by) {
-                proposals.push(Proposal::before(op, user, self.reason(known, user), &given));
+                proposals.push(Proposal::before(op, user, reason.clone(), &given));
             }
         }
     }

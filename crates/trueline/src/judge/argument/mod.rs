@@ -187,9 +187,9 @@ fn renumber_reason(reason: &mut Reason, number: &dyn Fn(OpId) -> OpId) {
             all(earlier);
             all(later);
         }
-        Reason::Count(Count { user, more, less, maybe_more, maybe_less, .. }) => {
+        Reason::Count(Count { user, before, maybe, later, .. }) => {
             one(user);
-            [more, less, maybe_more, maybe_less].into_iter().for_each(all);
+            [before, maybe, later].into_iter().for_each(all);
         }
     }
 }
