@@ -384,3 +384,122 @@ fn explanations<F: Family>(out: &mut String) {
         let _ = writeln!(out, "```\n\n{}\n", tell::<F>(&history, &core, &argument).join("\n"));
     }
 }
+
+mod partners {
+    use super::*;
+    use trueline::history::{Interval, from_intervals};
+    use trueline::judge::Budget;
+    use trueline::judge::sync::{SyncAlgorithm, check, partners};
+    use trueline::spec::sync::{Channel, ChannelOp, ChannelRet, Exchanger, SyncSpec};
+    use trueline::verdict::WhyUnfit;
+
+    /// Executions at random times with random results.
+    fn made_up<S: SyncSpec>(
+        random: &mut Random,
+        call: impl Fn(&mut Random) -> S::Op,
+        result: impl Fn(&mut Random, &S::Op) -> S::Ret,
+    ) -> History<S::Op, S::Ret> {
+        let mut free = [0i64; 4];
+        let intervals = (0..2 + random.below(6)).map(|_| {
+            let process = random.below(4);
+            let start = free[process as usize] + i64::from(random.below(4));
+            let end = start + 1 + i64::from(random.below(8));
+            free[process as usize] = end + 1;
+            let op = call(random);
+            if random.chance(1, 6) {
+                free[process as usize] = i64::MAX / 2;
+                return Interval::pending(process, op, start);
+            }
+            let ret = result(random, &op);
+            Interval::returned(process, op, start, end, ret)
+        });
+        let mut seen = BTreeSet::new();
+        let intervals: Vec<_> = intervals.collect();
+        let intervals = intervals.into_iter().filter(|interval| interval.call < 1 << 40 && seen.insert(interval.call));
+        from_intervals(intervals.collect::<Vec<_>>()).expect("operations of a process do not overlap")
+    }
+
+    /// The argument must hold by the definition, on the history up to the refused return.
+    fn check_partners<S: SyncSpec>(
+        spec: &S,
+        history: &History<S::Op, S::Ret>,
+        event: u32,
+        found: &trueline::verdict::Partners,
+    ) {
+        let result = |op: OpId| match &history[op].outcome {
+            Outcome::Returned(ret) if history[op].return_position().is_some_and(|at| at <= event) => Some(ret),
+            Outcome::Optional(ret) => Some(ret),
+            _ => None,
+        };
+        let may_be = |group: &[OpId]| {
+            let mut group = group.to_vec();
+            group.sort_by_key(|op| (spec.place(&history[*op].op), *op));
+            let ops: Vec<&S::Op> = group.iter().map(|op| &history[*op].op).collect();
+            spec.synchronise(&spec.initial(), &ops).iter().any(|(_, results)| {
+                group.iter().zip(results).all(|(op, ret)| result(*op).is_none_or(|known| known == ret))
+            })
+        };
+        let ids = (0..u32::try_from(history.len()).expect("few")).map(OpId);
+        let called: Vec<OpId> = ids.filter(|op| history[*op].call_position() < event).collect();
+        let overlap = |one: OpId, other: OpId| !history.precedes(one, other) && !history.precedes(other, one);
+        assert!(found.partners.len() < found.needing.len());
+        for op in &found.needing {
+            assert!(history[*op].return_position().is_some_and(|at| at <= event), "it has returned");
+            assert!(!found.partners.contains(op) && !may_be(&[*op]));
+            for other in called.iter().filter(|other| *other != op && overlap(*op, **other)) {
+                assert!(!may_be(&[*op, *other]) || found.partners.contains(other), "{other:?} is a partner of {op:?}");
+            }
+        }
+        for unfit in &found.unfit {
+            let (op, other) = (found.needing[0], unfit.op);
+            match unfit.why {
+                WhyUnfit::TooEarly => assert!(history.precedes(other, op) && may_be(&[op, other])),
+                WhyUnfit::TooLate => assert!(history.precedes(op, other) && may_be(&[op, other])),
+                WhyUnfit::Result => assert!(overlap(op, other) && !may_be(&[op, other])),
+            }
+        }
+    }
+
+    fn all<S: SyncSpec>(
+        name: &str,
+        spec: &S,
+        share: u32,
+        call: impl Fn(&mut Random) -> S::Op,
+        result: impl Fn(&mut Random, &S::Op) -> S::Ret,
+    ) {
+        let (mut rejected, mut told, mut several) = (0, 0, 0);
+        for seed in 0..3000 {
+            let history = made_up::<S>(&mut Random::new(seed), &call, &result);
+            let judgement = check(spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
+            let Some(evidence) = judgement.verdict.evidence() else { continue };
+            rejected += 1;
+            let shown = history
+                .map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|ret| format!("{ret:?}"))));
+            assert!(prose::tell_evidence(&shown, &evidence.clone().map(|ret| format!("{ret:?}"))).len() > 1);
+            if let Some(found) = partners(spec, &history, evidence) {
+                told += 1;
+                several += u32::from(found.needing.len() > 1);
+                check_partners(spec, &history, evidence.event, &found);
+                assert!(prose::tell_partners(&shown, &found).len() > 1);
+            }
+        }
+        println!("{name}: {rejected} rejected, {told} told, {several} of several");
+        assert!(rejected > 500 && several > 20 && told * 100 >= rejected * share, "{told} of {rejected}");
+    }
+
+    #[test]
+    fn of_channels() {
+        let call = |random: &mut Random| {
+            if random.chance(1, 2) { ChannelOp::Send(random.below(2)) } else { ChannelOp::Receive }
+        };
+        all("channel", &Channel::new(), 100, call, |random, op| match op {
+            ChannelOp::Send(_) => ChannelRet::Done,
+            ChannelOp::Receive => ChannelRet::Value(random.below(2)),
+        });
+    }
+
+    #[test]
+    fn of_exchangers() {
+        all("exchanger", &Exchanger::new(), 75, |random| random.below(2), |random, _| random.below(2));
+    }
+}

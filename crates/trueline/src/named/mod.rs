@@ -34,7 +34,7 @@ use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record,
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Budget, Config, argument};
 use crate::spec::Spec;
-use crate::verdict::{Argument, Core, Evidence, Judgement, Passed, ProgressVerdict, Witness};
+use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
 pub use quasi::{NoFactors, QuasiFactors};
 pub use sequential::{Choose, NamedObject};
@@ -294,6 +294,16 @@ impl NamedSpec {
         self.family.explain(judged.history.as_ref(), limits)
     }
 
+    /// Why executions that synchronise in pairs cannot all have had partners ([`judge::sync::partners`]), if they do and that
+    /// is why the history was rejected.
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn partners(&self, judged: &NamedJudgement) -> Option<Partners> {
+        let evidence = judged.judgement.verdict.evidence()?;
+        self.family.partners(judged.history.as_ref(), evidence)
+    }
+
     /// The states that the last operations of a linearization of `judged` pass ([`judge::states`]): of the one that its
     /// verdict has, or of another, which is given.
     ///
@@ -387,6 +397,9 @@ trait SyncFamily: Debug + Send + Sync + 'static {
         until: Option<u32>,
     ) -> Vec<Passed>;
 
+    /// Why there are too few partners.
+    fn partners(&self, history: &History<Self::Op, Self::Ret>, evidence: &Evidence<String>) -> Option<Partners>;
+
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
 
     fn read_ret(&self, record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
@@ -421,6 +434,10 @@ trait AnyFamily: Debug + Send + Sync {
         false
     }
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    /// Why there are too few partners.
+    fn partners(&self, _judged: &dyn Recorded, _evidence: &Evidence<String>) -> Option<Partners> {
+        None
+    }
     /// The core, and why it has no order.
     fn explain(
         &self,
@@ -488,6 +505,12 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
         let Synchronised(history) =
             judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
         self.0.states(history, linearization, until)
+    }
+
+    fn partners(&self, judged: &dyn Recorded, evidence: &Evidence<String>) -> Option<Partners> {
+        let Synchronised(history) =
+            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
+        self.0.partners(history, evidence)
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {

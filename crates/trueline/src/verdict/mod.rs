@@ -13,7 +13,7 @@ pub use argument::{Argument, Before, Count, Counted, End, Ground, NoPlace, Objec
 pub use core::{Core, Member, Role, Weakening};
 pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
-pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
+pub use sync::{Partners, ProgressEvidence, ProgressVerdict, Synchronisations, Unfit, WhyUnfit};
 
 use crate::history::OpId;
 

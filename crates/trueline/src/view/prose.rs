@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::timeline::visible;
-use super::{Line, shorten};
-use crate::history::{History, OpId};
+use super::{Line, alternatives, shorten};
+use crate::history::{History, OpId, Operation};
 use crate::verdict::{
-    Argument, Before, Core, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Role,
+    Argument, Before, Core, Count, Counted, End, Evidence, Ground, NoPlace, ObjectKind, Partners, Place, Proof, Reason,
+    Role, Unfit, WhyUnfit, Witness,
 };
 
 /// Results that say nothing.
@@ -53,13 +54,190 @@ pub fn tell<Op: Display, Ret: Display>(
         let stays = core.members.iter().any(|member| member.id == first);
         let name = teller.name(first);
         teller.say(if stays {
-            format!("What returned before {name} was called does not matter: that leaves the same state, whatever was before")
+            format!("What returned before {name} was called does not matter, as that leaves the same state whatever was before: let it be the first")
         } else {
-            format!("What returned before {name} was called does not matter: that leaves the state that there was at first")
+            format!("What returned before {name} was called does not matter, as that leaves the state that there was at first: let all begin behind it")
         });
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
     teller.sentences
+}
+
+/// Why executions of `history` that synchronise in pairs cannot all have had partners.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::verdict::{Partners, Unfit, WhyUnfit};
+/// use trueline::view::prose;
+///
+/// let mut builder = History::builder();
+/// builder.call(0, "send(1)")?;
+/// builder.call(1, "receive()")?;
+/// builder.ret(0, "ok")?;
+/// builder.ret(1, "2")?;
+/// let partners = Partners {
+///     needing: vec![OpId(1)],
+///     partners: Vec::new(),
+///     unfit: vec![Unfit { op: OpId(0), why: WhyUnfit::Result }],
+/// };
+/// assert_eq!(
+///     prose::tell_partners(&builder.finish(), &partners),
+///     [
+///         "receive() -> 2 of process 1 (events 1-3) synchronised with another that overlapped it and fits what it returned.",
+///         "send(1) of process 0 (events 0-2) overlapped it, but does not fit that.",
+///         "So receive() -> 2 had no partner.",
+///     ]
+/// );
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, found: &Partners) -> Vec<String> {
+    let Partners { needing, partners, unfit } = found;
+    let told = needing.iter().chain(partners).copied().chain(unfit.iter().map(|unfit| unfit.op));
+    let mut teller = Teller::of(history, told);
+    let [one] = needing.as_slice() else {
+        let (names, count) = (teller.names(needing), needing.len());
+        teller.say(format!(
+            "{names} each synchronised with another that overlapped it and fits what it returned: {count} partners"
+        ));
+        let only = if partners.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("there is only {}", teller.names(partners))
+        };
+        teller.say(format!("But {only}"));
+        return teller.sentences;
+    };
+    let name = teller.name(*one);
+    teller.say(format!("{name} synchronised with another that overlapped it and fits what it returned"));
+    for Unfit { op, why } in unfit {
+        let other = teller.name(*op);
+        teller.say(match why {
+            WhyUnfit::TooEarly => format!("{other} would fit, but had returned before it was called"),
+            WhyUnfit::TooLate => format!("{other} would fit, but was called when it had returned"),
+            WhyUnfit::Result => format!("{other} overlapped it, but does not fit that"),
+        });
+    }
+    let name = teller.name(*one);
+    if unfit.is_empty() {
+        teller.say(format!("But nothing that could be its partner had been called: so {name} had none"));
+    } else {
+        teller.say(format!("So {name} had no partner"));
+    }
+    teller.sentences
+}
+
+/// What evidence says by itself, where there is no core and no argument: of synchronisations, and of orders that are not far
+/// from a legal one.
+pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
+    let Evidence { prefix, together, refused, open, allowed, all_allowed, quasi, .. } = evidence;
+    let shown = prefix.len().saturating_sub(MOST_LISTED);
+    if let Some(quasi) = quasi {
+        let told = prefix[shown..].iter().chain(&quasi.out_of_reach).copied();
+        let mut teller = Teller::of(history, told);
+        if !prefix.is_empty() {
+            let how = if shown > 0 { "ends with" } else { "is" };
+            let order = teller.in_order(&prefix[shown..]);
+            teller.say(format!("The longest beginning of a legal order that was found {how} {order}"));
+        }
+        if !quasi.out_of_reach.is_empty() {
+            let (left, behind) =
+                (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " behind that" });
+            teller.say(format!("No order was found for {left}{behind}"));
+        }
+        teller.say(format!("Of the factors: {}", quasi.more));
+        return teller.sentences;
+    }
+    let witness = Witness { order: prefix.clone(), together: together.clone(), permuted: Vec::new() };
+    let groups: Vec<&[OpId]> = witness.groups().collect();
+    let first = groups.len().saturating_sub(MOST_LISTED / 2);
+    let told = groups[first..].concat().into_iter().chain(open.iter().copied()).chain([*refused]);
+    let mut teller = Teller::of(history, told);
+    if groups.is_empty() {
+        let name = teller.name(*refused);
+        teller.say(format!("Before the return of {name}, nothing need have taken effect"));
+    } else {
+        let names: Vec<String> = groups[first..]
+            .iter()
+            .map(
+                |group| if group.len() > 1 { format!("{} together", teller.names(group)) } else { teller.names(group) },
+            )
+            .collect();
+        let (name, last) = (teller.name(*refused), if first > 0 { ", at last" } else { "" });
+        teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
+    }
+    let results: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    let name = teller.name(*refused);
+    teller.say(match (all_allowed, results.as_slice()) {
+        (true, []) => format!("But {name} could not have returned then, in whatever way the others did"),
+        (true, results) => {
+            format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
+        }
+        (false, []) => format!("But what {name} returned does not go with what the others did, in whatever way"),
+        (false, results) => format!(
+            "But {name} could not have returned that, in whatever way the others did, but {}",
+            alternatives(results)
+        ),
+    });
+    if !open.is_empty() {
+        let open = teller.names(open);
+        teller.say(format!("Open then, and tried as its partners: {open}"));
+    }
+    teller.sentences
+}
+
+/// An order in which an accepted history may have taken effect, in a sentence: its beginning, if it is long.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::verdict::Witness;
+/// use trueline::view::prose;
+///
+/// let mut builder = History::builder();
+/// builder.call(0, "read()")?;
+/// builder.call(1, "write(1)")?;
+/// builder.ret(1, "ok")?;
+/// builder.ret(0, "1")?;
+/// let witness = Witness::one_by_one(vec![OpId(1), OpId(0)]);
+/// assert_eq!(prose::tell_witness(&builder.finish(), &witness), ["It is as if all took effect in this order: write(1), read() -> 1."]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witness: &Witness) -> Vec<String> {
+    let name = |id: &OpId| {
+        let operation = &history[*id];
+        label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string))
+    };
+    let tell = |groups: &mut dyn Iterator<Item = &[OpId]>| -> String {
+        let (mut told, mut shown, mut left) = (Vec::new(), 0, 0);
+        for group in groups {
+            if shown >= MOST_LISTED {
+                left += group.len();
+                continue;
+            }
+            shown += group.len();
+            let names: Vec<String> = group.iter().map(name).collect();
+            told.push(if group.len() > 1 { format!("{} together", list(&names)) } else { names.concat() });
+        }
+        let rest = if left > 0 { format!(", and {left} more") } else { String::new() };
+        format!("{}{rest}", told.join(", "))
+    };
+    if witness.order.is_empty() {
+        return vec!["Nothing need have taken effect.".to_owned()];
+    }
+    let mut sentences = vec![format!("It is as if all took effect in this order: {}.", tell(&mut witness.groups()))];
+    if !witness.permuted.is_empty() {
+        let order = tell(&mut witness.permuted.chunks(1));
+        sentences.push(format!("That is not far from an order that the object allows: {order}."));
+    }
+    sentences
+}
+
+/// What was called, and what it returned if that says something.
+fn label(operation: &str, result: Option<String>) -> String {
+    let operation = shorten(&visible(operation));
+    match result.map(|result| shorten(&visible(&result))) {
+        Some(result) if !SILENT.contains(&result.as_str()) => format!("{operation} -> {result}"),
+        _ => operation,
+    }
 }
 
 struct Teller {
@@ -81,40 +259,57 @@ struct Label {
     place: String,
 }
 
+impl Label {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, short: String) -> Self {
+        let line = Line::new(history, id, false);
+        Self { short, is_unique: true, place: format!("of process {} ({})", line.process, line.place) }
+    }
+}
+
 impl Teller {
-    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>, object: ObjectKind) -> Self {
+    /// Tells of operations of a history.
+    fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, told: impl Iterator<Item = OpId>) -> Self {
         let mut labels: Vec<(OpId, Label)> = Vec::new();
-        let mut add = |id: OpId, operation: String, result: Option<String>| {
-            let operation = shorten(&visible(&operation));
-            let short = match result.map(|result| shorten(&visible(&result))) {
-                Some(result) if !SILENT.contains(&result.as_str()) => format!("{operation} -> {result}"),
-                _ => operation,
-            };
-            let line = Line::new(history, id, false);
-            let place = format!("of process {} ({})", line.process, line.place);
-            labels.push((id, Label { short, is_unique: true, place }));
-        };
-        for (member, left) in core.members.iter().zip(core.history.operations()) {
-            add(member.id, left.op.to_string(), left.outcome.result().map(ToString::to_string));
+        for id in told {
+            if labels.iter().all(|(other, _)| *other != id) {
+                let operation = &history[id];
+                let short = label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string));
+                labels.push((id, Label::new(history, id, short)));
+            }
         }
-        if let Some(first) = core.begins_behind.filter(|first| core.members.iter().all(|member| member.id != *first)) {
-            let operation = &history[first];
-            add(first, operation.op.to_string(), operation.outcome.result().map(ToString::to_string));
-        }
+        Self::with_labels(ObjectKind::Other, labels, HashSet::new())
+    }
+
+    fn with_labels(object: ObjectKind, mut labels: Vec<(OpId, Label)>, completed: HashSet<OpId>) -> Self {
         for at in 0..labels.len() {
             let short = labels[at].1.short.clone();
             labels[at].1.is_unique = labels.iter().filter(|(_, other)| other.short == short).count() == 1;
         }
-        let completed = core.members.iter().filter(|member| member.role == Role::Completed);
         Self {
             object,
             labels,
             introduced: HashSet::new(),
-            completed: completed.map(|member| member.id).collect(),
+            completed,
             has_said_which_states: false,
             sentences: Vec::new(),
             indent: String::new(),
         }
+    }
+
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>, object: ObjectKind) -> Self {
+        let mut labels: Vec<(OpId, Label)> = Vec::new();
+        let mut add = |id: OpId, operation: &Operation<Op, Ret>| {
+            let short = label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string));
+            labels.push((id, Label::new(history, id, short)));
+        };
+        for (member, left) in core.members.iter().zip(core.history.operations()) {
+            add(member.id, left);
+        }
+        if let Some(first) = core.begins_behind.filter(|first| core.members.iter().all(|member| member.id != *first)) {
+            add(first, &history[first]);
+        }
+        let completed = core.members.iter().filter(|member| member.role == Role::Completed);
+        Self::with_labels(object, labels, completed.map(|member| member.id).collect())
     }
 
     /// The operation, with its place if that is not known yet or needed to tell it from others.

@@ -34,8 +34,37 @@ pub fn render(report: &Report, style: Style) -> String {
     render_with(report, style, "")
 }
 
+/// Only why: the verdict, what was refused, the core if there is one, and the [explanation](Report::explanation).
+pub fn render_explanation(report: &Report, style: Style) -> String {
+    let mut out = render_head(report, style);
+    if let Some(story) = &report.core {
+        render_story(&mut out, story, style);
+    }
+    render_sentences(&mut out, report, style);
+    out
+}
+
 /// The report with a picture, in lines, below the reason.
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
+    let mut out = render_head(report, style);
+    out.push_str(picture);
+    match &report.finding {
+        Finding::Rejected(rejection) => match &rejection.quasi {
+            Some(quasi) => render_quasi(&mut out, rejection, quasi),
+            None => render_rejection(&mut out, rejection, style),
+        },
+        Finding::Stuck(stall) => render_stall(&mut out, stall),
+        Finding::Accepted | Finding::Unknown(_) => {}
+    }
+    if let Some(story) = &report.core {
+        render_story(&mut out, story, style);
+    }
+    render_sentences(&mut out, report, style);
+    out
+}
+
+/// The verdict, and the reason in one sentence.
+fn render_head(report: &Report, style: Style) -> String {
     let colour = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
@@ -57,25 +86,19 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
-    out.push_str(picture);
-    match &report.finding {
-        Finding::Rejected(rejection) => match &rejection.quasi {
-            Some(quasi) => render_quasi(&mut out, rejection, quasi),
-            None => render_rejection(&mut out, rejection, style),
-        },
-        Finding::Stuck(stall) => render_stall(&mut out, stall),
-        Finding::Accepted | Finding::Unknown(_) => {}
-    }
-    if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
-    }
-    if !report.explanation.is_empty() {
-        let _ = writeln!(out, "  {}", style.paint(BOLD, "why:"));
-        for sentence in &report.explanation {
-            wrap(&mut out, sentence);
-        }
-    }
     out
+}
+
+fn render_sentences(out: &mut String, report: &Report, style: Style) {
+    if report.explanation.is_empty() {
+        return;
+    }
+    if !matches!(report.finding, Finding::Accepted) {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, "why:"));
+    }
+    for sentence in &report.explanation {
+        wrap(out, sentence);
+    }
 }
 
 /// How wide the lines of an explanation are.
