@@ -254,6 +254,8 @@ pub enum Reason {
         what: Counted,
         /// What it is at first.
         initial: i64,
+        /// What they need it to be: at most, if they make it more, or at least, if they make it less.
+        needed: i64,
         /// What makes it more, or less, and needs it to be less, or more, before.
         users: Vec<OpId>,
         /// Whether they make it more.
@@ -360,7 +362,7 @@ impl<Ret> Argument<Ret> {
         Argument { object: self.object, proof: self.proof.map(&mut read) }
     }
 
-    /// Whether it speaks of what the object is, instead of all places of an operation.
+    /// Whether it is made of claims, instead of all places of an operation.
     pub fn is_specific(&self) -> bool {
         !matches!(self.proof.end, End::NoPlace(_))
     }

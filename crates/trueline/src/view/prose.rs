@@ -555,7 +555,8 @@ impl Teller {
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let (user, initial) = (self.name(first), shorten(&visible(initial)));
                 format!(
-                    "{user} could not have returned that at first, in the state {initial}, nor after any of the other calls"
+                    "{user} could not have returned that at first, in the state {initial}, \
+                     and nothing that was called could lead to a state in which it could"
                 )
             }
             Reason::NoMaker { needs, .. } => {
@@ -578,15 +579,16 @@ impl Teller {
                 }
             }
             Reason::Count(count) => self.count(count),
-            Reason::CountInAll { what, initial, users, is_more, others } => {
-                let (users, first) = (self.names(users), number(*what, *initial));
-                let change = change(*what, *is_more);
+            Reason::CountInAll { what, initial, needed, users, is_more, others } => {
+                let users = self.names(users);
+                let (worse, better) = changes(*what, !is_more);
                 let back = if others.is_empty() {
-                    "and nothing made up for it".to_owned()
+                    format!("nothing could have {better}")
                 } else {
-                    format!("and only {} could make up for it", self.names(others))
+                    format!("only {} could have {better}", self.names(others))
                 };
-                format!("{users} each {change}; at first there {} {first}, {back}", is_or_are(*what, *initial))
+                let needs = number(*what, *needed);
+                format!("{users} each needed {needs} and {worse}; {}{back}", at_first(*what, *initial))
             }
         }
     }
@@ -634,28 +636,20 @@ impl Teller {
     fn count(&mut self, count: &Count) -> String {
         let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
         let user = self.name(*user);
-        let (worse, better) =
-            if *too_little { ("took one away", "added one") } else { ("added one", "taken one away") };
+        let (worse, better) = changes(*what, *too_little);
         let needs = match what {
             Counted::Values if *needed == 0 => self.empty().to_owned(),
             what => format!("needs {}", number(*what, *needed)),
         };
-        let mut text = format!("{user} {needs}");
-        if *initial != 0 || *what == Counted::Total {
-            text.push_str(&format!("; at first there {} {}", is_or_are(*what, *initial), number(*what, *initial)));
-        }
+        let mut text = format!("{user} {needs}; {}", at_first(*what, *initial));
         if !before.is_empty() {
-            text.push_str(&format!("; {}{} {worse} before it", self.names(before), each(before)));
+            text.push_str(&format!("{}{} {worse} before it, and ", self.names(before), each(before)));
         }
         let others = self.others(&[], later, &user, "");
         if maybe.is_empty() {
-            text.push_str(&format!("; and nothing could have {better} before it{others}"));
+            text.push_str(&format!("nothing could have {better} before it{others}"));
         } else {
-            text.push_str(&format!(
-                "; and only {} could have {better}{} before it{others}",
-                self.names(maybe),
-                each(maybe)
-            ));
+            text.push_str(&format!("only {} could have {better} before it{others}", self.names(maybe)));
         }
         text
     }
@@ -754,21 +748,33 @@ fn number(what: Counted, number: i64) -> String {
     }
 }
 
-fn is_or_are(what: Counted, number: i64) -> &'static str {
-    if number == 1 || what == Counted::Total { "is" } else { "are" }
+/// What there was at first, if that is to be told.
+fn at_first(what: Counted, initial: i64) -> String {
+    match (what, initial) {
+        (Counted::Readers | Counted::Writers | Counted::Values, 0) => String::new(),
+        (Counted::Total, initial) => format!("it was {initial} at first, "),
+        (what, 1) => format!("there was {} at first, ", number(what, 1)),
+        (what, initial) => format!("there were {} at first, ", number(what, initial)),
+    }
 }
 
-/// What several operations do to a number.
-fn change(what: Counted, is_more: bool) -> &'static str {
-    match (what, is_more) {
-        (Counted::Permits, false) => "take a permit",
-        (Counted::Writers, true) => "need that there is no writer, and become one",
-        (Counted::Readers, false) => "end a reader",
-        (Counted::Writers, false) => "end a writer",
-        (Counted::Total, true) => "count one more",
-        (_, true) => "make one more",
-        (_, false) => "make one less",
-    }
+/// What makes a number worse, and what makes it better: if it is too little, or else if it is too much.
+fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
+    let (more, had_more) = match what {
+        Counted::Permits => ("gave one back", "given one back"),
+        Counted::Readers => ("took the lock to read", "taken the lock to read"),
+        Counted::Writers => ("took the lock to write", "taken the lock to write"),
+        Counted::Values => ("put one in", "put one in"),
+        Counted::Total => ("added one", "added one"),
+    };
+    let (less, had_less) = match what {
+        Counted::Permits => ("took one", "taken one"),
+        Counted::Readers => ("gave it back from reading", "given it back from reading"),
+        Counted::Writers => ("gave it back from writing", "given it back from writing"),
+        Counted::Values => ("took one out", "taken one out"),
+        Counted::Total => ("took one away", "taken one away"),
+    };
+    if too_little { (less, had_more) } else { (more, had_less) }
 }
 
 /// "1 permit", "2 permits".

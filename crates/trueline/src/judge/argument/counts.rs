@@ -109,9 +109,10 @@ impl Counts {
         let others: Vec<usize> = (0..known.count()).filter(|op| self.changes[*op].by == -sign).collect();
         let counted = |ops: &[usize]| i64::try_from(ops.len()).expect("few");
         let number = self.initial + sign * (counted(&users) - 1) - sign * counted(&others);
-        if needed.is_some_and(|needed| sign * number > sign * needed) {
+        if let Some(needed) = needed.filter(|needed| sign * number > sign * needed) {
             let (what, initial, is_more) = (self.what, self.initial, sign > 0);
-            let reason = Reason::CountInAll { what, initial, users: ids(users), is_more, others: ids(others) };
+            let (users, others) = (ids(users), ids(others));
+            let reason = Reason::CountInAll { what, initial, needed, users, is_more, others };
             proposals.push(Proposal::impossible(last, reason, &[]));
         }
     }

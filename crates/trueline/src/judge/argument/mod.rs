@@ -52,16 +52,32 @@ pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument
     let (object, rules) = read::read(spec, &core.history);
     let mut numbered = Numbered::new(spec, &core.history);
     let proof = argue(&mut Executions::new(&mut numbered, &core.history), object, rules);
+    let is_enough = |proof: &Proof<S::Ret>| !tells_little(proof) || core.history.len() == 1;
     let proof = match proof {
-        Some(proof) => proof,
-        None => {
-            let places = places::find(&mut Executions::new(&mut numbered, &core.history), (0, 0))?;
-            Proof { steps: Vec::new(), end: End::NoPlace(no_place(&numbered, &places)) }
+        Some(proof) if is_enough(&proof) => proof,
+        proof => {
+            let places = places::find(&mut Executions::new(&mut numbered, &core.history), (0, 0));
+            match (proof, places) {
+                // What it would have returned says more, if there are few states.
+                (Some(_), Some(places)) if places.are_few() => in_places(&numbered, &places),
+                (Some(proof), _) => proof,
+                (None, places) => in_places(&numbered, &places?),
+            }
         }
     };
     let mut argument = Argument { object, proof };
     renumber(&mut argument.proof, &|id| core.members[id.index()].id);
     Some(argument)
+}
+
+/// Whether it is only said that something is impossible.
+fn tells_little<Ret>(proof: &Proof<Ret>) -> bool {
+    let End::Impossible { reason: Reason::NoMaker { needs, .. }, .. } = &proof.end else { return false };
+    needs.is_empty() && proof.steps.is_empty()
+}
+
+fn in_places<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> Proof<S::Ret> {
+    Proof { steps: Vec::new(), end: End::NoPlace(no_place(numbered, places)) }
 }
 
 /// An argument that speaks of what the object is, checked; operations are numbered as in the core.

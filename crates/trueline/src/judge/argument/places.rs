@@ -30,6 +30,15 @@ pub(super) struct At {
     pub(super) then: Option<Option<Box<Places>>>,
 }
 
+impl Places {
+    /// Whether they can be told in a few sentences.
+    pub(super) fn are_few(&self) -> bool {
+        self.more == 0 && self.places.len() <= MOST_FEW && self.places.iter().all(|place| place.then.is_none())
+    }
+}
+
+/// The most places that are few.
+const MOST_FEW: usize = 4;
 /// The most configurations that are looked at for one operation.
 const MOST_CONFIGURATIONS: usize = 20_000;
 /// The most places that are told.

@@ -152,6 +152,10 @@ impl<S: SyncSpec> Graph<'_, '_, S> {
                 if !self.are_joined(op, other) || reached.iter().any(|(known, _)| *known == other) {
                     continue;
                 }
+                if needing.contains(&other) {
+                    // An odd cycle.
+                    return None;
+                }
                 reached.push((other, op));
                 match matching.partner(other) {
                     Some(partner) if self.needs(partner) => needing.push(partner),
