@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
+use trueline::verdict::ProgressVerdict;
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, json, prose, text};
 
@@ -275,6 +276,9 @@ impl<'a> Judge<'a> {
                         (None, None) => Vec::new(),
                     };
                     report = report.with_explanation(sentences);
+                }
+                if let (Wanted::Explanation, Some(ProgressVerdict::Rejected(evidence))) = (wanted, &progress) {
+                    report = report.with_explanation(prose::tell_progress(&judged.history(), evidence));
                 }
                 if let (Wanted::Explanation, Finding::Accepted, Some(witness)) =
                     (wanted, &report.finding, judged.judgement().verdict.witness())

@@ -7,8 +7,8 @@ use super::timeline::visible;
 use super::{Line, alternatives, shorten};
 use crate::history::{History, OpId, Operation};
 use crate::verdict::{
-    Argument, Before, Core, Count, Counted, End, Evidence, Ground, NoPlace, ObjectKind, Partners, Place, Proof, Reason,
-    Role, Unfit, WhyUnfit, Witness,
+    Argument, Before, Core, Count, Counted, End, Evidence, Ground, NoPlace, ObjectKind, Partners, Place,
+    ProgressEvidence, Proof, Reason, Role, Unfit, WhyUnfit, Witness,
 };
 
 /// Results that say nothing.
@@ -126,6 +126,33 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
     teller.sentences
 }
 
+/// Why executions of `history` that did not return should have.
+pub fn tell_progress<Op: Display, Ret: Display>(
+    history: &History<Op, Ret>,
+    evidence: &ProgressEvidence,
+) -> Vec<String> {
+    let ProgressEvidence { synchronisations, anticipated } = evidence;
+    let before: Vec<&Vec<OpId>> = synchronisations.iter().filter(|group| !anticipated.contains(group)).collect();
+    let first = before.len().saturating_sub(MOST_LISTED / 2);
+    let told = before[first..].iter().copied().chain(anticipated).flatten().copied();
+    let mut teller = Teller::of(history, told);
+    if !before.is_empty() {
+        let last = if first > 0 { ", at last" } else { "" };
+        let names: Vec<String> = before[first..].iter().map(|group| teller.group(group)).collect();
+        teller.say(format!("These may have taken effect{last}: {}", names.join(", then ")));
+    }
+    for group in anticipated {
+        let stuck: Vec<OpId> = group.iter().copied().filter(|op| history[*op].return_position().is_none()).collect();
+        let (names, stuck_names) = (teller.group(group), teller.names(&stuck));
+        teller.say(if stuck.len() == group.len() {
+            format!("Then {names} could take effect: so {stuck_names} should have returned")
+        } else {
+            format!("What returned needs {names}: so {stuck_names} should have returned too")
+        });
+    }
+    teller.sentences
+}
+
 /// What evidence says by itself, where there is no core and no argument: of synchronisations, and of orders that are not far
 /// from a legal one.
 pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
@@ -156,12 +183,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         let name = teller.name(*refused);
         teller.say(format!("Before the return of {name}, nothing need have taken effect"));
     } else {
-        let names: Vec<String> = groups[first..]
-            .iter()
-            .map(
-                |group| if group.len() > 1 { format!("{} together", teller.names(group)) } else { teller.names(group) },
-            )
-            .collect();
+        let names: Vec<String> = groups[first..].iter().map(|group| teller.group(group)).collect();
         let (name, last) = (teller.name(*refused), if first > 0 { ", at last" } else { "" });
         teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
     }
@@ -328,6 +350,12 @@ impl Teller {
             names.push(format!("{more} more"));
         }
         list(&names)
+    }
+
+    /// "a and b together".
+    fn group(&mut self, group: &[OpId]) -> String {
+        let names = self.names(group);
+        if group.len() > 1 { format!("{names} together") } else { names }
     }
 
     /// "each of a, b and c".

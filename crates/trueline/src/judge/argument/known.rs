@@ -235,6 +235,8 @@ pub(super) struct Prover<'e, 'm> {
 
 /// How often a pair may be taken in both orders, for one core.
 const MOST_SPLITS: u32 = 400;
+/// Of more operations, no pair is taken in both orders: that would take long, and be long to tell.
+const MOST_SPLIT: usize = 16;
 /// How many pairs may be taken in both orders within each other.
 const DEEPEST: u32 = 2;
 /// Arguments with more claims than this are not told.
@@ -255,7 +257,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         if let Some(proof) = self.saturate(&mut known) {
             return Some(proof);
         }
-        if depth == 0 {
+        if depth == 0 || known.count() > MOST_SPLIT {
             return None;
         }
         let mut best: Option<Proof<Ret>> = None;
