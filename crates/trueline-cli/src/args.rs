@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl
   trueline check --spec cas-register:0 --timeout 10s --json recorded/
+  trueline explain --spec queue history.jsonl
   trueline view --spec queue history.jsonl --output history.html
   trueline test ms-queue --threads 4 --ops 200 --runs 1000
   trueline explore treiber-stack --calls 2*2+4
@@ -37,7 +38,7 @@ Examples:
   trueline check --spec register:0 --json recorded/     every history below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
-  trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on
+  trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on, and why
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
   trueline check --spec quasi-queue:2 d.jsonl           not linearizable, but not far from it
@@ -51,6 +52,15 @@ A file holds JSON lines, of events or of whole operations:
 or a history in one of the other formats that --format names, or one that --map describes;
 all of them may be compressed by gzip or zstd. Of a directory, files that end in .jsonl, .json
 and .edn are read, and those in .log and .txt that look like histories.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  trueline explain --spec queue history.jsonl           why it is not linearizable, in words
+  trueline explain --spec register:0 --json history.jsonl
+
+It says which operation had to come before which, because it returned before the other was called or
+because of what they put in, took out or saw, until there is no order left. Every sentence has been
+checked against all orders of the operations that it is about.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -213,6 +223,11 @@ pub(crate) enum Command {
     /// Judges recorded histories.
     #[command(before_help = CHECK_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     Check(Box<CheckArgs>),
+    /// Tells in words why a recorded history is not linearizable.
+    #[command(before_help = EXPLAIN_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
+    #[command(mut_arg("view", |arg| arg.hide(true)), mut_arg("ascii", |arg| arg.hide(true)))]
+    #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
+    Explain(Box<CheckArgs>),
     /// Draws a recorded history: who called what when, an order that works, and where none does.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]

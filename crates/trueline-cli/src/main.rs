@@ -19,6 +19,7 @@ use args::{Cli, Command};
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Check(args) => cmd::check::run(&args),
+        Command::Explain(args) => cmd::check::explain(&args),
         Command::View(args) => cmd::view::run(&args),
         Command::Test(args) => cmd::test::run(&args),
         Command::Explore(args) => cmd::explore::run(&args),

@@ -1,4 +1,4 @@
-//! `trueline check`: reads histories and judges them, one after another.
+//! `trueline check`: reads histories and judges them, one after another. `trueline explain` says why.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -10,8 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
+use trueline::verdict::ProgressVerdict;
 use trueline::view::text::Style;
-use trueline::view::{Finding, Report, Timeline, json, text};
+use trueline::view::{Finding, Report, Timeline, json, prose, text};
 
 use super::picture;
 use crate::args::{CheckArgs, Criterion};
@@ -23,6 +24,24 @@ use crate::{cancel, ci};
 const LONG: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &CheckArgs) -> ExitCode {
+    let wanted = match &args.view {
+        Some(_) => Wanted::Everything,
+        None if args.json || args.quiet => Wanted::Report,
+        None => Wanted::Excerpt,
+    };
+    run_for(args, wanted)
+}
+
+/// Judges as `check` does, and says why instead of drawing it.
+pub(crate) fn explain(args: &CheckArgs) -> ExitCode {
+    if args.view.is_some() {
+        output::error("--view is for `trueline check`; leave it out, or use that");
+        return ExitCode::from(2);
+    }
+    run_for(args, Wanted::Explanation)
+}
+
+fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
     let judge = match Judge::new(args) {
         Ok(judge) => judge,
         Err(fault) => {
@@ -48,11 +67,6 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
             output::note(format_args!("{path}: passed over, it does not look like a history; name it to have it read"));
         }
     }
-    let wanted = match &args.view {
-        Some(_) => Wanted::Everything,
-        None if args.json || args.quiet => Wanted::Report,
-        None => Wanted::Excerpt,
-    };
     let progress = progress(inputs.len());
     let mut tally = Tally::default();
     let mut all = Vec::new();
@@ -61,7 +75,7 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         progress.set_message(input.name());
         let judged = judge.judge(&input, wanted);
         tally.count(&judged);
-        let written = progress.suspend(|| print(&judged, args));
+        let written = progress.suspend(|| print(&judged, args, wanted));
         if let (Some(path), Judged::Report(_, Some(timeline))) = (&args.view, &judged) {
             if let Err(fault) = picture::write(path, timeline, args) {
                 output::error(fault);
@@ -190,6 +204,8 @@ pub(crate) enum Judged {
 pub(super) enum Wanted {
     /// Nothing.
     Report,
+    /// Why, in words, and nothing to be drawn.
+    Explanation,
     /// What is near the problem, to be drawn in a terminal.
     Excerpt,
     /// All there is to draw.
@@ -238,15 +254,39 @@ impl<'a> Judge<'a> {
                     }
                 }
                 let mut core = None;
-                if (args.core && !args.quiet) || wanted == Wanted::Everything {
-                    let limits = Limits::new().time(args.core_timeout).memory(args.memory);
+                let is_told = (args.core || wanted == Wanted::Explanation) && !args.quiet;
+                let limits = Limits::new().time(args.core_timeout).memory(args.memory);
+                if is_told {
+                    if let Some((found, argument)) = spec.explain(&judged, &limits) {
+                        let history = judged.history();
+                        report = report.with_core(&history, &found);
+                        if let Some(argument) = argument {
+                            report = report.with_explanation(prose::tell(&history, &found, &argument));
+                        }
+                        core = Some(found);
+                    }
+                } else if wanted == Wanted::Everything {
                     core = spec.shrink(&judged, &limits);
                 }
-                if let (Some(core), true) = (&core, args.core) {
-                    report = report.with_core(&judged.history(), core);
+                if let (true, None, Finding::Rejected(_)) = (is_told, &core, &report.finding) {
+                    let history = judged.history();
+                    let sentences = match (spec.partners(&judged), judged.judgement().verdict.evidence()) {
+                        (Some(partners), _) => prose::tell_partners(&history, &partners),
+                        (None, Some(evidence)) => prose::tell_evidence(&history, evidence),
+                        (None, None) => Vec::new(),
+                    };
+                    report = report.with_explanation(sentences);
+                }
+                if let (Wanted::Explanation, Some(ProgressVerdict::Rejected(evidence))) = (wanted, &progress) {
+                    report = report.with_explanation(prose::tell_progress(&judged.history(), evidence));
+                }
+                if let (Wanted::Explanation, Finding::Accepted, Some(witness)) =
+                    (wanted, &report.finding, judged.judgement().verdict.witness())
+                {
+                    report = report.with_explanation(prose::tell_witness(&judged.history(), witness));
                 }
                 let is_drawn = match wanted {
-                    Wanted::Report => false,
+                    Wanted::Report | Wanted::Explanation => false,
                     Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
                     Wanted::Everything => true,
                 };
@@ -258,7 +298,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-pub(super) fn print(judged: &Judged, args: &CheckArgs) -> Written {
+pub(super) fn print(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Written {
     if let Some(annotation) = ci::annotation(judged).filter(|_| args.github) {
         let written = output::stdout(|out| writeln!(out, "{annotation}"));
         if written != Written::All {
@@ -279,6 +319,9 @@ pub(super) fn print(judged: &Judged, args: &CheckArgs) -> Written {
         }
         Judged::Report(..) if args.quiet => Written::All,
         Judged::Report(report, _) if args.json => output::stdout(|out| writeln!(out, "{}", json::render(report))),
+        Judged::Report(report, _) if wanted == Wanted::Explanation => {
+            output::stdout(|out| out.write_all(text::render_explanation(report, Style::Ansi).as_bytes()))
+        }
         Judged::Report(report, timeline) => {
             // An accepted history is not drawn here, even if it is elsewhere.
             let timeline = timeline.as_ref().filter(|timeline| timeline.problem.is_some());

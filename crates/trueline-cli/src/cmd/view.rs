@@ -33,7 +33,7 @@ fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
     }
     let judged = judge.judge(&inputs.remove(0), Wanted::Everything);
     let Judged::Report(_, Some(timeline)) = &judged else {
-        let _ = check::print(&judged, args);
+        let _ = check::print(&judged, args, Wanted::Everything);
         return Err(None);
     };
     if !in_terminal {

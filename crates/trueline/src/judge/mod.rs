@@ -17,11 +17,13 @@
 //! | [`queue_lowe`] | complete histories of queues | refuses the rest |
 //! | [`compete`] | not knowing which | a single core |
 //!
-//! [`shrink`] reduces a history that was rejected to the few operations that this rests on. [`sync`] judges objects whose
+//! [`shrink`] reduces a history that was rejected to the few operations that this rests on, and [`argument`] says why these
+//! have no order. [`sync`] judges objects whose
 //! operations wait for each other, [`interval`] those whose operations take effect in several steps, and [`quasi`] whether
 //! operations are not far out of order.
 
 mod algorithm;
+pub mod argument;
 pub mod auto;
 pub mod bounded;
 pub mod brute;

@@ -32,9 +32,9 @@ use std::hash::Hash;
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{self, Budget, Config};
+use crate::judge::{self, Budget, Config, argument};
 use crate::spec::Spec;
-use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Witness};
+use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
 pub use quasi::{NoFactors, QuasiFactors};
 pub use sequential::{Choose, NamedObject};
@@ -259,6 +259,51 @@ impl NamedSpec {
         self.family.shrink(judged.history.as_ref(), limits)
     }
 
+    /// The few operations that a rejection rests on, and why they have no order ([`judge::argument`]), if they are not too
+    /// many to tell; `None` if the history was not rejected, or has no core.
+    ///
+    /// ```
+    /// use trueline::history::codec::jsonl;
+    /// use trueline::judge::{Config, shrink::Limits};
+    /// use trueline::named::{self, Options};
+    /// use trueline::view::prose;
+    ///
+    /// let history = jsonl::read(&br#"
+    ///     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
+    ///     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
+    ///     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
+    /// "#[..])?;
+    /// let spec = named::spec("queue", Options::new())?;
+    /// let judged = spec.judge(history, &Config::new())?;
+    /// let (core, argument) = spec.explain(&judged, &Limits::new()).expect("2 was not first");
+    /// let sentences = prose::tell(&judged.history(), &core, &argument.expect("it is small"));
+    /// assert_eq!(
+    ///     sentences[0],
+    ///     "enqueue(1) of process 0 (line 2) returned before enqueue(2) of process 0 (line 3) was called."
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn explain(
+        &self,
+        judged: &NamedJudgement,
+        limits: &Limits,
+    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+        self.family.explain(judged.history.as_ref(), limits)
+    }
+
+    /// Why executions that synchronise in pairs cannot all have had partners ([`judge::sync::partners`]), if they do and that
+    /// is why the history was rejected.
+    ///
+    /// # Panics
+    /// If it was judged by another specification.
+    pub fn partners(&self, judged: &NamedJudgement) -> Option<Partners> {
+        let evidence = judged.judgement.verdict.evidence()?;
+        self.family.partners(judged.history.as_ref(), evidence)
+    }
+
     /// The states that the last operations of a linearization of `judged` pass ([`judge::states`]): of the one that its
     /// verdict has, or of another, which is given.
     ///
@@ -352,6 +397,9 @@ trait SyncFamily: Debug + Send + Sync + 'static {
         until: Option<u32>,
     ) -> Vec<Passed>;
 
+    /// Why there are too few partners.
+    fn partners(&self, history: &History<Self::Op, Self::Ret>, evidence: &Evidence<String>) -> Option<Partners>;
+
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
 
     fn read_ret(&self, record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
@@ -386,6 +434,18 @@ trait AnyFamily: Debug + Send + Sync {
         false
     }
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
+    /// Why there are too few partners.
+    fn partners(&self, _judged: &dyn Recorded, _evidence: &Evidence<String>) -> Option<Partners> {
+        None
+    }
+    /// The core, and why it has no order.
+    fn explain(
+        &self,
+        _judged: &dyn Recorded,
+        _limits: &Limits,
+    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+        None
+    }
     /// The states that a linearization passes; events from `until` on have not happened.
     fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed>;
     /// Why an operation cannot be read, if it cannot.
@@ -445,6 +505,12 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
         let Synchronised(history) =
             judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
         self.0.states(history, linearization, until)
+    }
+
+    fn partners(&self, judged: &dyn Recorded, evidence: &Evidence<String>) -> Option<Partners> {
+        let Synchronised(history) =
+            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
+        self.0.partners(history, evidence)
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
@@ -533,6 +599,18 @@ impl<F: Family> AnyFamily for F {
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
         Some(core.map(show::<F>))
+    }
+
+    fn explain(
+        &self,
+        judged: &dyn Recorded,
+        limits: &Limits,
+    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+        let Typed { history, evidence } =
+            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
+        let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
+        let argument = argument::of_core(self.spec(), &core).map(|argument| argument.map(F::show_ret));
+        Some((core.map(show::<F>), argument))
     }
 
     fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {

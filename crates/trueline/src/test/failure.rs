@@ -10,10 +10,10 @@ use super::token::Token;
 use crate::drive::Call;
 use crate::history::{History, OpId, Record, Value};
 use crate::judge::shrink::{self, Limits};
-use crate::judge::{self, Config, check, sync};
-use crate::verdict::{Core, Judgement, Passed, ProgressVerdict};
+use crate::judge::{self, Config, argument, check, sync};
+use crate::verdict::{Argument, Core, Judgement, Passed, ProgressVerdict};
 use crate::view::timeline::{Label, visible};
-use crate::view::{Report, Timeline, columns, html, text};
+use crate::view::{Report, Timeline, columns, html, prose, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,17 +148,19 @@ fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
     let limits = Limits::new().time(TIME_FOR_CORE);
     let is_drawn = plan.options.pages.is_some();
-    type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Core<Record, String>>, Vec<Passed>);
-    let (spec, judgement, history, core, states): Judged<'_> = match &*plan.judge {
+    type Argued = (Core<Record, String>, Option<Argument<String>>);
+    type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Argued>, Vec<Passed>);
+    let (spec, judgement, history, argued, states): Judged<'_> = match &*plan.judge {
         Judge::Model(spec) => {
             let judgement = check(spec, seen, &config);
             let order = judgement.verdict.linearization().filter(|_| is_drawn).map(|linearization| linearization.order);
             let states = order.map_or_else(Vec::new, |order| judge::states(spec, seen, &order));
-            let core = judgement
-                .verdict
-                .evidence()
-                .map(|evidence| shrink::core(spec, seen, evidence, &limits).map(|history| show(&plan.raw(history))));
-            ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), core, states)
+            let argued = judgement.verdict.evidence().map(|evidence| {
+                let core = shrink::core(spec, seen, evidence, &limits);
+                let argument = argument::of_core(spec, &core).map(|argument| argument.map(show_result));
+                (core.map(|history| show(&plan.raw(history))), argument)
+            });
+            ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), argued, states)
         }
         Judge::Synchronising(spec) => {
             let judgement = sync::judge(spec, seen, &config);
@@ -170,9 +172,9 @@ fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
         #[cfg(feature = "named")]
         Judge::Named(spec) => {
             let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
-            let core = spec.shrink(&judged, &limits);
+            let argued = spec.explain(&judged, &limits);
             let states = if is_drawn { spec.states(&judged, None) } else { Vec::new() };
-            (spec.name(), judged.judgement().clone(), judged.history(), core, states)
+            (spec.name(), judged.judgement().clone(), judged.history(), argued, states)
         }
     };
     let sizes = (history.len(), history.pending());
@@ -180,10 +182,13 @@ fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
     let mut members = Vec::new();
     let mut timeline = is_drawn.then(|| {
         let timeline = Timeline::new(&history, Label::of_record).with_judgement(&judgement).with_states(states);
-        core.iter().fold(timeline, Timeline::with_core)
+        argued.iter().fold(timeline, |timeline, (core, _)| timeline.with_core(core))
     });
-    if let Some(core) = &core {
+    if let Some((core, argument)) = &argued {
         report = report.with_core(&history, core);
+        if let Some(argument) = argument {
+            report = report.with_explanation(prose::tell(&history, core, argument));
+        }
         members.extend(core.told().map(|member| member.id));
         members.extend(core.begins_behind);
     }
@@ -202,8 +207,11 @@ fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
 
 /// The history with results as a person reads them.
 fn show(history: &History<Record, Value>) -> History<Record, String> {
-    let show = |value: &Value| if value.is_null() { "-".to_owned() } else { value.to_string() };
-    history.map(|operation| (operation.op.clone(), operation.outcome.map(show)))
+    history.map(|operation| (operation.op.clone(), operation.outcome.map(show_result)))
+}
+
+fn show_result(value: &Value) -> String {
+    if value.is_null() { "-".to_owned() } else { value.to_string() }
 }
 
 fn render(

@@ -1,5 +1,6 @@
 //! What a checker answers: never a `bool`, never an error.
 
+mod argument;
 mod core;
 mod passed;
 mod quasi;
@@ -8,10 +9,11 @@ mod sync;
 use std::fmt;
 use std::time::Duration;
 
+pub use argument::{Argument, Before, Count, Counted, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
 pub use core::{Core, Member, Role, Weakening};
 pub use passed::Passed;
 pub use quasi::{MoreFactor, QuasiEvidence};
-pub use sync::{ProgressEvidence, ProgressVerdict, Synchronisations};
+pub use sync::{Partners, ProgressEvidence, ProgressVerdict, Synchronisations, Unfit, WhyUnfit};
 
 use crate::history::OpId;
 

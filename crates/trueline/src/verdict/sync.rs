@@ -40,3 +40,34 @@ pub struct ProgressEvidence {
     /// synchronisation linearisation there are such.
     pub anticipated: Synchronisations,
 }
+
+/// Why executions that returned cannot all have had partners: they need more than there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partners {
+    /// Executions that have returned, each of which had a partner of its own.
+    pub needing: Vec<OpId>,
+    /// All executions that may have been that of one of them: they overlapped and fit. They are fewer.
+    pub partners: Vec<OpId>,
+    /// If there are none: some that come near, and why they are none.
+    pub unfit: Vec<Unfit>,
+}
+
+/// An execution that may not have been another's partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The execution.
+    pub op: OpId,
+    /// Why not.
+    pub why: WhyUnfit,
+}
+
+/// Why an execution may not have been another's partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WhyUnfit {
+    /// It had returned before the other was called.
+    TooEarly,
+    /// It was called when the other had returned.
+    TooLate,
+    /// They overlapped, but do not have the results that they would have.
+    Result,
+}

@@ -19,6 +19,9 @@ use crate::history::Value;
 /// a file; `begins_behind` (`process`, `operation`, `result` and `place`), if there is an operation such that nothing
 /// that returned before its call matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
 /// not decided, 0 if it is minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
+///
+/// If an explanation was asked for, and there is one, `explanation` is a list of sentences; what is said of a case begins with
+/// spaces.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");
@@ -41,6 +44,10 @@ pub fn render(report: &Report) -> String {
     if let Some(story) = &report.core {
         out.push_str(r#","core":"#);
         render_story(&mut out, story);
+    }
+    if !report.explanation.is_empty() {
+        let sentences: Vec<String> = report.explanation.iter().map(|sentence| string(sentence).to_string()).collect();
+        let _ = write!(out, r#","explanation":[{}]"#, sentences.join(","));
     }
     out.push('}');
     out

@@ -6,6 +6,7 @@
 pub mod columns;
 pub mod html;
 pub mod json;
+pub mod prose;
 pub mod svg;
 pub mod terminal;
 pub mod text;
@@ -41,6 +42,8 @@ pub struct Report {
     pub finding: Finding,
     /// The few operations that a rejection rests on, if they were asked for.
     pub core: Option<Story>,
+    /// Why it was rejected, sentence by sentence, if that was asked for: see [`prose`]. What is said of a case is indented.
+    pub explanation: Vec<String>,
 }
 
 /// A verdict, ready to be shown.
@@ -293,7 +296,16 @@ impl Report {
             Verdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
         let stats = judgement.stats.clone();
-        Self { file: file.into(), spec: spec.into(), operations, pending, stats, finding, core: None }
+        Self {
+            file: file.into(),
+            spec: spec.into(),
+            operations,
+            pending,
+            stats,
+            finding,
+            core: None,
+            explanation: Vec::new(),
+        }
     }
 
     /// The report with what should have returned, if a `history` that was accepted is stuck.
@@ -316,6 +328,13 @@ impl Report {
     #[must_use]
     pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
         self.core = Some(Story::new(history, core));
+        self
+    }
+
+    /// The report with an explanation: [`prose`] has the words.
+    #[must_use]
+    pub fn with_explanation(mut self, sentences: Vec<String>) -> Self {
+        self.explanation = sentences;
         self
     }
 

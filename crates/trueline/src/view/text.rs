@@ -34,8 +34,37 @@ pub fn render(report: &Report, style: Style) -> String {
     render_with(report, style, "")
 }
 
+/// Only why: the verdict, what was refused, the core if there is one, and the [explanation](Report::explanation).
+pub fn render_explanation(report: &Report, style: Style) -> String {
+    let mut out = render_head(report, style);
+    if let Some(story) = &report.core {
+        render_story(&mut out, story, style);
+    }
+    render_sentences(&mut out, report, style);
+    out
+}
+
 /// The report with a picture, in lines, below the reason.
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
+    let mut out = render_head(report, style);
+    out.push_str(picture);
+    match &report.finding {
+        Finding::Rejected(rejection) => match &rejection.quasi {
+            Some(quasi) => render_quasi(&mut out, rejection, quasi),
+            None => render_rejection(&mut out, rejection, style),
+        },
+        Finding::Stuck(stall) => render_stall(&mut out, stall),
+        Finding::Accepted | Finding::Unknown(_) => {}
+    }
+    if let Some(story) = &report.core {
+        render_story(&mut out, story, style);
+    }
+    render_sentences(&mut out, report, style);
+    out
+}
+
+/// The verdict, and the reason in one sentence.
+fn render_head(report: &Report, style: Style) -> String {
     let colour = match &report.finding {
         Finding::Accepted => GREEN,
         Finding::Rejected(_) | Finding::Stuck(_) => RED,
@@ -57,19 +86,42 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
-    out.push_str(picture);
-    match &report.finding {
-        Finding::Rejected(rejection) => match &rejection.quasi {
-            Some(quasi) => render_quasi(&mut out, rejection, quasi),
-            None => render_rejection(&mut out, rejection, style),
-        },
-        Finding::Stuck(stall) => render_stall(&mut out, stall),
-        Finding::Accepted | Finding::Unknown(_) => {}
-    }
-    if let Some(story) = &report.core {
-        render_story(&mut out, story, style);
-    }
     out
+}
+
+fn render_sentences(out: &mut String, report: &Report, style: Style) {
+    if report.explanation.is_empty() {
+        return;
+    }
+    if !matches!(report.finding, Finding::Accepted) {
+        let _ = writeln!(out, "  {}", style.paint(BOLD, "why:"));
+    }
+    for sentence in &report.explanation {
+        wrap(out, sentence);
+    }
+}
+
+/// How wide the lines of an explanation are.
+const WIDTH: usize = 110;
+
+/// Writes a sentence in lines; it is indented by what it begins with, and a little more from its second line on.
+fn wrap(out: &mut String, sentence: &str) {
+    let indent = 4 + sentence.chars().take_while(|c| *c == ' ').count();
+    let mut width = 0;
+    for word in sentence.split(' ').filter(|word| !word.is_empty()) {
+        let length = word.chars().count();
+        if width == 0 {
+            let _ = write!(out, "{:indent$}{word}", "");
+            width = indent + length;
+        } else if width + 1 + length > WIDTH {
+            let _ = write!(out, "\n{:1$}{word}", "", indent + 2);
+            width = indent + 2 + length;
+        } else {
+            let _ = write!(out, " {word}");
+            width += 1 + length;
+        }
+    }
+    out.push('\n');
 }
 
 fn render_story(out: &mut String, story: &Story, style: Style) {

@@ -17,6 +17,7 @@ mod greedy;
 mod matching;
 mod numbered;
 mod pairs;
+mod partners;
 mod search;
 mod states;
 mod task;
@@ -24,6 +25,7 @@ mod two_step;
 
 use std::time::Instant;
 
+pub use partners::partners;
 pub use search::Discipline;
 pub use states::states;
 pub use two_step::{Step, TwoStep, TwoStepState};

@@ -15,7 +15,7 @@ use crate::spec::sync::{
     TerminatingQueueRet, TerminatingQueues, TerminatingQueuesOp, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger,
     TwoFamilies, TwoFamiliesOp,
 };
-use crate::verdict::{Judgement, Passed, ProgressVerdict, Witness};
+use crate::verdict::{Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
 /// A number from 0 on.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
@@ -96,7 +96,7 @@ where
 /// The families: for each its specification, and how operations and results are read and shown; before all of them, what
 /// specifies and judges them.
 macro_rules! families {
-    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr, $partners:expr, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
             #[derive(Debug)]
             pub(super) struct $family(pub(super) $spec);
@@ -130,6 +130,19 @@ macro_rules! families {
                         Option<u32>,
                     ) -> Vec<Passed> = $states;
                     states(&self.0, history, linearization, until)
+                }
+
+                fn partners(
+                    &self,
+                    history: &History<Self::Op, Self::Ret>,
+                    evidence: &Evidence<String>,
+                ) -> Option<Partners> {
+                    let partners: fn(
+                        &$spec,
+                        &History<Self::Op, Self::Ret>,
+                        &Evidence<String>,
+                    ) -> Option<Partners> = $partners;
+                    partners(&self.0, history, evidence)
                 }
 
                 fn read_op(
@@ -175,7 +188,7 @@ macro_rules! families {
 }
 
 families! {
-    SyncSpec, sync, SyncAlgorithm::Auto, sync::states, together;
+    SyncSpec, sync, SyncAlgorithm::Auto, sync::states, sync::partners, together;
     ChannelFamily: Channel<Value>,
         |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
     BroadcastFamily: Broadcast<Value>,
@@ -370,7 +383,7 @@ families! {
 
 families! {
     // The steps of a witness do not say who ends in them, so that states are not told.
-    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new(), |_, _| None;
+    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new(), |_, _, _| None, |_, _| None;
     SignalFamily: Signal,
         |name, _, record| {
             without_key(record)?;

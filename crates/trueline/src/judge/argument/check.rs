@@ -1,0 +1,102 @@
+//! Whether an argument is right, whoever made it.
+//!
+//! Real time is looked up in the history. What is said of values is compared with all legal orders of the core's
+//! operations, one after the other: this knows nothing of how an argument is made.
+
+use super::executions::{Executions, Mask, bit, ops};
+use super::known::{Conclusion, holds};
+use crate::history::OpId;
+use crate::verdict::{Before, End, Ground, Proof};
+
+/// Whether each claim of a proof holds, and they leave no order; operations are numbered as in the core.
+pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, proof: &Proof<Ret>) -> bool {
+    is_right_with(executions, &mut Vec::new(), proof)
+}
+
+fn is_right_with<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, proof: &Proof<Ret>) -> bool {
+    let length = claims.len();
+    let is_right = steps_are_right(executions, claims, proof) && end_is_right(executions, claims, &proof.end);
+    claims.truncate(length);
+    is_right
+}
+
+fn steps_are_right<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, proof: &Proof<Ret>) -> bool {
+    for step in &proof.steps {
+        let is_right = match &step.ground {
+            Ground::RealTime => executions.real_time[step.claim.second.index()] & bit(step.claim.first.index()) != 0,
+            Ground::Value { given, .. } => {
+                follow(executions.count, claims, given) && holds(executions, Conclusion::Before(step.claim), given)
+            }
+        };
+        if !is_right {
+            return false;
+        }
+        claims.push(step.claim);
+    }
+    true
+}
+
+fn end_is_right<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, end: &End<Ret>) -> bool {
+    match end {
+        End::Circle(circle) => {
+            let mut next = circle.iter().cycle().skip(1);
+            let is_closed = circle.iter().all(|first| {
+                let second = *next.next().expect("a circle goes on");
+                claims.contains(&Before { first: *first, second })
+            });
+            is_closed && leave_nothing(executions, claims)
+        }
+        End::Impossible { op, given, .. } => {
+            follow(executions.count, claims, given)
+                && holds(executions, Conclusion::Impossible(*op), given)
+                && leave_nothing(executions, claims)
+        }
+        End::Cases { assumed, yes, no } => {
+            let Before { first, second } = *assumed;
+            // One of them is so only if both took effect.
+            let mut is_right = [first, second].into_iter().all(|op| is_certain(executions, claims, op));
+            for (assumed, proof) in [(*assumed, yes), (Before { first: second, second: first }, no)] {
+                claims.push(assumed);
+                is_right = is_right && is_right_with(executions, claims, proof);
+                claims.pop();
+            }
+            is_right
+        }
+        // Told as it was found, by trying: there is nothing in it that does not come from there.
+        End::NoPlace(_) => true,
+    }
+}
+
+/// Whether claims follow from others, because before is transitive.
+fn follow(count: usize, claims: &[Before], given: &[Before]) -> bool {
+    let before = closure(count, claims);
+    given.iter().all(|claim| before[claim.second.index()] & bit(claim.first.index()) != 0)
+}
+
+fn closure(count: usize, claims: &[Before]) -> Vec<Mask> {
+    let mut before = vec![0; count];
+    loop {
+        let earlier = before.clone();
+        for claim in claims {
+            before[claim.second.index()] |= bit(claim.first.index()) | before[claim.first.index()];
+        }
+        if before == earlier {
+            return before;
+        }
+    }
+}
+
+fn is_certain(executions: &Executions<'_>, claims: &[Before], op: OpId) -> bool {
+    let before = closure(executions.count, claims);
+    let completed = executions.completed;
+    completed & bit(op.index()) != 0 || ops(completed).any(|other| before[other] & bit(op.index()) != 0)
+}
+
+/// Whether no execution keeps to the claims.
+fn leave_nothing(executions: &mut Executions<'_>, claims: &[Before]) -> bool {
+    let mut query = executions.any();
+    for claim in claims {
+        query.with(claim.first.index(), claim.second.index());
+    }
+    executions.exists(&query) == Some(false)
+}

@@ -1,0 +1,169 @@
+//! Any object: an operation needs a state, which some operations bring about and others undo.
+//!
+//! All is read off the steps of the specification in the states that the core's operations may lead to. A *maker* leads to
+//! a state that is needed from one that is not; a *spoiler* never leaves one that is needed. Between a spoiler and whatever
+//! needs the state there is a maker. Of registers, makers are the writes of the value, as in the zones of the monitors
+//! (`judge/monitor/zones.rs`); of locks, they are releases.
+
+use super::executions::{Executions, Mask, bit, ops};
+use super::known::{Known, Proposal, Rule, id, ids};
+use crate::verdict::Reason;
+
+/// The rules for states that are needed.
+#[derive(Debug)]
+pub(super) struct Conditions {
+    /// By operation.
+    users: Vec<User>,
+    /// The first state, in words.
+    first: String,
+}
+
+/// What an operation needs.
+#[derive(Debug)]
+struct User {
+    needs: Vec<String>,
+    /// Whether the first state is one.
+    at_first: bool,
+    makers: Mask,
+    spoilers: Mask,
+    /// The spoilers, and itself if it is one, that need no less.
+    consumers: Mask,
+}
+
+/// The most states that are described.
+const MOST_DESCRIBED: usize = 3;
+
+impl Conditions {
+    pub(super) fn new(executions: &mut Executions<'_>) -> Self {
+        let mut states: Vec<u32> = executions.passed().into_iter().map(|(_, state)| state).collect();
+        states.sort_unstable();
+        states.dedup();
+        let count = executions.count;
+        // By operation and state: whether it is possible.
+        let needed: Vec<Vec<bool>> =
+            (0..count).map(|op| states.iter().map(|state| !executions.next(*state, op).is_empty()).collect()).collect();
+        let users = (0..count).map(|op| User::new(executions, &states, &needed, op)).collect();
+        Self { users, first: executions.describe(0) }
+    }
+}
+
+impl User {
+    fn new(executions: &mut Executions<'_>, states: &[u32], needed: &[Vec<bool>], op: usize) -> Self {
+        let own = &needed[op];
+        let is_needed = |state: &u32| states.binary_search(state).is_ok_and(|place| own[place]);
+        let mut user = Self { needs: Vec::new(), at_first: is_needed(&0), makers: 0, spoilers: 0, consumers: 0 };
+        if own.iter().all(|needed| *needed) {
+            return user;
+        }
+        let described: Vec<u32> = states.iter().copied().filter(is_needed).collect();
+        if described.len() <= MOST_DESCRIBED {
+            user.needs = described.into_iter().map(|state| executions.describe(state)).collect();
+        }
+        for other in 0..executions.count {
+            let (mut makes, mut keeps, mut is_possible) = (false, false, false);
+            for (state, was_needed) in states.iter().zip(own) {
+                for next in executions.next(*state, other) {
+                    is_possible = true;
+                    makes |= !was_needed && is_needed(&next);
+                    keeps |= is_needed(&next);
+                }
+            }
+            let spoils = is_possible && !keeps;
+            let needs_it = needed[other].iter().zip(own).all(|(theirs, own)| *own || !theirs);
+            user.makers |= if makes && other != op { bit(other) } else { 0 };
+            user.spoilers |= if spoils && other != op { bit(other) } else { 0 };
+            user.consumers |= if spoils && needs_it { bit(other) } else { 0 };
+        }
+        user
+    }
+
+    /// Those that need a state and undo it are more than it can be brought about.
+    fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
+        let Self { needs, at_first, makers, consumers, .. } = self;
+        let (needs, at_first) = (needs.clone(), *at_first);
+        let chances = |makers: Mask| makers.count_ones() + u32::from(at_first);
+        let certain: Vec<usize> = ops(*consumers).filter(|other| known.is_certain(*other)).collect();
+        if certain.contains(&op) && certain.len() > chances(*makers) as usize {
+            let (used, makers) = (ids(certain), ids(ops(*makers)));
+            let reason = Reason::UsedTooOften { needs: needs.clone(), at_first, used, makers };
+            proposals.push(Proposal::impossible(op, reason, &[]));
+        }
+        let used = consumers & known.before(op);
+        let later = makers & known.behind(op);
+        let left = makers & !later;
+        if used == 0 || known.is_before(op, op) {
+            return;
+        }
+        let given: Vec<_> = ops(used).map(|other| (other, op)).chain(ops(later).map(|other| (op, other))).collect();
+        let reason = Reason::UsedUp {
+            needs,
+            at_first,
+            user: id(op),
+            used: ids(ops(used)),
+            makers: ids(ops(left)),
+            later: ids(ops(later)),
+        };
+        if used.count_ones() >= chances(left) {
+            proposals.push(Proposal::impossible(op, reason, &given));
+        } else if used.count_ones() + 1 == chances(left) {
+            for maker in ops(left & !known.before(op)) {
+                proposals.push(Proposal::before(maker, op, reason.clone(), &given));
+            }
+            for other in ops(consumers & !used & !bit(op)).filter(|_| known.is_certain(op)) {
+                proposals.push(Proposal::before(op, other, reason.clone(), &given));
+            }
+        }
+    }
+}
+
+impl Rule for Conditions {
+    fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for (op, user) in self.users.iter().enumerate() {
+            let User { needs, at_first, makers, spoilers, .. } = user;
+            let later = makers & known.behind(op);
+            let given_later = |later: Mask| ops(later).map(move |other| (op, other));
+            if !at_first {
+                if *makers == 0 {
+                    proposals.push(Proposal::impossible(
+                        op,
+                        Reason::NoMaker { needs: needs.clone(), first: self.first.clone() },
+                        &[],
+                    ));
+                }
+                for maker in ops(*makers) {
+                    let others = makers & !bit(maker);
+                    if others & !later == 0 {
+                        let reason = Reason::OnlyMaker { needs: needs.clone(), later: ids(ops(others)) };
+                        let given: Vec<_> = given_later(others).collect();
+                        proposals.push(Proposal::before(maker, op, reason, &given));
+                    }
+                }
+            }
+            for spoiler in ops(*spoilers) {
+                let earlier = makers & known.before(spoiler) & !later;
+                let between = makers & !earlier & !later;
+                let given_earlier = ops(earlier).map(|maker| (maker, spoiler));
+                let mut given: Vec<_> = given_earlier.chain(given_later(later)).collect();
+                if between == 0 && known.is_certain(op) {
+                    let (earlier, later) = (ids(ops(earlier)), ids(ops(later)));
+                    let reason = Reason::Undone { needs: needs.clone(), earlier, later };
+                    proposals.push(Proposal::before(op, spoiler, reason, &given));
+                } else if between != 0 && known.is_before(spoiler, op) && between.count_ones() == 1 {
+                    given.push((spoiler, op));
+                    let maker = ops(between).next().expect("there is one");
+                    let (needs, earlier, later) = (needs.clone(), ids(ops(earlier)), ids(ops(later)));
+                    let reason = Reason::MadeAgain {
+                        needs: needs.clone(),
+                        undone: id(spoiler),
+                        earlier: earlier.clone(),
+                        later: later.clone(),
+                    };
+                    proposals.push(Proposal::before(maker, op, reason, &given));
+                    let reason = Reason::Between { needs, user: id(op), earlier, later };
+                    proposals.push(Proposal::before(spoiler, maker, reason, &given));
+                }
+            }
+            user.propose_used_up(op, known, proposals);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Queues, stacks, priority queues and bags: what was put in, and what was taken out.
+//!
+//! A value counts if exactly one operation of the core puts it in. Each rule is one of the conditions of the monitors
+//! (`judge/monitor/container.rs`), said of two values.
+
+use std::cmp::Ordering;
+
+use super::known::{Known, Proposal, Rule, id, ids};
+use crate::verdict::Reason;
+
+/// What an operation does with a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handling {
+    /// Puts in this value.
+    Put(usize),
+    /// Takes this value out.
+    Take(usize),
+    /// Sees this value.
+    Look(usize),
+    /// Finds nothing.
+    Empty,
+    /// Takes out something, or nothing: nobody knows.
+    Unknown,
+    /// Sees something, if it took effect.
+    Nothing,
+}
+
+/// Which value goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Discipline {
+    Queue,
+    Stack,
+    Priority,
+    Bag,
+}
+
+/// The rules of a container.
+#[derive(Debug)]
+pub(super) struct Container {
+    discipline: Discipline,
+    handling: Vec<Handling>,
+    values: Vec<Value>,
+    /// By value: how it compares with each.
+    order: Vec<Vec<Ordering>>,
+}
+
+/// The operations about a value.
+#[derive(Clone, Debug, Default)]
+struct Value {
+    puts: Vec<usize>,
+    takes: Vec<usize>,
+    looks: Vec<usize>,
+}
+
+impl Value {
+    /// What put it in, if that is one.
+    fn put(&self) -> Option<usize> {
+        if let [put] = self.puts.as_slice() { Some(*put) } else { None }
+    }
+
+    fn outs(&self) -> impl Iterator<Item = usize> + '_ {
+        self.takes.iter().chain(&self.looks).copied()
+    }
+}
+
+/// Who may have taken a value out.
+enum Taker {
+    /// Nobody.
+    None,
+    /// This one.
+    One(usize),
+    /// One of several.
+    Several,
+}
+
+impl Container {
+    pub(super) fn new(discipline: Discipline, handling: Vec<Handling>, order: Vec<Vec<Ordering>>) -> Self {
+        let mut values = vec![Value::default(); order.len()];
+        for (op, handling) in handling.iter().enumerate() {
+            match handling {
+                Handling::Put(value) => values[*value].puts.push(op),
+                Handling::Take(value) => values[*value].takes.push(op),
+                Handling::Look(value) => values[*value].looks.push(op),
+                Handling::Empty | Handling::Unknown | Handling::Nothing => {}
+            }
+        }
+        Self { discipline, handling, values, order }
+    }
+
+    fn unknown(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.handling.len()).filter(|op| self.handling[*op] == Handling::Unknown)
+    }
+
+    /// Who may have taken out a value that was put in once.
+    fn taker(&self, value: &Value) -> Taker {
+        let mut takers = value.takes.iter().copied().chain(self.unknown());
+        match (takers.next(), takers.next()) {
+            (None, _) => Taker::None,
+            (Some(one), None) => Taker::One(one),
+            _ => Taker::Several,
+        }
+    }
+
+    /// The values that are put in once, with what puts them in.
+    fn single(&self) -> impl Iterator<Item = (usize, &Value, usize)> + '_ {
+        self.values.iter().enumerate().filter_map(|(number, value)| Some((number, value, value.put()?)))
+    }
+
+    fn sources(&self, proposals: &mut Vec<Proposal>) {
+        for value in &self.values {
+            if let Some(put) = value.put() {
+                proposals.extend(value.outs().map(|out| Proposal::before(put, out, Reason::Source, &[])));
+            }
+            let is_too_often = value.takes.len() > value.puts.len();
+            let outs: Vec<usize> = if is_too_often { value.takes.clone() } else { value.looks.clone() };
+            if is_too_often || value.puts.is_empty() {
+                let reason = Reason::TakenTooOften { puts: ids(value.puts.clone()), takes: ids(outs.clone()) };
+                proposals.extend(outs.last().map(|last| Proposal::impossible(*last, reason, &[])));
+            }
+        }
+    }
+
+    /// What must be taken out before `user`, which is known to be behind `put` (by what is `given`).
+    fn out_before(
+        &self,
+        (value, user): (&Value, usize),
+        given: &[(usize, usize)],
+        (taken, stuck): (Reason, Reason),
+        proposals: &mut Vec<Proposal>,
+    ) {
+        match self.taker(value) {
+            Taker::None => proposals.push(Proposal::impossible(user, stuck, given)),
+            Taker::One(taker) if taker != user => proposals.push(Proposal::before(taker, user, taken, given)),
+            Taker::One(_) | Taker::Several => {}
+        }
+    }
+
+    fn emptiness(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for empty in (0..self.handling.len()).filter(|op| self.handling[*op] == Handling::Empty) {
+            for (_, value, put) in self.single() {
+                if known.is_before(put, empty) {
+                    let reasons = (Reason::Empty { put: id(put) }, Reason::StillIn { put: id(put) });
+                    self.out_before((value, empty), &[(put, empty)], reasons, proposals);
+                }
+                for out in value.outs().filter(|out| known.is_before(empty, *out) && known.is_certain(empty)) {
+                    let reason = Reason::NotYetIn { taken: id(out) };
+                    proposals.push(Proposal::before(empty, put, reason, &[(empty, out)]));
+                }
+            }
+        }
+    }
+
+    fn first_in_first_out(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for (one, first, first_in) in self.single() {
+            for (_, second, second_in) in self.single().filter(|(other, ..)| *other != one) {
+                for out in second.outs().filter(|_| known.is_before(first_in, second_in)) {
+                    let given = [(first_in, second_in)];
+                    let taken = Reason::FirstInFirstOut { first_in: id(first_in), second_in: id(second_in) };
+                    let stuck = Reason::InFront { put: id(first_in), own: id(second_in) };
+                    self.out_before((first, out), &given, (taken, stuck), proposals);
+                }
+                for first_out in first.outs() {
+                    for second_out in second.outs().filter(|out| known.is_before(first_out, *out)) {
+                        let reason = Reason::FirstOutFirstIn { first_out: id(first_out), second_out: id(second_out) };
+                        proposals.push(Proposal::before(first_in, second_in, reason, &[(first_out, second_out)]));
+                    }
+                }
+            }
+        }
+    }
+
+    fn last_in_first_out(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for (one, lower, below) in self.single() {
+            for (_, upper, above) in self.single().filter(|(other, ..)| *other != one) {
+                for out in lower.outs() {
+                    if known.is_before(below, above) && known.is_before(above, out) {
+                        let given = [(below, above), (above, out)];
+                        let taken = Reason::OnTop { below: id(below), above: id(above) };
+                        let stuck = Reason::NotTakenOff { below: id(below), above: id(above) };
+                        self.out_before((upper, out), &given, (taken, stuck), proposals);
+                    }
+                    // The upper one was out, or seen, while the lower one was in.
+                    for top in upper.outs().filter(|top| known.is_before(below, *top) && known.is_before(*top, out)) {
+                        let reason = Reason::Below { top: id(top), later: id(out) };
+                        proposals.push(Proposal::before(below, above, reason, &[(below, top), (top, out)]));
+                    }
+                }
+            }
+        }
+    }
+
+    fn least_first(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        for (one, lesser, put) in self.single() {
+            for (other, greater) in self.values.iter().enumerate() {
+                if self.order[one][other] != Ordering::Less {
+                    continue;
+                }
+                for out in greater.outs() {
+                    if known.is_before(put, out) {
+                        let reasons = (Reason::Lesser { put: id(put) }, Reason::LesserStillIn { put: id(put) });
+                        self.out_before((lesser, out), &[(put, out)], reasons, proposals);
+                    }
+                    for later in lesser.outs().filter(|later| known.is_before(out, *later) && known.is_certain(out)) {
+                        let reason = Reason::LesserLater { taken: id(later) };
+                        proposals.push(Proposal::before(out, put, reason, &[(out, later)]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Rule for Container {
+    fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
+        self.sources(proposals);
+        self.emptiness(known, proposals);
+        match self.discipline {
+            Discipline::Queue => self.first_in_first_out(known, proposals),
+            Discipline::Stack => self.last_in_first_out(known, proposals),
+            Discipline::Priority => self.least_first(known, proposals),
+            Discipline::Bag => {}
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The legal orders of a core's operations, one by one or as far as claims about them need it.
+//!
+//! An execution is an order of operations that the specification allows, with all that completed and any of the others.
+//! Whether there is one that keeps to certain claims is found by trying: this shares nothing with the searches of
+//! [`check`](crate::judge::check), which know real time only.
+
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
+
+use crate::history::{History, OpId, Outcome};
+use crate::judge::search::hash;
+use crate::spec::Spec;
+
+/// The most operations that a core may have to be argued about.
+pub(super) const MOST_OPERATIONS: usize = 64;
+
+/// A set of operations of a core.
+pub(super) type Mask = u64;
+
+pub(super) fn bit(op: usize) -> Mask {
+    1 << op
+}
+
+/// The operations of a set.
+pub(super) fn ops(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..MOST_OPERATIONS).filter(move |op| mask & bit(*op) != 0)
+}
+
+/// What an argument needs to know of a specification and a core: states are numbers, 0 the first.
+pub(super) trait Machine {
+    /// The states that an operation leads to from this one, with what is known of its result.
+    fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]>;
+
+    /// A state in words.
+    fn describe(&self, state: u32) -> String;
+}
+
+/// The states of a specification by number.
+pub(super) struct Numbered<'a, S: Spec> {
+    pub(super) spec: &'a S,
+    pub(super) history: &'a History<S::Op, S::Ret>,
+    pub(super) states: Vec<S::State>,
+    numbers: HashMap<S::State, u32, hash::Builder>,
+    next: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
+}
+
+impl<'a, S: Spec> Numbered<'a, S> {
+    pub(super) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>) -> Self {
+        let mut numbered =
+            Self { spec, history, states: Vec::new(), numbers: HashMap::default(), next: HashMap::default() };
+        numbered.number(spec.initial());
+        numbered
+    }
+
+    fn number(&mut self, state: S::State) -> u32 {
+        if let Some(number) = self.numbers.get(&state) {
+            return *number;
+        }
+        let number = u32::try_from(self.states.len()).expect("far fewer states are looked at");
+        self.states.push(state.clone());
+        self.numbers.insert(state, number);
+        number
+    }
+}
+
+impl<S: Spec> Machine for Numbered<'_, S> {
+    fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
+        if let Some(next) = self.next.get(&(state, op)) {
+            return next.clone();
+        }
+        let operation = &self.history.operations()[op];
+        let known = operation.outcome.result();
+        let outcomes = self.spec.step(&self.states[state as usize], &operation.op, known);
+        let mut next = SmallVec::new();
+        for (result, state) in outcomes {
+            if known.is_none_or(|known| *known == result) {
+                let number = self.number(state);
+                if !next.contains(&number) {
+                    next.push(number);
+                }
+            }
+        }
+        self.next.insert((state, op), next.clone());
+        next
+    }
+
+    fn describe(&self, state: u32) -> String {
+        self.spec.describe_state(&self.states[state as usize])
+    }
+}
+
+/// Which executions are asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Query {
+    /// By operation: what must be before it.
+    needs: Vec<Mask>,
+    /// By operation: what must not be before it.
+    avoids: Vec<Mask>,
+    /// What must take effect.
+    must: Mask,
+}
+
+/// The executions of a core.
+pub(super) struct Executions<'m> {
+    machine: &'m mut dyn Machine,
+    /// How many operations there are.
+    pub(super) count: usize,
+    /// Those that completed.
+    pub(super) completed: Mask,
+    /// By operation: what returned before it was called.
+    pub(super) real_time: Vec<Mask>,
+    /// How many configurations may still be looked at.
+    left: u64,
+}
+
+/// The most configurations that one question may take.
+const MOST_PER_QUESTION: u64 = 30_000;
+/// The most configurations that all questions about a core may take.
+const MOST_IN_ALL: u64 = 3_000_000;
+
+impl<'m> Executions<'m> {
+    pub(super) fn new<Op, Ret>(machine: &'m mut dyn Machine, history: &History<Op, Ret>) -> Self {
+        let count = history.len();
+        assert!(count <= MOST_OPERATIONS, "too many operations to be argued about");
+        let id = |op: usize| OpId(u32::try_from(op).expect("few"));
+        let is_completed = |op: &usize| matches!(history[id(*op)].outcome, Outcome::Returned(_));
+        let before = |op: usize| {
+            (0..count).filter(|other| history.precedes(id(*other), id(op))).fold(0, |mask, other| mask | bit(other))
+        };
+        Self {
+            machine,
+            count,
+            completed: (0..count).filter(is_completed).fold(0, |mask, op| mask | bit(op)),
+            real_time: (0..count).map(before).collect(),
+            left: MOST_IN_ALL,
+        }
+    }
+
+    /// All executions, whatever the times were.
+    pub(super) fn any(&self) -> Query {
+        Query { needs: vec![0; self.count], avoids: vec![0; self.count], must: self.completed }
+    }
+
+    pub(super) fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
+        self.machine.next(state, op)
+    }
+
+    pub(super) fn describe(&self, state: u32) -> String {
+        self.machine.describe(state)
+    }
+
+    /// Whether there is such an execution; `None` if nobody knows.
+    pub(super) fn exists(&mut self, query: &Query) -> Option<bool> {
+        let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
+        let mut stack = vec![(0, 0)];
+        let most = MOST_PER_QUESTION.min(self.left);
+        seen.insert((0, 0));
+        while let Some((done, state)) = stack.pop() {
+            if query.must & !done == 0 {
+                self.left = self.left.saturating_sub(seen.len() as u64);
+                return Some(true);
+            }
+            if seen.len() as u64 > most {
+                self.left = self.left.saturating_sub(seen.len() as u64);
+                return None;
+            }
+            for op in 0..self.count {
+                let is_allowed = done & bit(op) == 0 && query.needs[op] & !done == 0 && query.avoids[op] & done == 0;
+                if !is_allowed {
+                    continue;
+                }
+                for next in self.machine.next(state, op) {
+                    let configuration = (done | bit(op), next);
+                    if seen.insert(configuration) {
+                        stack.push(configuration);
+                    }
+                }
+            }
+        }
+        self.left = self.left.saturating_sub(seen.len() as u64);
+        Some(false)
+    }
+
+    /// Configurations that executions pass, whatever the times were: all of them, or as many as are looked at.
+    pub(super) fn passed(&mut self) -> Vec<(Mask, u32)> {
+        let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
+        let mut passed = vec![(0, 0)];
+        seen.insert((0, 0));
+        let mut at = 0;
+        while at < passed.len() && (passed.len() as u64) < MOST_PER_QUESTION {
+            let (done, state) = passed[at];
+            at += 1;
+            for op in (0..self.count).filter(|op| done & bit(*op) == 0) {
+                for next in self.machine.next(state, op) {
+                    if seen.insert((done | bit(op), next)) {
+                        passed.push((done | bit(op), next));
+                    }
+                }
+            }
+        }
+        self.left = self.left.saturating_sub(passed.len() as u64);
+        passed
+    }
+}
+
+impl Query {
+    /// Only those in which `first` is before `second`, if that takes effect.
+    pub(super) fn with(&mut self, first: usize, second: usize) {
+        self.needs[second] |= bit(first);
+    }
+
+    /// Only those in which `second` takes effect, and `first` does not before it.
+    pub(super) fn without(&mut self, first: usize, second: usize) {
+        self.avoids[second] |= bit(first);
+        self.must |= bit(second);
+    }
+
+    /// Only those in which it takes effect.
+    pub(super) fn takes_effect(&mut self, op: usize) {
+        self.must |= bit(op);
+    }
+}

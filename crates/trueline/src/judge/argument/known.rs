@@ -1,0 +1,385 @@
+//! What is known of the order of a core's operations: claims, each with its ground, until they leave no order.
+//!
+//! Rules propose claims, [`Executions`] confirm or drop them, and what is confirmed leads to further proposals, as in the
+//! saturation of the monitors for containers. When nothing more follows, a pair of operations is taken in both orders. What
+//! the argument does not need in the end is not told.
+//!
+//! # Complexity
+//! A few rounds, with a question to the executions for each proposal; with cases, the square of the operations times that.
+
+use hashbrown::HashMap;
+
+use super::executions::{Executions, Mask, bit, ops};
+use crate::history::OpId;
+use crate::judge::search::hash;
+use crate::verdict::{Before, End, Ground, Proof, Reason, Step};
+
+/// A claim that a rule proposes.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    pub(super) conclusion: Conclusion,
+    pub(super) reason: Reason,
+    pub(super) given: Vec<Before>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Conclusion {
+    Before(Before),
+    Impossible(OpId),
+}
+
+impl Proposal {
+    /// That one is before another.
+    pub(super) fn before(first: usize, second: usize, reason: Reason, given: &[(usize, usize)]) -> Self {
+        let conclusion = Conclusion::Before(before((first, second)));
+        Self { conclusion, reason, given: given.iter().copied().map(before).collect() }
+    }
+
+    /// That one cannot have taken effect.
+    pub(super) fn impossible(op: usize, reason: Reason, given: &[(usize, usize)]) -> Self {
+        let conclusion = Conclusion::Impossible(id(op));
+        Self { conclusion, reason, given: given.iter().copied().map(before).collect() }
+    }
+}
+
+pub(super) fn id(op: usize) -> OpId {
+    OpId(u32::try_from(op).expect("few"))
+}
+
+pub(super) fn ids(ops: impl IntoIterator<Item = usize>) -> Vec<OpId> {
+    ops.into_iter().map(id).collect()
+}
+
+fn before((first, second): (usize, usize)) -> Before {
+    Before { first: id(first), second: id(second) }
+}
+
+/// Whoever proposes claims, given what is known.
+pub(super) trait Rule {
+    fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>);
+}
+
+/// Claims about the order.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    claims: Vec<Claim>,
+    /// By operation: what is before it, by one claim or several.
+    before: Vec<Mask>,
+    /// What must have taken effect.
+    certain: Mask,
+}
+
+#[derive(Clone, Debug)]
+struct Claim {
+    first: usize,
+    second: usize,
+    /// `None` if it is assumed.
+    ground: Option<Ground>,
+}
+
+impl Known {
+    /// What is known by real time.
+    pub(super) fn new(executions: &Executions<'_>) -> Self {
+        let mut known =
+            Self { claims: Vec::new(), before: executions.real_time.clone(), certain: executions.completed };
+        for second in 0..executions.count {
+            for first in ops(executions.real_time[second]) {
+                known.claims.push(Claim { first, second, ground: Some(Ground::RealTime) });
+            }
+        }
+        known
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.before.len()
+    }
+
+    /// Whether it is known that one is before the other.
+    pub(super) fn is_before(&self, first: usize, second: usize) -> bool {
+        self.before[second] & bit(first) != 0
+    }
+
+    /// What is known to be before it.
+    pub(super) fn before(&self, op: usize) -> Mask {
+        self.before[op]
+    }
+
+    /// What is known to be behind it.
+    pub(super) fn behind(&self, op: usize) -> Mask {
+        (0..self.count()).filter(|other| self.is_before(op, *other)).fold(0, |mask, other| mask | bit(other))
+    }
+
+    /// Whether it is known to have taken effect.
+    pub(super) fn is_certain(&self, op: usize) -> bool {
+        self.certain & bit(op) != 0
+    }
+
+    fn add(&mut self, first: usize, second: usize, ground: Option<Ground>) {
+        self.claims.push(Claim { first, second, ground });
+        let new = self.before[first] | bit(first);
+        for op in 0..self.count() {
+            if op == second || self.is_before(second, op) {
+                self.before[op] |= new;
+            }
+        }
+        for op in ops(self.certain) {
+            self.certain |= self.before[op];
+        }
+    }
+
+    /// The claims, of the first `limit`, by which one is before the other: as few as can be.
+    fn path(&self, first: usize, second: usize, limit: usize) -> Vec<usize> {
+        // From the second backwards; a direct claim is found first.
+        let mut via: Vec<Option<usize>> = vec![None; self.count()];
+        let mut queue = vec![second];
+        let mut at = 0;
+        while at < queue.len() {
+            let op = queue[at];
+            at += 1;
+            for (number, claim) in self.claims[..limit].iter().enumerate().filter(|(_, claim)| claim.second == op) {
+                if via[claim.first].is_some() || (claim.first == second && first != second) {
+                    continue;
+                }
+                via[claim.first] = Some(number);
+                if claim.first == first {
+                    let mut path = Vec::new();
+                    let mut op = first;
+                    loop {
+                        let number = via[op].expect("the way back was kept");
+                        path.push(number);
+                        op = self.claims[number].second;
+                        if op == second {
+                            return path;
+                        }
+                    }
+                }
+                queue.push(claim.first);
+            }
+        }
+        unreachable!("it is known to be before")
+    }
+
+    /// Adds what these claims rest on, and themselves, in an order in which each follows from those before.
+    fn tell(&self, claims: &[usize], told: &mut Vec<usize>) {
+        for &number in claims {
+            if told.contains(&number) {
+                continue;
+            }
+            if let Some(Ground::Value { given, .. }) = &self.claims[number].ground {
+                for before in given {
+                    self.tell(&self.path(before.first.index(), before.second.index(), number), told);
+                }
+            }
+            told.push(number);
+        }
+    }
+
+    fn steps(&self, told: &[usize]) -> Vec<Step> {
+        let step = |number: &usize| {
+            let Claim { first, second, ground } = &self.claims[*number];
+            let claim = before((*first, *second));
+            ground.as_ref().map(|ground| Step { claim, ground: ground.clone() })
+        };
+        told.iter().filter_map(step).collect()
+    }
+
+    /// The argument that ends with a claim that cannot be, if it does.
+    fn finish<Ret>(&self, proposal: &Proposal) -> Option<Proof<Ret>> {
+        let limit = self.claims.len();
+        let mut told = Vec::new();
+        for before in &proposal.given {
+            self.tell(&self.path(before.first.index(), before.second.index(), limit), &mut told);
+        }
+        match proposal.conclusion {
+            Conclusion::Impossible(op) => {
+                let end = End::Impossible { op, reason: proposal.reason.clone(), given: proposal.given.clone() };
+                self.is_certain(op.index()).then(|| Proof { steps: self.steps(&told), end })
+            }
+            Conclusion::Before(Before { first, second }) => {
+                let (first, second) = (first.index(), second.index());
+                if first != second && !self.is_before(second, first) {
+                    return None;
+                }
+                let back = if first == second { Vec::new() } else { self.path(second, first, limit) };
+                let circle: Vec<usize> =
+                    std::iter::once(first).chain(back.iter().map(|step| self.claims[*step].first)).collect();
+                if !circle.iter().any(|op| self.is_certain(*op)) {
+                    return None;
+                }
+                // What was known first: the last claim closes the circle.
+                let mut all = Vec::new();
+                self.tell(&back, &mut all);
+                for number in told {
+                    if !all.contains(&number) {
+                        all.push(number);
+                    }
+                }
+                let mut steps = self.steps(&all);
+                let ground = Ground::Value { reason: proposal.reason.clone(), given: proposal.given.clone() };
+                steps.push(Step { claim: before((first, second)), ground });
+                Some(Proof { steps, end: End::Circle(ids(circle)) })
+            }
+        }
+    }
+}
+
+/// Finds arguments.
+pub(super) struct Prover<'e, 'm> {
+    executions: &'e mut Executions<'m>,
+    rules: Vec<Box<dyn Rule>>,
+    /// What has been asked.
+    confirmed: HashMap<(Conclusion, Vec<Before>), bool, hash::Builder>,
+    /// How many pairs may still be taken in both orders.
+    splits: u32,
+}
+
+/// How often a pair may be taken in both orders, for one core.
+const MOST_SPLITS: u32 = 400;
+/// Of more operations, no pair is taken in both orders: that would take long, and be long to tell.
+const MOST_SPLIT: usize = 16;
+/// How many pairs may be taken in both orders within each other.
+const DEEPEST: u32 = 2;
+/// Arguments with more claims than this are not told.
+const MOST_CLAIMS: usize = 24;
+
+impl<'e, 'm> Prover<'e, 'm> {
+    pub(super) fn new(executions: &'e mut Executions<'m>, rules: Vec<Box<dyn Rule>>) -> Self {
+        Self { executions, rules, confirmed: HashMap::default(), splits: MOST_SPLITS }
+    }
+
+    /// An argument that there is no order, if one is found.
+    pub(super) fn prove<Ret>(&mut self) -> Option<Proof<Ret>> {
+        let known = Known::new(self.executions);
+        (0..=DEEPEST).find_map(|depth| self.search(known.clone(), depth)).filter(|proof| length(proof) <= MOST_CLAIMS)
+    }
+
+    fn search<Ret>(&mut self, mut known: Known, depth: u32) -> Option<Proof<Ret>> {
+        if let Some(proof) = self.saturate(&mut known) {
+            return Some(proof);
+        }
+        if depth == 0 || known.count() > MOST_SPLIT {
+            return None;
+        }
+        let mut best: Option<Proof<Ret>> = None;
+        for second in 0..known.count() {
+            for first in 0..second {
+                let is_open = !known.is_before(first, second) && !known.is_before(second, first);
+                if !is_open || !known.is_certain(first) || !known.is_certain(second) || self.splits == 0 {
+                    continue;
+                }
+                self.splits -= 1;
+                let Some(yes) = self.assume(&known, first, second, depth) else { continue };
+                let Some(no) = self.assume(&known, second, first, depth) else { continue };
+                let assumed = before((first, second));
+                let proof = cases(&known, assumed, yes, no);
+                if best.as_ref().is_none_or(|best| length(&proof) < length(best)) {
+                    best = Some(proof);
+                }
+            }
+        }
+        best
+    }
+
+    fn assume<Ret>(&mut self, known: &Known, first: usize, second: usize, depth: u32) -> Option<Proof<Ret>> {
+        let mut known = known.clone();
+        known.add(first, second, None);
+        self.search(known, depth - 1)
+    }
+
+    /// Adds all that follows; answers the shortest argument of the first round in which there is one.
+    fn saturate<Ret>(&mut self, known: &mut Known) -> Option<Proof<Ret>> {
+        loop {
+            let mut proposals = Vec::new();
+            for rule in &self.rules {
+                rule.propose(known, &mut proposals);
+            }
+            proposals.retain(|proposal| match proposal.conclusion {
+                Conclusion::Before(Before { first, second }) => !known.is_before(first.index(), second.index()),
+                Conclusion::Impossible(_) => true,
+            });
+            let mut best: Option<Proof<Ret>> = None;
+            for proposal in &proposals {
+                let Some(proof) = known.finish(proposal) else { continue };
+                if best.as_ref().is_none_or(|best| length(&proof) < length(best)) && self.confirm(proposal) {
+                    best = Some(proof);
+                }
+            }
+            if best.is_some() {
+                return best;
+            }
+            let mut has_news = false;
+            for proposal in proposals {
+                let Conclusion::Before(Before { first, second }) = proposal.conclusion else { continue };
+                let (first, second) = (first.index(), second.index());
+                let is_new = first != second && !known.is_before(first, second) && !known.is_before(second, first);
+                if is_new && self.confirm(&proposal) {
+                    let Proposal { reason, given, .. } = proposal;
+                    known.add(first, second, Some(Ground::Value { reason, given }));
+                    has_news = true;
+                }
+            }
+            if !has_news {
+                return None;
+            }
+        }
+    }
+
+    /// Whether the claim holds in all executions, and says something.
+    fn confirm(&mut self, proposal: &Proposal) -> bool {
+        let mut given = proposal.given.clone();
+        given.sort_unstable();
+        let key = (proposal.conclusion, given);
+        if let Some(confirmed) = self.confirmed.get(&key) {
+            return *confirmed;
+        }
+        let confirmed = holds(self.executions, proposal.conclusion, &proposal.given);
+        self.confirmed.insert(key, confirmed);
+        confirmed
+    }
+}
+
+/// Whether a claim holds in all executions in which others do, and there is one in which they do, if it is not that it is
+/// impossible.
+pub(super) fn holds(executions: &mut Executions<'_>, conclusion: Conclusion, given: &[Before]) -> bool {
+    let mut query = executions.any();
+    for before in given {
+        query.with(before.first.index(), before.second.index());
+    }
+    match conclusion {
+        Conclusion::Before(Before { first, second }) => {
+            let mut reverse = query.clone();
+            reverse.without(first.index(), second.index());
+            executions.exists(&reverse) == Some(false) && executions.exists(&query) == Some(true)
+        }
+        Conclusion::Impossible(op) => {
+            query.takes_effect(op.index());
+            executions.exists(&query) == Some(false)
+        }
+    }
+}
+
+/// Both cases with what they have in common before them.
+fn cases<Ret>(known: &Known, assumed: Before, yes: Proof<Ret>, no: Proof<Ret>) -> Proof<Ret> {
+    // What was known before the assumption, and is used in both.
+    let is_common = |step: &Step| {
+        no.steps.contains(step)
+            && known.claims.iter().any(|claim| {
+                before((claim.first, claim.second)) == step.claim && claim.ground.as_ref() == Some(&step.ground)
+            })
+    };
+    let common: Vec<Step> = yes.steps.iter().filter(|step| is_common(step)).cloned().collect();
+    let rest = |proof: Proof<Ret>| {
+        let steps = proof.steps.into_iter().filter(|step| !common.contains(step)).collect();
+        Box::new(Proof { steps, end: proof.end })
+    };
+    let end = End::Cases { assumed, yes: rest(yes), no: rest(no) };
+    Proof { steps: common, end }
+}
+
+fn length<Ret>(proof: &Proof<Ret>) -> usize {
+    proof.steps.len()
+        + match &proof.end {
+            End::Cases { yes, no, .. } => 2 + length(yes) + length(no),
+            _ => 1,
+        }
+}

@@ -1,0 +1,211 @@
+//! Arguments: why the operations of a core have no order, as claims that follow from each other.
+//!
+//! A [`Core`] is a few operations that cannot be put in order. An [`Argument`] says why: which had to come before which, by
+//! real time or by what they put in, took out, saw and left, until they form a circle or one of them has no place. Rules
+//! propose claims (`containers.rs`, `counts.rs`, and `conditions.rs` for any object); a claim is taken only if it holds
+//! in all legal orders of the core's operations (`executions.rs`), and the argument as a whole is checked once more
+//! (`check.rs`). So no rule can make an argument wrong, and if none makes one that is right, all places of one operation are
+//! listed instead (`places.rs`), which is right by itself.
+
+mod check;
+mod conditions;
+mod containers;
+mod counts;
+mod executions;
+mod known;
+mod places;
+mod read;
+
+use self::conditions::Conditions;
+use self::executions::{Executions, MOST_OPERATIONS, Numbered, ops};
+use self::known::{Prover, Rule, id, ids};
+use self::places::Places;
+use crate::history::OpId;
+use crate::spec::Spec;
+use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
+
+/// Why a core has no linearization; `None` if it is too large to be told, or was not rejected.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge::{argument, shrink};
+/// use trueline::spec::{Register, RegisterOp, RegisterRet};
+/// use trueline::verdict::{Before, End, Ground};
+///
+/// let mut builder = History::builder();
+/// for value in [1, 2] {
+///     builder.call(0, RegisterOp::Write(value))?;
+///     builder.ret(0, RegisterRet::Done)?;
+/// }
+/// builder.call(1, RegisterOp::Read)?;
+/// builder.ret(1, RegisterRet::Value(1))?;
+/// let (spec, history) = (Register::new(0), builder.finish());
+/// let core = shrink::judge(&spec, &history, &shrink::Limits::new()).expect("1 was overwritten");
+/// let argument = argument::of_core(&spec, &core).expect("it is small");
+/// assert!(argument.is_specific());
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
+    if core.history.len() > MOST_OPERATIONS {
+        return None;
+    }
+    let (object, rules) = read::read(spec, &core.history);
+    let mut numbered = Numbered::new(spec, &core.history);
+    let proof = argue(&mut Executions::new(&mut numbered, &core.history), object, rules);
+    let is_enough = |proof: &Proof<S::Ret>| !tells_little(proof) || core.history.len() == 1;
+    let proof = match proof {
+        Some(proof) if is_enough(&proof) => proof,
+        proof => {
+            let places = places::find(&mut Executions::new(&mut numbered, &core.history), (0, 0));
+            match (proof, places) {
+                // What it would have returned says more, if there are few states.
+                (Some(_), Some(places)) if places.are_few() => in_places(&numbered, &places),
+                (Some(proof), _) => proof,
+                (None, places) => in_places(&numbered, &places?),
+            }
+        }
+    };
+    let mut argument = Argument { object, proof };
+    renumber(&mut argument.proof, &|id| core.members[id.index()].id);
+    Some(argument)
+}
+
+/// Whether it is only said that something is impossible.
+fn tells_little<Ret>(proof: &Proof<Ret>) -> bool {
+    let End::Impossible { reason: Reason::NoMaker { needs, .. }, .. } = &proof.end else { return false };
+    needs.is_empty() && proof.steps.is_empty()
+}
+
+fn in_places<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> Proof<S::Ret> {
+    Proof { steps: Vec::new(), end: End::NoPlace(no_place(numbered, places)) }
+}
+
+/// An argument that speaks of what the object is, checked; operations are numbered as in the core.
+fn argue<Ret>(executions: &mut Executions<'_>, object: ObjectKind, rules: Vec<Box<dyn Rule>>) -> Option<Proof<Ret>> {
+    let is_container =
+        matches!(object, ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag);
+    let mut proof = if rules.is_empty() { None } else { Prover::new(executions, rules).prove() };
+    if proof.is_none() && !is_container {
+        let conditions = Conditions::new(executions);
+        proof = Prover::new(executions, vec![Box::new(conditions)]).prove();
+    }
+    proof.filter(|proof| check::is_right(executions, proof))
+}
+
+/// The places with states and results as they are told.
+fn no_place<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> NoPlace<S::Ret> {
+    let operation = &numbered.history[id(places.op)];
+    let place = |at: &places::At| {
+        let state = &numbered.states[at.state as usize];
+        let mut results = Vec::new();
+        for (result, _) in numbered.spec.step(state, &operation.op, None) {
+            if !results.contains(&result) {
+                results.push(result);
+            }
+        }
+        Place {
+            order: ids(at.order.iter().copied()),
+            state: numbered.spec.describe_state(state),
+            results,
+            then: at.then.as_ref().map(|then| then.as_ref().map(|then| Box::new(no_place(numbered, then)))),
+        }
+    };
+    NoPlace {
+        op: id(places.op),
+        before: ids(ops(places.before)),
+        open: ids(ops(places.open)),
+        places: places.places.iter().map(place).collect(),
+        more: places.more,
+    }
+}
+
+/// Numbers operations as in the whole history.
+fn renumber<Ret>(proof: &mut Proof<Ret>, number: &dyn Fn(OpId) -> OpId) {
+    let before = |before: &mut Before| {
+        before.first = number(before.first);
+        before.second = number(before.second);
+    };
+    for Step { claim, ground } in &mut proof.steps {
+        before(claim);
+        if let Ground::Value { reason, given } = ground {
+            given.iter_mut().for_each(before);
+            renumber_reason(reason, number);
+        }
+    }
+    match &mut proof.end {
+        End::Circle(circle) => circle.iter_mut().for_each(|op| *op = number(*op)),
+        End::Impossible { op, reason, given } => {
+            *op = number(*op);
+            given.iter_mut().for_each(before);
+            renumber_reason(reason, number);
+        }
+        End::Cases { assumed, yes, no } => {
+            before(assumed);
+            renumber(yes, number);
+            renumber(no, number);
+        }
+        End::NoPlace(none) => renumber_places(none, number),
+    }
+}
+
+fn renumber_places<Ret>(none: &mut NoPlace<Ret>, number: &dyn Fn(OpId) -> OpId) {
+    let all = |ops: &mut Vec<OpId>| ops.iter_mut().for_each(|op| *op = number(*op));
+    none.op = number(none.op);
+    all(&mut none.before);
+    all(&mut none.open);
+    for place in &mut none.places {
+        all(&mut place.order);
+        if let Some(Some(then)) = &mut place.then {
+            renumber_places(then, number);
+        }
+    }
+}
+
+fn renumber_reason(reason: &mut Reason, number: &dyn Fn(OpId) -> OpId) {
+    let one = |op: &mut OpId| *op = number(*op);
+    let all = |ops: &mut Vec<OpId>| ops.iter_mut().for_each(|op| *op = number(*op));
+    match reason {
+        Reason::Source | Reason::NoMaker { .. } => {}
+        Reason::FirstInFirstOut { first_in: first, second_in: second }
+        | Reason::FirstOutFirstIn { first_out: first, second_out: second }
+        | Reason::InFront { put: first, own: second }
+        | Reason::OnTop { below: first, above: second }
+        | Reason::NotTakenOff { below: first, above: second }
+        | Reason::Below { top: first, later: second } => {
+            one(first);
+            one(second);
+        }
+        Reason::Empty { put }
+        | Reason::StillIn { put }
+        | Reason::Lesser { put }
+        | Reason::LesserStillIn { put }
+        | Reason::NotYetIn { taken: put }
+        | Reason::LesserLater { taken: put } => one(put),
+        Reason::TakenTooOften { puts: some, takes: others } => {
+            all(some);
+            all(others);
+        }
+        Reason::Undone { earlier, later, .. } => {
+            all(earlier);
+            all(later);
+        }
+        Reason::OnlyMaker { later, .. } => all(later),
+        Reason::UsedUp { user, used, makers, later, .. } => {
+            one(user);
+            [used, makers, later].into_iter().for_each(all);
+        }
+        Reason::UsedTooOften { used: some, makers: others, .. } | Reason::CountInAll { users: some, others, .. } => {
+            all(some);
+            all(others);
+        }
+        Reason::MadeAgain { undone: op, earlier, later, .. } | Reason::Between { user: op, earlier, later, .. } => {
+            one(op);
+            all(earlier);
+            all(later);
+        }
+        Reason::Count(Count { user, before, maybe, later, .. }) => {
+            one(user);
+            [before, maybe, later].into_iter().for_each(all);
+        }
+    }
+}

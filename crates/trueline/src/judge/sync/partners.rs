@@ -1,0 +1,220 @@
+//! Why an execution has no partner: those that need one, and those that there are, which are fewer.
+//!
+//! Of pairs without a state, a synchronisation linearisation is a matching that covers all that returned (Lawrence & Lowe,
+//! section 7.3). If no cycle is odd, there is none exactly if some executions that returned have, all together, fewer
+//! partners than they are (Hall; by Mendelsohn & Dulmage it is enough to look at one side). These are what an alternating
+//! tree from the refused execution reaches, beginning with the matching of what was before. If a cycle is odd, the tree may
+//! reach partners that need partners themselves, which proves nothing: then there is no such argument.
+//!
+//! # Complexity
+//! Linear in the operations for each execution that is reached, of which there are few.
+
+use hashbrown::HashMap;
+
+use super::greedy::{fits, is_alone, pair};
+use super::task::Task;
+use crate::history::{EventKind, History, OpId, by_object};
+use crate::judge::explain::Cut;
+use crate::judge::search::hash;
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit};
+
+/// The most executions that are told of.
+const MOST_TOLD: usize = 12;
+
+/// Why the execution that `evidence` is about has no partner; `None` if it is not about pairs without a state, or that is not
+/// the reason.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::judge::Budget;
+/// use trueline::judge::sync::{SyncAlgorithm, check, partners};
+/// use trueline::spec::sync::{Channel, ChannelOp, ChannelRet};
+///
+/// let mut builder = History::builder();
+/// builder.call(0, ChannelOp::Send(1))?;
+/// builder.call(1, ChannelOp::Receive)?;
+/// builder.call(2, ChannelOp::Receive)?;
+/// builder.ret(1, ChannelRet::Value(1))?;
+/// builder.ret(2, ChannelRet::Value(1))?;
+/// let (spec, history) = (Channel::new(), builder.finish());
+/// let judgement = check(&spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
+/// let evidence = judgement.verdict.evidence().expect("1 was sent once");
+///
+/// let partners = partners(&spec, &history, evidence).expect("they are pairs");
+/// assert_eq!(partners.needing, [OpId(1), OpId(2)]);
+/// assert_eq!(partners.partners, [OpId(0)]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn partners<S: SyncSpec, Ret>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    evidence: &Evidence<Ret>,
+) -> Option<Partners> {
+    if !super::is_binary(spec) {
+        return None;
+    }
+    let parts = by_object(history);
+    let events = parts.iter().find(|events| events.iter().any(|event| event.op() == evidence.refused))?;
+    let cut = Cut { until: evidence.event + 1, ..Cut::whole(history, events) };
+    let task = Task { spec, cut };
+    let calls = task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
+    let graph = Graph { task: &task, ops: calls.collect(), state: spec.initial() };
+    let mut matching = Matching::default();
+    let (mut rest, mut sizes) = (evidence.prefix.as_slice(), evidence.together.iter());
+    while let Some((group, behind)) = rest.split_at_checked(sizes.next().map_or(1, |size| *size as usize)) {
+        if let [one, other] = group {
+            // With what it returned, the refused one may not fit any more.
+            if graph.are_joined(*one, *other) {
+                matching.join(*one, *other);
+            }
+        }
+        if group.is_empty() {
+            break;
+        }
+        rest = behind;
+    }
+    // The partner that the refused one had before it returned may be alone now.
+    let mut waiting: Vec<OpId> =
+        graph.ops.iter().copied().filter(|op| graph.needs(*op) && matching.partner(*op).is_none()).collect();
+    waiting.sort_by_key(|op| *op != evidence.refused);
+    for op in waiting {
+        if matching.partner(op).is_some() {
+            continue;
+        }
+        if let Err((needing, partners)) = graph.augment(&mut matching, op)? {
+            let found = graph.tell(needing, partners);
+            return graph.is_right(&found).then_some(found);
+        }
+    }
+    None
+}
+
+/// Who is whose partner.
+#[derive(Default)]
+struct Matching {
+    partners: HashMap<OpId, OpId, hash::Builder>,
+}
+
+impl Matching {
+    fn partner(&self, op: OpId) -> Option<OpId> {
+        self.partners.get(&op).copied()
+    }
+
+    fn join(&mut self, one: OpId, other: OpId) {
+        self.partners.insert(one, other);
+        self.partners.insert(other, one);
+    }
+
+    fn separate(&mut self, op: OpId) {
+        if let Some(other) = self.partners.remove(&op) {
+            self.partners.remove(&other);
+        }
+    }
+}
+
+/// Which executions may be partners, up to the refused return.
+struct Graph<'g, 'a, S: SyncSpec> {
+    task: &'g Task<'a, S>,
+    ops: Vec<OpId>,
+    state: S::State,
+}
+
+/// Executions that need partners, and all that may be these.
+type TooFew = (Vec<OpId>, Vec<OpId>);
+
+impl<S: SyncSpec> Graph<'_, '_, S> {
+    fn overlap(&self, one: OpId, other: OpId) -> bool {
+        let before =
+            |first: OpId, second: OpId| self.task.return_position(first) < self.task.history[second].call_position();
+        !before(one, other) && !before(other, one)
+    }
+
+    fn are_joined(&self, one: OpId, other: OpId) -> bool {
+        one != other && self.overlap(one, other) && fits(self.task, &self.state, one, other)
+    }
+
+    /// Whether it has returned, and not alone.
+    fn needs(&self, op: OpId) -> bool {
+        self.task.has_returned(op) && !is_alone(self.task, &self.state, op)
+    }
+
+    /// Gives it a partner, or says who has none; `None` if too many are involved.
+    fn augment(&self, matching: &mut Matching, start: OpId) -> Option<Result<(), TooFew>> {
+        let mut needing = vec![start];
+        // Each with whom it is reached from.
+        let mut reached: Vec<(OpId, OpId)> = Vec::new();
+        let mut at = 0;
+        while at < needing.len() {
+            let op = needing[at];
+            at += 1;
+            for &other in &self.ops {
+                if !self.are_joined(op, other) || reached.iter().any(|(known, _)| *known == other) {
+                    continue;
+                }
+                if needing.contains(&other) {
+                    // An odd cycle.
+                    return None;
+                }
+                reached.push((other, op));
+                match matching.partner(other) {
+                    Some(partner) if self.needs(partner) => needing.push(partner),
+                    // It is free, or its partner can do without.
+                    _ => {
+                        matching.separate(other);
+                        let (mut other, mut op) = (other, op);
+                        loop {
+                            let former = matching.partner(op);
+                            matching.separate(op);
+                            matching.join(op, other);
+                            if op == start {
+                                return Some(Ok(()));
+                            }
+                            other = former?;
+                            op = reached.iter().find(|(known, _)| *known == other)?.1;
+                        }
+                    }
+                }
+                if needing.len() > MOST_TOLD {
+                    return None;
+                }
+            }
+        }
+        Some(Err((needing, reached.into_iter().map(|(other, _)| other).collect())))
+    }
+
+    fn tell(&self, mut needing: Vec<OpId>, mut partners: Vec<OpId>) -> Partners {
+        needing.sort_unstable();
+        partners.sort_unstable();
+        let mut unfit = Vec::new();
+        if let ([op], []) = (needing.as_slice(), partners.as_slice()) {
+            for &other in self.ops.iter().rev().filter(|other| *other != op) {
+                let ops = pair(self.task, *op, other).map(|op| self.task.op(op));
+                if self.task.spec.synchronise(&self.state, &ops).is_empty() {
+                    continue;
+                }
+                let why = match (self.overlap(*op, other), fits(self.task, &self.state, *op, other)) {
+                    (true, _) => WhyUnfit::Result,
+                    (false, true) if other < *op => WhyUnfit::TooEarly,
+                    (false, true) => WhyUnfit::TooLate,
+                    (false, false) => continue,
+                };
+                unfit.push(Unfit { op: other, why });
+            }
+            unfit.truncate(MOST_TOLD);
+            unfit.reverse();
+        }
+        Partners { needing, partners, unfit }
+    }
+
+    /// Whether these executions have no other partners, and those are too few: whoever found them.
+    fn is_right(&self, found: &Partners) -> bool {
+        let Partners { needing, partners, .. } = found;
+        let has_only_these = |op: &OpId| {
+            self.needs(*op) && self.ops.iter().all(|other| partners.contains(other) || !self.are_joined(*op, *other))
+        };
+        partners.len() < needing.len()
+            && needing.iter().all(has_only_these)
+            && needing.iter().all(|op| !partners.contains(op))
+    }
+}

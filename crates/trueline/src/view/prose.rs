@@ -1,0 +1,824 @@
+//! Arguments in words: why the operations of a core have no order.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+
+use super::timeline::visible;
+use super::{Line, alternatives, shorten};
+use crate::history::{History, OpId, Operation};
+use crate::verdict::{
+    Argument, Before, Core, Count, Counted, End, Evidence, Ground, NoPlace, ObjectKind, Partners, Place,
+    ProgressEvidence, Proof, Reason, Role, Unfit, WhyUnfit, Witness,
+};
+
+/// Results that say nothing.
+const SILENT: [&str; 3] = ["ok", "-", "()"];
+/// How many operations are listed one by one.
+const MOST_LISTED: usize = 8;
+
+/// The argument about a core of `history`, sentence by sentence.
+///
+/// An operation is named with its process and place when it is first spoken of.
+///
+/// ```
+/// use trueline::history::{History, Outcome};
+/// use trueline::judge::{argument, shrink};
+/// use trueline::spec::{Queue, QueueOp, QueueRet};
+/// use trueline::view::prose;
+///
+/// let mut builder = History::builder();
+/// for value in [1, 2] {
+///     builder.call(0, QueueOp::Enqueue(value))?;
+///     builder.ret(0, QueueRet::Done)?;
+/// }
+/// builder.call(1, QueueOp::Dequeue)?;
+/// builder.ret(1, QueueRet::Value(Some(2)))?;
+/// let (spec, history) = (Queue::new(), builder.finish());
+/// let core = shrink::judge(&spec, &history, &shrink::Limits::new()).expect("2 was not first");
+/// let argument = argument::of_core(&spec, &core).expect("it is small");
+///
+/// let show = |history: &History<QueueOp<i32>, QueueRet<i32>>| {
+///     history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|result| format!("{result:?}"))))
+/// };
+/// let sentences = prose::tell(&show(&history), &core.map(show), &argument.map(|result| format!("{result:?}")));
+/// assert!(sentences[0].starts_with("Enqueue(1) of process 0 (events 0-1)"), "{}", sentences[0]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn tell<Op: Display, Ret: Display>(
+    history: &History<Op, Ret>,
+    core: &Core<Op, Ret>,
+    argument: &Argument<Ret>,
+) -> Vec<String> {
+    let mut teller = Teller::new(history, core, argument.object);
+    if let Some(first) = core.begins_behind {
+        let stays = core.members.iter().any(|member| member.id == first);
+        let name = teller.name(first);
+        teller.say(if stays {
+            format!("What returned before {name} was called does not matter, as that leaves the same state whatever was before: let it be the first")
+        } else {
+            format!("What returned before {name} was called does not matter, as that leaves the state that there was at first: let all begin behind it")
+        });
+    }
+    teller.tell_proof(&argument.proof, &mut Vec::new());
+    teller.sentences
+}
+
+/// Why executions of `history` that synchronise in pairs cannot all have had partners.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::verdict::{Partners, Unfit, WhyUnfit};
+/// use trueline::view::prose;
+///
+/// let mut builder = History::builder();
+/// builder.call(0, "send(1)")?;
+/// builder.call(1, "receive()")?;
+/// builder.ret(0, "ok")?;
+/// builder.ret(1, "2")?;
+/// let partners = Partners {
+///     needing: vec![OpId(1)],
+///     partners: Vec::new(),
+///     unfit: vec![Unfit { op: OpId(0), why: WhyUnfit::Result }],
+/// };
+/// assert_eq!(
+///     prose::tell_partners(&builder.finish(), &partners),
+///     [
+///         "receive() -> 2 of process 1 (events 1-3) synchronised with another that overlapped it and fits what it returned.",
+///         "send(1) of process 0 (events 0-2) overlapped it, but does not fit that.",
+///         "So receive() -> 2 had no partner.",
+///     ]
+/// );
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, found: &Partners) -> Vec<String> {
+    let Partners { needing, partners, unfit } = found;
+    let told = needing.iter().chain(partners).copied().chain(unfit.iter().map(|unfit| unfit.op));
+    let mut teller = Teller::of(history, told);
+    let [one] = needing.as_slice() else {
+        let (names, count) = (teller.names(needing), needing.len());
+        teller.say(format!(
+            "{names} each synchronised with another that overlapped it and fits what it returned: {count} partners"
+        ));
+        let only = if partners.is_empty() {
+            "there is none".to_owned()
+        } else {
+            format!("there is only {}", teller.names(partners))
+        };
+        teller.say(format!("But {only}"));
+        return teller.sentences;
+    };
+    let name = teller.name(*one);
+    teller.say(format!("{name} synchronised with another that overlapped it and fits what it returned"));
+    for Unfit { op, why } in unfit {
+        let other = teller.name(*op);
+        teller.say(match why {
+            WhyUnfit::TooEarly => format!("{other} would fit, but had returned before it was called"),
+            WhyUnfit::TooLate => format!("{other} would fit, but was called when it had returned"),
+            WhyUnfit::Result => format!("{other} overlapped it, but does not fit that"),
+        });
+    }
+    let name = teller.name(*one);
+    if unfit.is_empty() {
+        teller.say(format!("But nothing that could be its partner had been called: so {name} had none"));
+    } else {
+        teller.say(format!("So {name} had no partner"));
+    }
+    teller.sentences
+}
+
+/// Why executions of `history` that did not return should have.
+pub fn tell_progress<Op: Display, Ret: Display>(
+    history: &History<Op, Ret>,
+    evidence: &ProgressEvidence,
+) -> Vec<String> {
+    let ProgressEvidence { synchronisations, anticipated } = evidence;
+    let before: Vec<&Vec<OpId>> = synchronisations.iter().filter(|group| !anticipated.contains(group)).collect();
+    let first = before.len().saturating_sub(MOST_LISTED / 2);
+    let told = before[first..].iter().copied().chain(anticipated).flatten().copied();
+    let mut teller = Teller::of(history, told);
+    if !before.is_empty() {
+        let last = if first > 0 { ", at last" } else { "" };
+        let names: Vec<String> = before[first..].iter().map(|group| teller.group(group)).collect();
+        teller.say(format!("These may have taken effect{last}: {}", names.join(", then ")));
+    }
+    for group in anticipated {
+        let stuck: Vec<OpId> = group.iter().copied().filter(|op| history[*op].return_position().is_none()).collect();
+        let (names, stuck_names) = (teller.group(group), teller.names(&stuck));
+        teller.say(if stuck.len() == group.len() {
+            format!("Then {names} could take effect: so {stuck_names} should have returned")
+        } else {
+            format!("What returned needs {names}: so {stuck_names} should have returned too")
+        });
+    }
+    teller.sentences
+}
+
+/// What evidence says by itself, where there is no core and no argument: of synchronisations, and of orders that are not far
+/// from a legal one.
+pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
+    let Evidence { prefix, together, refused, open, allowed, all_allowed, quasi, .. } = evidence;
+    let shown = prefix.len().saturating_sub(MOST_LISTED);
+    if let Some(quasi) = quasi {
+        let told = prefix[shown..].iter().chain(&quasi.out_of_reach).copied();
+        let mut teller = Teller::of(history, told);
+        if !prefix.is_empty() {
+            let how = if shown > 0 { "ends with" } else { "is" };
+            let order = teller.in_order(&prefix[shown..]);
+            teller.say(format!("The longest beginning of a legal order that was found {how} {order}"));
+        }
+        if !quasi.out_of_reach.is_empty() {
+            let (left, behind) =
+                (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " behind that" });
+            teller.say(format!("No order was found for {left}{behind}"));
+        }
+        teller.say(format!("Of the factors: {}", quasi.more));
+        return teller.sentences;
+    }
+    let witness = Witness { order: prefix.clone(), together: together.clone(), permuted: Vec::new() };
+    let groups: Vec<&[OpId]> = witness.groups().collect();
+    let first = groups.len().saturating_sub(MOST_LISTED / 2);
+    let told = groups[first..].concat().into_iter().chain(open.iter().copied()).chain([*refused]);
+    let mut teller = Teller::of(history, told);
+    if groups.is_empty() {
+        let name = teller.name(*refused);
+        teller.say(format!("Before the return of {name}, nothing need have taken effect"));
+    } else {
+        let names: Vec<String> = groups[first..].iter().map(|group| teller.group(group)).collect();
+        let (name, last) = (teller.name(*refused), if first > 0 { ", at last" } else { "" });
+        teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
+    }
+    let results: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    let name = teller.name(*refused);
+    teller.say(match (all_allowed, results.as_slice()) {
+        (true, []) => format!("But {name} could not have returned then, in whatever way the others did"),
+        (true, results) => {
+            format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
+        }
+        (false, []) => format!("But what {name} returned does not go with what the others did, in whatever way"),
+        (false, results) => format!(
+            "But {name} could not have returned that, in whatever way the others did, but {}",
+            alternatives(results)
+        ),
+    });
+    if !open.is_empty() {
+        let open = teller.names(open);
+        teller.say(format!("Open then, and tried as its partners: {open}"));
+    }
+    teller.sentences
+}
+
+/// An order in which an accepted history may have taken effect, in a sentence: its beginning, if it is long.
+///
+/// ```
+/// use trueline::history::{History, OpId};
+/// use trueline::verdict::Witness;
+/// use trueline::view::prose;
+///
+/// let mut builder = History::builder();
+/// builder.call(0, "read()")?;
+/// builder.call(1, "write(1)")?;
+/// builder.ret(1, "ok")?;
+/// builder.ret(0, "1")?;
+/// let witness = Witness::one_by_one(vec![OpId(1), OpId(0)]);
+/// assert_eq!(prose::tell_witness(&builder.finish(), &witness), ["It is as if all took effect in this order: write(1), read() -> 1."]);
+/// # Ok::<(), trueline::history::HistoryError>(())
+/// ```
+pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witness: &Witness) -> Vec<String> {
+    let name = |id: &OpId| {
+        let operation = &history[*id];
+        label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string))
+    };
+    let tell = |groups: &mut dyn Iterator<Item = &[OpId]>| -> String {
+        let (mut told, mut shown, mut left) = (Vec::new(), 0, 0);
+        for group in groups {
+            if shown >= MOST_LISTED {
+                left += group.len();
+                continue;
+            }
+            shown += group.len();
+            let names: Vec<String> = group.iter().map(name).collect();
+            told.push(if group.len() > 1 { format!("{} together", list(&names)) } else { names.concat() });
+        }
+        let rest = if left > 0 { format!(", and {left} more") } else { String::new() };
+        format!("{}{rest}", told.join(", "))
+    };
+    if witness.order.is_empty() {
+        return vec!["Nothing need have taken effect.".to_owned()];
+    }
+    let mut sentences = vec![format!("It is as if all took effect in this order: {}.", tell(&mut witness.groups()))];
+    if !witness.permuted.is_empty() {
+        let order = tell(&mut witness.permuted.chunks(1));
+        sentences.push(format!("That is not far from an order that the object allows: {order}."));
+    }
+    sentences
+}
+
+/// What was called, and what it returned if that says something.
+fn label(operation: &str, result: Option<String>) -> String {
+    let operation = shorten(&visible(operation));
+    match result.map(|result| shorten(&visible(&result))) {
+        Some(result) if !SILENT.contains(&result.as_str()) => format!("{operation} -> {result}"),
+        _ => operation,
+    }
+}
+
+struct Teller {
+    object: ObjectKind,
+    /// The operations that have been named, and how they are named.
+    labels: Vec<(OpId, Label)>,
+    introduced: HashSet<OpId>,
+    completed: HashSet<OpId>,
+    /// Whether it has been said that states are those of the core.
+    has_said_which_states: bool,
+    sentences: Vec<String>,
+    /// Put before each sentence, where cases are told.
+    indent: String,
+}
+
+struct Label {
+    short: String,
+    is_unique: bool,
+    place: String,
+}
+
+impl Label {
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, short: String) -> Self {
+        let line = Line::new(history, id, false);
+        Self { short, is_unique: true, place: format!("of process {} ({})", line.process, line.place) }
+    }
+}
+
+impl Teller {
+    /// Tells of operations of a history.
+    fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, told: impl Iterator<Item = OpId>) -> Self {
+        let mut labels: Vec<(OpId, Label)> = Vec::new();
+        for id in told {
+            if labels.iter().all(|(other, _)| *other != id) {
+                let operation = &history[id];
+                let short = label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string));
+                labels.push((id, Label::new(history, id, short)));
+            }
+        }
+        Self::with_labels(ObjectKind::Other, labels, HashSet::new())
+    }
+
+    fn with_labels(object: ObjectKind, mut labels: Vec<(OpId, Label)>, completed: HashSet<OpId>) -> Self {
+        for at in 0..labels.len() {
+            let short = labels[at].1.short.clone();
+            labels[at].1.is_unique = labels.iter().filter(|(_, other)| other.short == short).count() == 1;
+        }
+        Self {
+            object,
+            labels,
+            introduced: HashSet::new(),
+            completed,
+            has_said_which_states: false,
+            sentences: Vec::new(),
+            indent: String::new(),
+        }
+    }
+
+    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>, object: ObjectKind) -> Self {
+        let mut labels: Vec<(OpId, Label)> = Vec::new();
+        let mut add = |id: OpId, operation: &Operation<Op, Ret>| {
+            let short = label(&operation.op.to_string(), operation.outcome.result().map(ToString::to_string));
+            labels.push((id, Label::new(history, id, short)));
+        };
+        for (member, left) in core.members.iter().zip(core.history.operations()) {
+            add(member.id, left);
+        }
+        if let Some(first) = core.begins_behind.filter(|first| core.members.iter().all(|member| member.id != *first)) {
+            add(first, &history[first]);
+        }
+        let completed = core.members.iter().filter(|member| member.role == Role::Completed);
+        Self::with_labels(object, labels, completed.map(|member| member.id).collect())
+    }
+
+    /// The operation, with its place if that is not known yet or needed to tell it from others.
+    fn name(&mut self, id: OpId) -> String {
+        let is_new = self.introduced.insert(id);
+        let Some((_, label)) = self.labels.iter().find(|(other, _)| *other == id) else {
+            return format!("operation {}", id.0);
+        };
+        if is_new || !label.is_unique { format!("{} {}", label.short, label.place) } else { label.short.clone() }
+    }
+
+    fn names(&mut self, ids: &[OpId]) -> String {
+        let more = ids.len().saturating_sub(MOST_LISTED);
+        let mut names: Vec<String> = ids[..ids.len() - more].iter().map(|id| self.name(*id)).collect();
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        list(&names)
+    }
+
+    /// "a and b together".
+    fn group(&mut self, group: &[OpId]) -> String {
+        let names = self.names(group);
+        if group.len() > 1 { format!("{names} together") } else { names }
+    }
+
+    /// "each of a, b and c".
+    fn any(&mut self, ids: &[OpId]) -> String {
+        let names = self.names(ids);
+        if ids.len() > 1 { format!("each of {names}") } else { names }
+    }
+
+    /// Says a sentence.
+    fn say(&mut self, sentence: String) {
+        self.sentences.push(format!("{}{sentence}.", self.indent));
+    }
+
+    fn tell_proof<Ret: Display>(&mut self, proof: &Proof<Ret>, claims: &mut Vec<Before>) {
+        let known = claims.len();
+        for step in &proof.steps {
+            let Before { first, second } = step.claim;
+            match &step.ground {
+                Ground::RealTime => {
+                    let (first, second) = (self.name(first), self.name(second));
+                    self.say(format!("{first} returned before {second} was called"));
+                }
+                Ground::Value { reason, .. } => {
+                    let why = self.reason(reason, first, second);
+                    let claim = self.claim(step.claim, claims);
+                    self.say(format!("{why}: so {claim}"));
+                }
+            }
+            claims.push(step.claim);
+        }
+        match &proof.end {
+            End::Circle(circle) => {
+                let sentence = match circle.as_slice() {
+                    [one] => format!("But {} cannot come before itself", self.name(*one)),
+                    [one, other] => {
+                        let (one, other) = (self.name(*one), self.name(*other));
+                        format!("But {one} and {other} cannot each come before the other")
+                    }
+                    circle => {
+                        let names = circle.iter().chain(&circle[..1]).map(|id| self.name(*id)).collect::<Vec<_>>();
+                        format!("But that is a circle: {}", names.join(" before "))
+                    }
+                };
+                self.say(sentence);
+            }
+            End::Impossible { op, reason, .. } => {
+                let why = self.reason(reason, *op, *op);
+                let end = match reason {
+                    Reason::UsedTooOften { .. } | Reason::CountInAll { .. } => {
+                        "so there is no order for them".to_owned()
+                    }
+                    Reason::TakenTooOften { takes, .. } if takes.len() > 1 => {
+                        "so there is no order for them".to_owned()
+                    }
+                    _ => format!("so there is no place for {}", self.name(*op)),
+                };
+                self.say(format!("{why}: {end}"));
+            }
+            End::Cases { assumed, yes, no } => {
+                let Before { first, second } = *assumed;
+                let reverse = Before { first: second, second: first };
+                let outer = self.indent.clone();
+                for (word, assumed, proof) in [("Either", *assumed, yes), ("Or", reverse, no)] {
+                    let (first, second) = (self.name(assumed.first), self.name(assumed.second));
+                    self.indent.clone_from(&outer);
+                    self.say(format!("{word} {first} came before {second}"));
+                    self.indent = format!("{outer}  ");
+                    claims.push(assumed);
+                    self.tell_proof(proof, claims);
+                    claims.pop();
+                }
+                self.indent = outer;
+            }
+            End::NoPlace(none) => self.tell_places(none, false),
+        }
+        claims.truncate(known);
+    }
+
+    /// That one came before the other, as far as that is so.
+    fn claim(&mut self, claim: Before, claims: &[Before]) -> String {
+        let Before { first, second } = claim;
+        let mut certain = self.completed.clone();
+        loop {
+            let before = claims.iter().filter(|claim| certain.contains(&claim.second)).map(|claim| claim.first);
+            let all: HashSet<OpId> = certain.iter().copied().chain(before).collect();
+            if all.len() == certain.len() {
+                break;
+            }
+            certain = all;
+        }
+        let (first, second_name) = (self.name(first), self.name(second));
+        if certain.contains(&second) {
+            format!("{first} came before {second_name}")
+        } else {
+            format!("{first} came before {second_name}, if that took effect")
+        }
+    }
+
+    /// That a container has nothing in it.
+    fn empty(&self) -> &'static str {
+        match self.object {
+            ObjectKind::Queue => "found the queue empty",
+            ObjectKind::Stack => "found the stack empty",
+            ObjectKind::PriorityQueue => "found the priority queue empty",
+            _ => "found nothing",
+        }
+    }
+
+    /// What an operation needs an object to be.
+    fn state(&mut self, needs: &[String]) -> String {
+        if needs.is_empty() {
+            return "a state in which it can return that".to_owned();
+        }
+        let states = needs.iter().map(|state| shorten(&visible(state))).collect::<Vec<_>>().join(" or ");
+        let noun = match self.object {
+            ObjectKind::Register => return format!("the register to hold {states}"),
+            ObjectKind::Lock => return format!("the lock to be {states}"),
+            ObjectKind::ReadWriteLock => "the lock",
+            ObjectKind::Set => "the set",
+            ObjectKind::Map => "the map",
+            _ => "the state",
+        };
+        // Of a larger object, other states may do as well, but there are none here.
+        if std::mem::replace(&mut self.has_said_which_states, true) {
+            format!("{noun} to be {states}")
+        } else {
+            format!("{noun} to be {states} (of all that these calls can lead to)")
+        }
+    }
+
+    /// Why something is so: what comes before "so".
+    fn reason(&mut self, reason: &Reason, first: OpId, second: OpId) -> String {
+        match reason {
+            Reason::Source => {
+                let (put, taken) = (self.name(first), self.name(second));
+                format!("{taken} got what {put} put in")
+            }
+            Reason::FirstInFirstOut { first_in: first, second_in: second }
+            | Reason::FirstOutFirstIn { first_out: first, second_out: second } => {
+                let (first, second) = (self.name(*first), self.name(*second));
+                format!("{first} came before {second}, and a queue is first in, first out")
+            }
+            Reason::InFront { put, own } => {
+                let (put, own, op) = (self.name(*put), self.name(*own), self.name(first));
+                format!(
+                    "{put} came before {own}, so that its value was in front of the one that {op} got, \
+                     and nothing had taken it out"
+                )
+            }
+            Reason::Empty { put } => {
+                let (put, empty, found) = (self.name(*put), self.name(second), self.empty());
+                format!("{put} came before {empty}, which {found}")
+            }
+            Reason::NotYetIn { taken } => {
+                let (taken, empty, put) = (self.name(*taken), self.name(first), self.name(second));
+                format!("{taken} got what {put} put in, but came after {empty}, which {}", self.empty())
+            }
+            Reason::StillIn { put } => {
+                let (put, empty) = (self.name(*put), self.name(first));
+                format!("{put} came before {empty}, which {}, but nothing had taken its value out", self.empty())
+            }
+            Reason::OnTop { below, above } => {
+                let (below, above, out) = (self.name(*below), self.name(*above), self.name(second));
+                format!(
+                    "{above} came between {below} and {out}, so that its value lay on top of the one that {out} got"
+                )
+            }
+            Reason::NotTakenOff { below, above } => {
+                let (below, above, out) = (self.name(*below), self.name(*above), self.name(first));
+                format!(
+                    "{above} came between {below} and {out}, so that its value lay on top of the one that {out} got, \
+                     and nothing had taken it off"
+                )
+            }
+            Reason::Below { top, later } => {
+                let (top, later, below) = (self.name(*top), self.name(*later), self.name(first));
+                format!(
+                    "{top} got the value on top between {below} and {later}, which got that of {below}, \
+                     so that this lay below"
+                )
+            }
+            Reason::Lesser { put } => {
+                let (put, out) = (self.name(*put), self.name(second));
+                format!("{put} came before {out}, and its value goes before the one that {out} got")
+            }
+            Reason::LesserLater { taken } => {
+                let (taken, out, put) = (self.name(*taken), self.name(first), self.name(second));
+                format!(
+                    "{taken} came after {out}, and the value that it got, of {put}, goes before the one that {out} got"
+                )
+            }
+            Reason::LesserStillIn { put } => {
+                let (put, out) = (self.name(*put), self.name(first));
+                format!(
+                    "{put} came before {out}, its value goes before the one that {out} got, and nothing had taken it out"
+                )
+            }
+            Reason::TakenTooOften { puts, takes } if puts.is_empty() => {
+                format!("Nothing had put in what {} got", self.names(takes))
+            }
+            Reason::TakenTooOften { puts, takes } => {
+                let (puts, takes) = (self.names(puts), self.names(takes));
+                format!("{takes} took out the same value, and only {puts} put it in")
+            }
+            Reason::OnlyMaker { needs, later } => {
+                let (needs, maker, user) = (self.state(needs), self.name(first), self.name(second));
+                let others = self.others(&[], later, &user, "");
+                format!("{user} needs {needs}; it was not so at first, and only {maker} could make it so{others}")
+            }
+            Reason::MadeAgain { needs, undone, earlier, later } => {
+                let (undone, maker, user) = (*undone, first, second);
+                self.made_again(needs, [undone, maker, user], earlier, later)
+            }
+            Reason::Between { needs, user, earlier, later } => {
+                let (undone, maker, user) = (first, second, *user);
+                self.made_again(needs, [undone, maker, user], earlier, later)
+            }
+            Reason::Undone { needs, earlier, later } => {
+                let (needs, user, spoiler) = (self.state(needs), self.name(first), self.name(second));
+                let others = self.others(earlier, later, &user, &spoiler);
+                format!(
+                    "{user} needs {needs}; after {spoiler} it is not so, and nothing could make it so again{others}"
+                )
+            }
+            Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
+                let (user, initial) = (self.name(first), shorten(&visible(initial)));
+                format!(
+                    "{user} could not have returned that at first, in the state {initial}, \
+                     and nothing that was called could lead to a state in which it could"
+                )
+            }
+            Reason::NoMaker { needs, .. } => {
+                let (needs, user) = (self.state(needs), self.name(first));
+                format!("{user} needs {needs}; it was not so at first, and nothing could make it so")
+            }
+            Reason::UsedUp { needs, at_first, user, used, makers, later } => {
+                let (needs, user, used) = (self.state(needs), self.name(*user), self.names(used));
+                let chances = self.chances(*at_first, makers);
+                let others = self.others(&[], later, &user, "");
+                format!("{user} needs {needs}, and so did {used} before it, which undid it; {chances}{others}")
+            }
+            Reason::UsedTooOften { needs, at_first, used, makers } => {
+                let (needs, used_names) = (self.state(needs), self.names(used));
+                let chances = self.chances(*at_first, makers);
+                if used.len() == 1 {
+                    format!("{used_names} needs {needs}; {chances}")
+                } else {
+                    format!("{used_names} each need {needs} and undo it; {chances}")
+                }
+            }
+            Reason::Count(count) => self.count(count),
+            Reason::CountInAll { what, initial, needed, users, is_more, others } => {
+                let users = self.names(users);
+                let (worse, better) = changes(*what, !is_more);
+                let back = if others.is_empty() {
+                    format!("nothing could have {better}")
+                } else {
+                    format!("only {} could have {better}", self.names(others))
+                };
+                let needs = number(*what, *needed);
+                format!("{users} each needed {needs} and {worse}; {}{back}", at_first(*what, *initial))
+            }
+        }
+    }
+
+    /// How often a state came about.
+    fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
+        match (at_first, makers) {
+            (true, []) => "it was so at first, and nothing could make it so again".to_owned(),
+            (false, []) => "it was not so at first, and nothing could make it so".to_owned(),
+            (true, makers) => format!("it was so at first, and only {} could make it so again", self.names(makers)),
+            (false, makers) => {
+                format!("it was not so at first, and only {} could make it so", self.names(makers))
+            }
+        }
+    }
+
+    fn made_again(
+        &mut self,
+        needs: &[String],
+        [undone, maker, user]: [OpId; 3],
+        earlier: &[OpId],
+        later: &[OpId],
+    ) -> String {
+        let needs = self.state(needs);
+        let (undone, user, maker) = (self.name(undone), self.name(user), self.name(maker));
+        let others = self.others(earlier, later, &user, &undone);
+        format!(
+            "{undone} came before {user}, which needs {needs}; after {undone} it is not so, \
+             and only {maker} could make it so again{others}"
+        )
+    }
+
+    /// Those that could have made a state, but were too early or too late.
+    fn others(&mut self, earlier: &[OpId], later: &[OpId], user: &str, spoiler: &str) -> String {
+        let mut text = Vec::new();
+        if !earlier.is_empty() {
+            text.push(format!("{} came before {spoiler}", self.names(earlier)));
+        }
+        if !later.is_empty() {
+            text.push(format!("{} came after {user}", self.names(later)));
+        }
+        if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) }
+    }
+
+    fn count(&mut self, count: &Count) -> String {
+        let Count { what, initial, user, needed, too_little, before, maybe, later } = count;
+        let user = self.name(*user);
+        let (worse, better) = changes(*what, *too_little);
+        let needs = match what {
+            Counted::Values if *needed == 0 => self.empty().to_owned(),
+            what => format!("needs {}", number(*what, *needed)),
+        };
+        let mut text = format!("{user} {needs}; {}", at_first(*what, *initial));
+        if !before.is_empty() {
+            text.push_str(&format!("{}{} {worse} before it, and ", self.names(before), each(before)));
+        }
+        let others = self.others(&[], later, &user, "");
+        if maybe.is_empty() {
+            text.push_str(&format!("nothing could have {better} before it{others}"));
+        } else {
+            text.push_str(&format!("only {} could have {better} before it{others}", self.names(maybe)));
+        }
+        text
+    }
+
+    fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
+        let NoPlace { op, before, open, places, more } = none;
+        let name = self.name(*op);
+        if let ([Place { order, state, results, then: None }], 0) = (places.as_slice(), more) {
+            // All is in one state.
+            let when = match (order.as_slice(), is_nested) {
+                ([], true) => "But then".to_owned(),
+                ([], false) => "At first".to_owned(),
+                (order, true) => format!("But then, after {},", self.in_order(order)),
+                (order, false) => format!("After {},", self.in_order(order)),
+            };
+            let others = open.iter().filter(|other| !order.contains(other)).copied().collect::<Vec<_>>();
+            let whether = if others.is_empty() {
+                String::new()
+            } else {
+                format!(", whether {} came before or not", self.names(&others))
+            };
+            let (state, what) = (shorten(&visible(state)), would(results));
+            self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
+            return;
+        }
+        let mut sentence = if is_nested { "But then ".to_owned() } else { String::new() };
+        match (before.as_slice(), open.as_slice()) {
+            ([], open) => {
+                let open = self.any(open);
+                sentence.push_str(&format!("{name} may have come before or after {open}"));
+            }
+            (before, []) => {
+                let before = self.names(before);
+                sentence.push_str(&format!("{name} came after {before}"));
+            }
+            (before, open) => {
+                let (before, open) = (self.names(before), self.any(open));
+                sentence.push_str(&format!("{name} came after {before}, and before or after {open}"));
+            }
+        }
+        self.say(sentence);
+        let outer = self.indent.clone();
+        for Place { order, state, results, then } in places {
+            let order = match order.as_slice() {
+                [] if is_nested => "As things are then,".to_owned(),
+                [] => "At first".to_owned(),
+                order => format!("After {},", self.in_order(order)),
+            };
+            let state = shorten(&visible(state));
+            let what = if then.is_some() { "can return that".to_owned() } else { would(results) };
+            self.say(format!("{order} the state is {state}, and it {what}"));
+            self.indent = format!("{outer}  ");
+            match then {
+                Some(Some(then)) => self.tell_places(then, true),
+                Some(None) => self.say("But then there is no order for the rest".to_owned()),
+                None => {}
+            }
+            self.indent.clone_from(&outer);
+        }
+        if *more > 0 {
+            let states = plural(i64::try_from(*more).unwrap_or(i64::MAX), "further state");
+            self.say(format!("Nor can it return that in the {states} that there may be"));
+        }
+        let name = self.name(*op);
+        self.say(format!("So there is no place for {name}"));
+    }
+
+    fn in_order(&mut self, order: &[OpId]) -> String {
+        let names: Vec<String> = order.iter().map(|id| self.name(*id)).collect();
+        names.join(", then ")
+    }
+}
+
+/// " each", of several.
+fn each(ops: &[OpId]) -> &'static str {
+    if ops.len() > 1 { " each" } else { "" }
+}
+
+/// What an operation returns instead.
+fn would<Ret: Display>(results: &[Ret]) -> String {
+    let results: Vec<String> = results.iter().map(|result| shorten(&visible(&result.to_string()))).collect();
+    if results.is_empty() {
+        "could not return at all".to_owned()
+    } else {
+        format!("would return {}", results.join(" or "))
+    }
+}
+
+fn number(what: Counted, number: i64) -> String {
+    match what {
+        Counted::Permits => plural(number, "permit"),
+        Counted::Readers => plural(number, "reader"),
+        Counted::Writers => plural(number, "writer"),
+        Counted::Values => plural(number, "value"),
+        Counted::Total => format!("a count of {number}"),
+    }
+}
+
+/// What there was at first, if that is to be told.
+fn at_first(what: Counted, initial: i64) -> String {
+    match (what, initial) {
+        (Counted::Readers | Counted::Writers | Counted::Values, 0) => String::new(),
+        (Counted::Total, initial) => format!("it was {initial} at first, "),
+        (what, 1) => format!("there was {} at first, ", number(what, 1)),
+        (what, initial) => format!("there were {} at first, ", number(what, initial)),
+    }
+}
+
+/// What makes a number worse, and what makes it better: if it is too little, or else if it is too much.
+fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
+    let (more, had_more) = match what {
+        Counted::Permits => ("gave one back", "given one back"),
+        Counted::Readers => ("took the lock to read", "taken the lock to read"),
+        Counted::Writers => ("took the lock to write", "taken the lock to write"),
+        Counted::Values => ("put one in", "put one in"),
+        Counted::Total => ("added one", "added one"),
+    };
+    let (less, had_less) = match what {
+        Counted::Permits => ("took one", "taken one"),
+        Counted::Readers => ("gave it back from reading", "given it back from reading"),
+        Counted::Writers => ("gave it back from writing", "given it back from writing"),
+        Counted::Values => ("took one out", "taken one out"),
+        Counted::Total => ("took one away", "taken one away"),
+    };
+    if too_little { (less, had_more) } else { (more, had_less) }
+}
+
+/// "1 permit", "2 permits".
+fn plural(number: i64, noun: &str) -> String {
+    match number {
+        0 => format!("no {noun}s"),
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    }
+}
+
+/// "a, b and c".
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+    }
+}

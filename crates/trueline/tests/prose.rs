@@ -1,0 +1,505 @@
+//! Arguments against the definition: every claim in them is compared with all orders of the core's operations.
+
+#[path = "it/families.rs"]
+#[expect(dead_code, reason = "not all of it is for these tests")]
+mod families;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use families::{Family, Op, Ret, history};
+use trueline::drive::Random;
+use trueline::history::{History, OpId, Outcome};
+use trueline::judge::argument;
+use trueline::judge::shrink::{self, Limits};
+use trueline::spec::Spec;
+use trueline::verdict::{Argument, Before, Core, End, Ground, NoPlace, Proof};
+use trueline::view::prose;
+
+/// All that can be said of a core's operations, found by trying all orders; operations are numbered as in the core.
+struct Orders<'a, S: Spec> {
+    spec: &'a S,
+    history: &'a History<S::Op, S::Ret>,
+    /// The number in the core of an operation of the whole history.
+    numbers: BTreeMap<OpId, usize>,
+    /// All legal orders with all that completed, whenever they were called.
+    orders: Vec<Vec<usize>>,
+}
+
+impl<'a, S: Spec> Orders<'a, S> {
+    fn new(spec: &'a S, core: &'a Core<S::Op, S::Ret>) -> Self {
+        let numbers = core.members.iter().enumerate().map(|(number, member)| (member.id, number)).collect();
+        let mut all = Self { spec, history: &core.history, numbers, orders: Vec::new() };
+        all.extend(&mut Vec::new(), &[spec.initial()]);
+        all
+    }
+
+    fn is_completed(&self, op: usize) -> bool {
+        matches!(self.history.operations()[op].outcome, Outcome::Returned(_))
+    }
+
+    /// The states behind an operation, from any of these.
+    fn step(&self, states: &[S::State], op: usize) -> Vec<S::State> {
+        let operation = &self.history.operations()[op];
+        let known = operation.outcome.result();
+        let mut next: Vec<S::State> = Vec::new();
+        for state in states {
+            for (result, state) in self.spec.step(state, &operation.op, known) {
+                if known.is_none_or(|known| *known == result) && !next.contains(&state) {
+                    next.push(state);
+                }
+            }
+        }
+        next
+    }
+
+    fn extend(&mut self, order: &mut Vec<usize>, states: &[S::State]) {
+        let count = self.history.len();
+        if (0..count).all(|op| !self.is_completed(op) || order.contains(&op)) {
+            self.orders.push(order.clone());
+        }
+        for op in 0..count {
+            if !order.contains(&op) {
+                let next = self.step(states, op);
+                if !next.is_empty() {
+                    order.push(op);
+                    self.extend(order, &next);
+                    order.pop();
+                }
+            }
+        }
+    }
+
+    fn number(&self, id: OpId) -> usize {
+        self.numbers[&id]
+    }
+
+    fn returned_before(&self, first: usize, second: usize) -> bool {
+        let operations = self.history.operations();
+        operations[first].return_position().is_some_and(|ret| ret < operations[second].call_position())
+    }
+
+    fn keeps(&self, order: &[usize], claim: Before) -> bool {
+        let place = |op: usize| order.iter().position(|other| *other == op);
+        match (place(self.number(claim.first)), place(self.number(claim.second))) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(first), Some(second)) => first < second,
+        }
+    }
+
+    fn keeps_all(&self, order: &[usize], claims: &[Before]) -> bool {
+        claims.iter().all(|claim| self.keeps(order, *claim))
+    }
+
+    fn check_proof(&self, proof: &Proof<S::Ret>, claims: &mut Vec<Before>) {
+        let outer = claims.len();
+        for step in &proof.steps {
+            match &step.ground {
+                Ground::RealTime => {
+                    let (first, second) = (self.number(step.claim.first), self.number(step.claim.second));
+                    assert!(self.returned_before(first, second), "by real time: {step:?}");
+                }
+                Ground::Value { given, .. } => {
+                    let mut is_said = false;
+                    for order in self.orders.iter().filter(|order| self.keeps_all(order, given)) {
+                        is_said = true;
+                        assert!(self.keeps(order, step.claim), "{step:?} is wrong in {order:?}");
+                    }
+                    assert!(is_said, "nothing is said by {step:?}");
+                    self.follow(claims, given);
+                }
+            }
+            claims.push(step.claim);
+        }
+        match &proof.end {
+            End::Circle(circle) => {
+                for (at, first) in circle.iter().enumerate() {
+                    let second = circle[(at + 1) % circle.len()];
+                    assert!(
+                        claims.contains(&Before { first: *first, second }),
+                        "{circle:?} is not closed by {claims:?}"
+                    );
+                }
+                self.nothing_is_left(claims);
+            }
+            End::Impossible { op, given, .. } => {
+                let op = self.number(*op);
+                let mut orders = self.orders.iter().filter(|order| self.keeps_all(order, given));
+                assert!(orders.all(|order| !order.contains(&op)), "it is possible");
+                self.follow(claims, given);
+                self.nothing_is_left(claims);
+            }
+            End::Cases { assumed, yes, no } => {
+                let reverse = Before { first: assumed.second, second: assumed.first };
+                for order in self.orders.iter().filter(|order| self.keeps_all(order, claims)) {
+                    assert!(
+                        self.keeps(order, *assumed) != self.keeps(order, reverse),
+                        "{assumed:?} or not in {order:?}"
+                    );
+                }
+                for (assumed, proof) in [(*assumed, yes), (reverse, no)] {
+                    claims.push(assumed);
+                    self.check_proof(proof, claims);
+                    claims.pop();
+                }
+            }
+            End::NoPlace(none) => self.check_places(none, &[], self.spec.initial()),
+        }
+        claims.truncate(outer);
+    }
+
+    /// What is given was claimed before.
+    fn follow(&self, claims: &[Before], given: &[Before]) {
+        let mut known: BTreeSet<(usize, usize)> =
+            claims.iter().map(|claim| (self.number(claim.first), self.number(claim.second))).collect();
+        for middle in 0..self.history.len() {
+            for first in 0..self.history.len() {
+                for second in 0..self.history.len() {
+                    if known.contains(&(first, middle)) && known.contains(&(middle, second)) {
+                        known.insert((first, second));
+                    }
+                }
+            }
+        }
+        for claim in given {
+            assert!(
+                known.contains(&(self.number(claim.first), self.number(claim.second))),
+                "{claim:?} was not claimed"
+            );
+        }
+    }
+
+    fn nothing_is_left(&self, claims: &[Before]) {
+        let left = self.orders.iter().find(|order| self.keeps_all(order, claims));
+        assert!(left.is_none(), "{left:?} is left by {claims:?}");
+    }
+
+    /// All places behind `done`, in this state.
+    fn check_places(&self, none: &NoPlace<S::Ret>, done: &[usize], state: S::State) {
+        let op = self.number(none.op);
+        assert!(self.is_completed(op) && !done.contains(&op));
+        let mut places: BTreeMap<String, Vec<&trueline::verdict::Place<S::Ret>>> = BTreeMap::new();
+        for place in &none.places {
+            places.entry(place.state.clone()).or_default().push(place);
+            // It is where it is said to be.
+            let mut states = vec![state.clone()];
+            let mut before = done.to_vec();
+            for id in &place.order {
+                let next = self.number(*id);
+                assert!(!before.contains(&next) && self.may_be_next(&before, next));
+                states = self.step(&states, next);
+                before.push(next);
+            }
+            assert!(self.may_be_next(&before, op));
+            let there = states.iter().find(|state| self.spec.describe_state(state) == place.state);
+            let there = there.expect("it leads to that state");
+            let mut results: Vec<S::Ret> = Vec::new();
+            for (result, _) in self.spec.step(there, &self.history.operations()[op].op, None) {
+                if !results.contains(&result) {
+                    results.push(result);
+                }
+            }
+            assert_eq!(results, place.results);
+            let fits = self.step(std::slice::from_ref(there), op);
+            assert_eq!(!fits.is_empty(), place.then.is_some());
+            before.push(op);
+            if let Some(Some(then)) = &place.then {
+                let [next] = fits.as_slice() else { continue };
+                self.check_places(then, &before, next.clone());
+            }
+        }
+        let mut silent = BTreeSet::new();
+        self.visit(&mut done.to_vec(), &state, op, &mut |state| {
+            let text = self.spec.describe_state(state);
+            if !places.contains_key(&text) {
+                assert!(self.step(std::slice::from_ref(state), op).is_empty(), "a place is not told: {text}");
+                silent.insert(text);
+            }
+        });
+        assert_eq!(silent.len(), none.more, "{silent:?} {none:?}");
+    }
+
+    /// Whether all that returned before it was called is done.
+    fn may_be_next(&self, done: &[usize], op: usize) -> bool {
+        (0..self.history.len()).all(|other| done.contains(&other) || !self.returned_before(other, op))
+    }
+
+    fn visit(&self, done: &mut Vec<usize>, state: &S::State, op: usize, visitor: &mut dyn FnMut(&S::State)) {
+        if self.may_be_next(done, op) {
+            visitor(state);
+        }
+        for other in (0..self.history.len()).filter(|other| *other != op) {
+            if !done.contains(&other) && self.may_be_next(done, other) {
+                for next in self.step(std::slice::from_ref(state), other) {
+                    done.push(other);
+                    self.visit(done, &next, op, visitor);
+                    done.pop();
+                }
+            }
+        }
+    }
+}
+
+/// The operations as they are shown.
+fn show<F: Family>(history: &History<Op<F>, Ret<F>>) -> History<String, String> {
+    history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(show_result)))
+}
+
+fn show_result(result: &impl std::fmt::Debug) -> String {
+    let text = format!("{result:?}");
+    if text == "Done" { "ok".to_owned() } else { text }
+}
+
+fn tell<F: Family>(
+    history: &History<Op<F>, Ret<F>>,
+    core: &Core<Op<F>, Ret<F>>,
+    argument: &Argument<Ret<F>>,
+) -> Vec<String> {
+    prose::tell(&show::<F>(history), &core.clone().map(show::<F>), &argument.clone().map(show_result))
+}
+
+/// Cores with more operations than this are not enumerated.
+const MOST_ENUMERATED: usize = 7;
+
+/// Argues about the rejected ones of so many histories; answers how many there were and how many arguments are special.
+fn arguments_are_right<F: Family>(count: u32, seed: u64) -> (u32, u32) {
+    let spec = F::spec();
+    let (mut rejected, mut specific, mut checked) = (0, 0, 0);
+    for seed in seed..seed + u64::from(count) {
+        let history = history::<F>(&mut Random::new(seed), 8);
+        let Some(core) = shrink::judge(&spec, &history, &Limits::new()) else { continue };
+        rejected += 1;
+        let argument = argument::of_core(&spec, &core).expect("small cores are explained");
+        let sentences = tell::<F>(&history, &core, &argument);
+        assert!(!sentences.is_empty());
+        specific += u32::from(argument.is_specific());
+        if core.history.len() > MOST_ENUMERATED {
+            continue;
+        }
+        checked += 1;
+        let check = || Orders::new(&spec, &core).check_proof(&argument.proof, &mut Vec::new());
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(check)) {
+            eprintln!("{}: seed {seed}: {:?} {:?}", F::NAME, core.history.events(), core.members);
+            for (id, operation) in core.history.operations().iter().enumerate() {
+                eprintln!("  operation {id}: {:?} {:?}", operation.op, operation.outcome);
+            }
+            eprintln!("{argument:?}\n{}", sentences.join("\n"));
+            std::panic::resume_unwind(panic);
+        }
+    }
+    println!("{}: {rejected} of {count} rejected, {checked} checked, {specific} specific", F::NAME);
+    assert!(checked * 2 >= rejected && checked > 0, "too few are checked");
+    (rejected, specific)
+}
+
+macro_rules! families {
+    ($($name:ident: $family:ident, $share:literal;)*) => {
+        mod right {
+            use super::*;
+            $(
+                #[test]
+                fn $name() {
+                    let (rejected, specific) = arguments_are_right::<families::$family>(COUNT, 1 << 40);
+                    assert!(specific * 100 >= rejected * $share, "only {specific} of {rejected} are special");
+                }
+            )*
+        }
+
+        #[test]
+        #[ignore = "writes explanations to be read by a person, to the file in TRUELINE_EXPLAINED"]
+        fn write_explanations() {
+            let mut out = String::new();
+            $(explanations::<families::$family>(&mut out);)*
+            let path = std::env::var("TRUELINE_EXPLAINED").unwrap_or_else(|_| "explained.md".to_owned());
+            std::fs::write(path, out).expect("it can be written");
+        }
+    };
+}
+
+/// How many histories of each specification are made.
+const COUNT: u32 = 1500;
+
+families! {
+    registers: Registers, 0;
+    cas_registers: CasRegisters, 0;
+    sets: Sets, 0;
+    maps: Maps, 0;
+    queues: Queues, 0;
+    stacks: Stacks, 0;
+    priority_queues: PriorityQueues, 0;
+    bags: Bags, 0;
+    deques: Deques, 0;
+    mutexes: Mutexes, 0;
+    owned_mutexes: OwnedMutexes, 0;
+    rwlocks: RwLocks, 0;
+    semaphores: Semaphores, 0;
+    counters: Counters, 0;
+    fetch_adds: FetchAdds, 0;
+    multisets: Multisets, 0;
+    arrays: Arrays, 0;
+    kvs: Kvs, 0;
+    logs: Logs, 0;
+    once_cells: OnceCells, 0;
+    bounded_queues: BoundedQueues, 0;
+    multi_registers: MultiRegisters, 0;
+}
+
+/// Some explained cores of a specification: those that read differently.
+fn explanations<F: Family>(out: &mut String) {
+    let spec = F::spec();
+    let mut shapes = BTreeSet::new();
+    let _ = writeln!(out, "# {}\n", F::NAME);
+    for seed in 0..400 {
+        let history = history::<F>(&mut Random::new(seed), 8);
+        let Some(core) = shrink::judge(&spec, &history, &Limits::new()) else { continue };
+        let Some(argument) = argument::of_core(&spec, &core) else { continue };
+        let shape = match &argument.proof.end {
+            End::Circle(circle) => format!("circle {} {}", circle.len(), argument.proof.steps.len()),
+            End::Impossible { reason, .. } => {
+                format!("impossible {:?} {}", std::mem::discriminant(reason), argument.proof.steps.len())
+            }
+            End::Cases { .. } => "cases".to_owned(),
+            End::NoPlace(none) => format!("no place {}", none.places.iter().any(|place| place.then.is_some())),
+        };
+        if !shapes.insert(shape) || shapes.len() > 6 {
+            continue;
+        }
+        let _ = writeln!(out, "## seed {seed}\n\n```");
+        let shown = show::<F>(&core.history);
+        for (member, operation) in core.members.iter().zip(shown.operations()) {
+            let whole = &history[member.id];
+            let _ = writeln!(
+                out,
+                "{:>3}-{:<3} process {}  {} {:?}  {}",
+                whole.call_position(),
+                whole.return_position().map_or_else(String::new, |ret| ret.to_string()),
+                operation.process,
+                operation.op,
+                operation.outcome,
+                member.role.name()
+            );
+        }
+        let _ = writeln!(out, "```\n\n{}\n", tell::<F>(&history, &core, &argument).join("\n"));
+    }
+}
+
+mod partners {
+    use super::*;
+    use trueline::history::{Interval, from_intervals};
+    use trueline::judge::Budget;
+    use trueline::judge::sync::{SyncAlgorithm, check, partners};
+    use trueline::spec::sync::{Channel, ChannelOp, ChannelRet, Exchanger, SyncSpec};
+    use trueline::verdict::WhyUnfit;
+
+    /// Executions at random times with random results.
+    fn made_up<S: SyncSpec>(
+        random: &mut Random,
+        call: impl Fn(&mut Random) -> S::Op,
+        result: impl Fn(&mut Random, &S::Op) -> S::Ret,
+    ) -> History<S::Op, S::Ret> {
+        let mut free = [0i64; 4];
+        let intervals = (0..2 + random.below(6)).map(|_| {
+            let process = random.below(4);
+            let start = free[process as usize] + i64::from(random.below(4));
+            let end = start + 1 + i64::from(random.below(8));
+            free[process as usize] = end + 1;
+            let op = call(random);
+            if random.chance(1, 6) {
+                free[process as usize] = i64::MAX / 2;
+                return Interval::pending(process, op, start);
+            }
+            let ret = result(random, &op);
+            Interval::returned(process, op, start, end, ret)
+        });
+        let mut seen = BTreeSet::new();
+        let intervals: Vec<_> = intervals.collect();
+        let intervals = intervals.into_iter().filter(|interval| interval.call < 1 << 40 && seen.insert(interval.call));
+        from_intervals(intervals.collect::<Vec<_>>()).expect("operations of a process do not overlap")
+    }
+
+    /// The argument must hold by the definition, on the history up to the refused return.
+    fn check_partners<S: SyncSpec>(
+        spec: &S,
+        history: &History<S::Op, S::Ret>,
+        event: u32,
+        found: &trueline::verdict::Partners,
+    ) {
+        let result = |op: OpId| match &history[op].outcome {
+            Outcome::Returned(ret) if history[op].return_position().is_some_and(|at| at <= event) => Some(ret),
+            Outcome::Optional(ret) => Some(ret),
+            _ => None,
+        };
+        let may_be = |group: &[OpId]| {
+            let mut group = group.to_vec();
+            group.sort_by_key(|op| (spec.place(&history[*op].op), *op));
+            let ops: Vec<&S::Op> = group.iter().map(|op| &history[*op].op).collect();
+            spec.synchronise(&spec.initial(), &ops).iter().any(|(_, results)| {
+                group.iter().zip(results).all(|(op, ret)| result(*op).is_none_or(|known| known == ret))
+            })
+        };
+        let ids = (0..u32::try_from(history.len()).expect("few")).map(OpId);
+        let called: Vec<OpId> = ids.filter(|op| history[*op].call_position() < event).collect();
+        let overlap = |one: OpId, other: OpId| !history.precedes(one, other) && !history.precedes(other, one);
+        assert!(found.partners.len() < found.needing.len());
+        for op in &found.needing {
+            assert!(history[*op].return_position().is_some_and(|at| at <= event), "it has returned");
+            assert!(!found.partners.contains(op) && !may_be(&[*op]));
+            for other in called.iter().filter(|other| *other != op && overlap(*op, **other)) {
+                assert!(!may_be(&[*op, *other]) || found.partners.contains(other), "{other:?} is a partner of {op:?}");
+            }
+        }
+        for unfit in &found.unfit {
+            let (op, other) = (found.needing[0], unfit.op);
+            match unfit.why {
+                WhyUnfit::TooEarly => assert!(history.precedes(other, op) && may_be(&[op, other])),
+                WhyUnfit::TooLate => assert!(history.precedes(op, other) && may_be(&[op, other])),
+                WhyUnfit::Result => assert!(overlap(op, other) && !may_be(&[op, other])),
+            }
+        }
+    }
+
+    fn all<S: SyncSpec>(
+        name: &str,
+        spec: &S,
+        share: u32,
+        call: impl Fn(&mut Random) -> S::Op,
+        result: impl Fn(&mut Random, &S::Op) -> S::Ret,
+    ) {
+        let (mut rejected, mut told, mut several) = (0, 0, 0);
+        for seed in 0..3000 {
+            let history = made_up::<S>(&mut Random::new(seed), &call, &result);
+            let judgement = check(spec, &history, SyncAlgorithm::Auto, &Budget::unlimited());
+            let Some(evidence) = judgement.verdict.evidence() else { continue };
+            rejected += 1;
+            let shown = history
+                .map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|ret| format!("{ret:?}"))));
+            assert!(prose::tell_evidence(&shown, &evidence.clone().map(|ret| format!("{ret:?}"))).len() > 1);
+            if let Some(found) = partners(spec, &history, evidence) {
+                told += 1;
+                several += u32::from(found.needing.len() > 1);
+                check_partners(spec, &history, evidence.event, &found);
+                assert!(prose::tell_partners(&shown, &found).len() > 1);
+            }
+        }
+        println!("{name}: {rejected} rejected, {told} told, {several} of several");
+        assert!(rejected > 500 && several > 20 && told * 100 >= rejected * share, "{told} of {rejected}");
+    }
+
+    #[test]
+    fn of_channels() {
+        let call = |random: &mut Random| {
+            if random.chance(1, 2) { ChannelOp::Send(random.below(2)) } else { ChannelOp::Receive }
+        };
+        all("channel", &Channel::new(), 100, call, |random, op| match op {
+            ChannelOp::Send(_) => ChannelRet::Done,
+            ChannelOp::Receive => ChannelRet::Value(random.below(2)),
+        });
+    }
+
+    #[test]
+    fn of_exchangers() {
+        all("exchanger", &Exchanger::new(), 75, |random| random.below(2), |random, _| random.below(2));
+    }
+}
