@@ -94,6 +94,8 @@ pub enum Ground {
 pub enum Reason {
     /// The second took or saw what the first put in.
     Source,
+    /// The first saw what the second took out.
+    Seen,
     /// The value that the second took or saw was put in behind that of the first: first in, first out.
     FirstInFirstOut {
         /// What put in the value of the first.

@@ -276,15 +276,28 @@ struct Teller {
 }
 
 struct Label {
+    /// What was called, and what it returned.
     short: String,
-    is_unique: bool,
+    /// By whom.
+    process: u32,
+    /// Where it is in the file.
     place: String,
+    /// What is needed to tell it from others.
+    needs: Needs,
+}
+
+/// What is needed to tell an operation from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    Process,
+    Place,
 }
 
 impl Label {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, short: String) -> Self {
         let line = Line::new(history, id, false);
-        Self { short, is_unique: true, place: format!("of process {} ({})", line.process, line.place) }
+        Self { short, process: line.process, place: line.place, needs: Needs::Nothing }
     }
 }
 
@@ -304,8 +317,16 @@ impl Teller {
 
     fn with_labels(object: ObjectKind, mut labels: Vec<(OpId, Label)>, completed: HashSet<OpId>) -> Self {
         for at in 0..labels.len() {
-            let short = labels[at].1.short.clone();
-            labels[at].1.is_unique = labels.iter().filter(|(_, other)| other.short == short).count() == 1;
+            let label = &labels[at].1;
+            let same = || labels.iter().map(|(_, other)| other).filter(|other| other.short == label.short);
+            let needs = if same().count() == 1 {
+                Needs::Nothing
+            } else if same().filter(|other| other.process == label.process).count() == 1 {
+                Needs::Process
+            } else {
+                Needs::Place
+            };
+            labels[at].1.needs = needs;
         }
         Self {
             object,
@@ -340,7 +361,13 @@ impl Teller {
         let Some((_, label)) = self.labels.iter().find(|(other, _)| *other == id) else {
             return format!("operation {}", id.0);
         };
-        if is_new || !label.is_unique { format!("{} {}", label.short, label.place) } else { label.short.clone() }
+        let Label { short, process, place, needs } = label;
+        match needs {
+            _ if is_new => format!("{short} of process {process} ({place})"),
+            Needs::Place => format!("{short} of process {process} ({place})"),
+            Needs::Process => format!("{short} of process {process}"),
+            Needs::Nothing => short.clone(),
+        }
     }
 
     fn names(&mut self, ids: &[OpId]) -> String {
@@ -356,12 +383,6 @@ impl Teller {
     fn group(&mut self, group: &[OpId]) -> String {
         let names = self.names(group);
         if group.len() > 1 { format!("{names} together") } else { names }
-    }
-
-    /// "each of a, b and c".
-    fn any(&mut self, ids: &[OpId]) -> String {
-        let names = self.names(ids);
-        if ids.len() > 1 { format!("each of {names}") } else { names }
     }
 
     /// Says a sentence.
@@ -492,6 +513,10 @@ impl Teller {
             Reason::Source => {
                 let (put, taken) = (self.name(first), self.name(second));
                 format!("{taken} got what {put} put in")
+            }
+            Reason::Seen => {
+                let (seen, taken) = (self.name(first), self.name(second));
+                format!("{seen} saw what {taken} took out")
             }
             Reason::FirstInFirstOut { first_in: first, second_in: second }
             | Reason::FirstOutFirstIn { first_out: first, second_out: second } => {
@@ -703,21 +728,20 @@ impl Teller {
             self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
             return;
         }
-        let mut sentence = if is_nested { "But then ".to_owned() } else { String::new() };
-        match (before.as_slice(), open.as_slice()) {
-            ([], open) => {
-                let open = self.any(open);
-                sentence.push_str(&format!("{name} may have come before or after {open}"));
-            }
-            (before, []) => {
-                let before = self.names(before);
-                sentence.push_str(&format!("{name} came after {before}"));
-            }
-            (before, open) => {
-                let (before, open) = (self.names(before), self.any(open));
-                sentence.push_str(&format!("{name} came after {before}, and before or after {open}"));
-            }
-        }
+        let then = if is_nested { "But then " } else { "" };
+        let (wherever, whether) =
+            if is_nested || !before.is_empty() { ("wherever", "whether") } else { ("Wherever", "Whether") };
+        let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
+            [] => format!("{wherever} {what} is put, something is wrong"),
+            [one] => format!("{whether} {what} is put before or after {}, something is wrong", teller.name(*one)),
+            open => format!("{wherever} {what} is put among {}, something is wrong", teller.names(open)),
+        };
+        let sentence = if before.is_empty() {
+            format!("{then}{}", wherever(self, &name))
+        } else {
+            let before = self.names(before);
+            format!("{then}{name} came after {before}; {}", wherever(self, "it"))
+        };
         self.say(sentence);
         let outer = self.indent.clone();
         for Place { order, state, results, then } in places {
@@ -746,8 +770,10 @@ impl Teller {
     }
 
     fn in_order(&mut self, order: &[OpId]) -> String {
-        let names: Vec<String> = order.iter().map(|id| self.name(*id)).collect();
-        names.join(", then ")
+        let first = if order.len() > MOST_LISTED { order.len() - MOST_LISTED / 2 } else { 0 };
+        let names: Vec<String> = order[first..].iter().map(|id| self.name(*id)).collect();
+        let names = names.join(", then ");
+        if first > 0 { format!("{first} others, then {names}") } else { names }
     }
 }
 

@@ -106,10 +106,14 @@ impl Container {
         self.values.iter().enumerate().filter_map(|(number, value)| Some((number, value, value.put()?)))
     }
 
-    fn sources(&self, proposals: &mut Vec<Proposal>) {
+    fn sources(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         for value in &self.values {
             if let Some(put) = value.put() {
                 proposals.extend(value.outs().map(|out| Proposal::before(put, out, Reason::Source, &[])));
+            }
+            if let ([_], [take]) = (value.puts.as_slice(), value.takes.as_slice()) {
+                let seen = |look: &usize| Proposal::before(*look, *take, Reason::Seen, &[]);
+                proposals.extend(value.looks.iter().filter(|look| known.is_certain(**look)).map(seen));
             }
             let is_too_often = value.takes.len() > value.puts.len();
             let outs: Vec<usize> = if is_too_often { value.takes.clone() } else { value.looks.clone() };
@@ -212,7 +216,7 @@ impl Container {
 
 impl Rule for Container {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
-        self.sources(proposals);
+        self.sources(known, proposals);
         self.emptiness(known, proposals);
         match self.discipline {
             Discipline::Queue => self.first_in_first_out(known, proposals),

@@ -165,7 +165,7 @@ fn renumber_reason(reason: &mut Reason, number: &dyn Fn(OpId) -> OpId) {
     let one = |op: &mut OpId| *op = number(*op);
     let all = |ops: &mut Vec<OpId>| ops.iter_mut().for_each(|op| *op = number(*op));
     match reason {
-        Reason::Source | Reason::NoMaker { .. } => {}
+        Reason::Source | Reason::Seen | Reason::NoMaker { .. } => {}
         Reason::FirstInFirstOut { first_in: first, second_in: second }
         | Reason::FirstOutFirstIn { first_out: first, second_out: second }
         | Reason::InFront { put: first, own: second }
