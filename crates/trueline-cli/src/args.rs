@@ -44,6 +44,7 @@ Examples:
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --view page.html a.jsonl  and a page to look at, in a browser
+  trueline check --spec queue --view pages/ recorded/   a page for each
 
 A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -139,7 +140,8 @@ The same seed gives the same history. One with --violation was judged, and is re
 const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  it was written
-  2  wrong usage, or there is no such history";
+  2  wrong usage, or there is no such history
+  3  Ctrl-C ended it: the operations until then were written, or no violation was found yet";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
@@ -322,8 +324,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
-    /// Draw the history, in a file that ends in .html or .svg; of one input only.
-    #[arg(long, value_name = "FILE")]
+    /// Draw the history, in a file that ends in .html or .svg; or each in a page of its own, in a folder.
+    #[arg(long, value_name = "FILE_OR_DIR")]
     pub(crate) view: Option<PathBuf>,
 
     /// Draw lines in the terminal with plain letters.

@@ -6,23 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, trueline};
+use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, same, trueline};
 
 /// Runs in the folder of our histories, so that what is drawn has no path of a machine in it.
 fn run_in_testdata(args: &[&str]) -> Run {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     trueline(args).current_dir(folder).output().expect("the binary is built").into()
-}
-
-/// Compares with a file of `tests/pictures`.
-#[track_caller]
-fn same(name: &str, drawn: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures").join(name);
-    if std::env::var_os("TRUELINE_UPDATE").is_some() {
-        fs::write(&path, drawn).expect("ours");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(drawn == expected, "{name} is drawn otherwise; if that is right, run with TRUELINE_UPDATE=1:\n{drawn}");
 }
 
 /// Histories of ours: figures of the papers, and some that are good.
@@ -45,14 +34,14 @@ fn pictures_are_as_they_were() {
         let args = [&["view"], args].concat();
         let drawn = run_in_testdata(&args);
         assert_eq!((drawn.code, drawn.stderr.as_str()), (0, ""), "{drawn:?}");
-        same(&format!("{name}.txt"), &drawn.stdout);
+        same(&format!("pictures/{name}.txt"), &drawn.stdout);
         let plain = run_in_testdata(&[&args[..], &["--ascii"]].concat());
         assert!(plain.stdout.is_ascii(), "{}", plain.stdout);
-        same(&format!("{name}.ascii.txt"), &plain.stdout);
+        same(&format!("pictures/{name}.ascii.txt"), &plain.stdout);
         let path = scratch.0.join(format!("{name}.svg"));
         let drawn = run_in_testdata(&[&args[..], &["--output", path.to_str().expect("a plain name")]].concat());
         assert_eq!((drawn.code, drawn.stdout.as_str()), (0, ""), "{drawn:?}");
-        same(&format!("{name}.svg"), &fs::read_to_string(path).expect("it was written"));
+        same(&format!("pictures/{name}.svg"), &fs::read_to_string(path).expect("it was written"));
     }
 }
 
