@@ -85,7 +85,7 @@ Examples:
                                                         without a specification: against serial runs
   trueline explore men-women-faulty-notify-one --threads 3 --ops 1
   trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
-  trueline explore shann-queue --search pct:3 --time 60 at random, for large programs
+  trueline explore shann-queue --search pct:3           at random, for large programs
 
 If nothing is said, schedules without preemptions come first, then those with one, then all that differ. A switch between
 two operations is no preemption.";

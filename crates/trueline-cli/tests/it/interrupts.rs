@@ -143,6 +143,21 @@ fn an_interrupted_test_says_how_far_it_came() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn an_interrupted_view_draws_what_it_has() {
+    let scratch = Scratch::new("interrupted-view");
+    let file = hard(&scratch);
+    let args = ["view", "--spec", "queue", "--algorithm", "jit-tree", &file];
+    let child = start(&args.map(str::to_owned), Stdio::piped());
+    wait_until_busy(&child, 50);
+    interrupt(&child);
+    let ended = Run::from(child.wait_with_output().expect("it was started"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with(&format!("{file}: unknown\n")), "{}", ended.stdout);
+    assert!(ended.stdout.contains("cancelled") && ended.stderr.contains("interrupted"), "{}", ended.stdout);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn an_interrupted_exploration_says_how_far_it_came() {
     for (against, args) in [("", &[][..]), ("itself", &["--against", "itself"])] {
         let args = [&["explore", "lock-free-skiplist", "--calls", "4*4+4", "--time", "600", "--json"], args].concat();

@@ -7,6 +7,7 @@ mod convert;
 mod cores;
 mod explore;
 mod generate;
+mod help;
 mod interrupts;
 mod limits;
 mod lint;
