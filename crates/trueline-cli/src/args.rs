@@ -45,6 +45,7 @@ Examples:
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
   trueline check --spec queue --view page.html a.jsonl  and a page to look at, in a browser
+  trueline check --spec queue --view pages/ recorded/   a page for each
 
 A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
@@ -94,7 +95,7 @@ Examples:
                                                         without a specification: against serial runs
   trueline explore men-women-faulty-notify-one --threads 3 --ops 1
   trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
-  trueline explore shann-queue --search pct:3 --time 60 at random, for large programs
+  trueline explore shann-queue --search pct:3           at random, for large programs
 
 If nothing is said, schedules without preemptions come first, then those with one, then all that differ. A switch between
 two operations is no preemption.";
@@ -149,7 +150,8 @@ The same seed gives the same history. One with --violation was judged, and is re
 const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  it was written
-  2  wrong usage, or there is no such history";
+  2  wrong usage, or there is no such history
+  3  Ctrl-C ended it: the operations until then were written, or no violation was found yet";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
@@ -337,8 +339,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
-    /// Draw the history, in a file that ends in .html or .svg; of one input only.
-    #[arg(long, value_name = "FILE")]
+    /// Draw the history, in a file that ends in .html or .svg; or each in a page of its own, in a folder.
+    #[arg(long, value_name = "FILE_OR_DIR")]
     pub(crate) view: Option<PathBuf>,
 
     /// Draw lines in the terminal with plain letters.

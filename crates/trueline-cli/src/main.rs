@@ -9,6 +9,7 @@ mod ci;
 mod cmd;
 mod input;
 mod output;
+mod progress;
 
 use std::process::ExitCode;
 

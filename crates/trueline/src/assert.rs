@@ -2,13 +2,23 @@
 //!
 //! [`assert_linearizable!`](crate::assert_linearizable) and [`assert_not_linearizable!`](crate::assert_not_linearizable)
 //! judge a history and panic with the report that the command line prints. A history that no verdict was reached on
-//! within the limits passes neither.
+//! within the limits passes neither. If `TRUELINE_PAGES` names a folder, what failed is drawn there, as a page for a browser.
+
+use std::fmt::Write;
+use std::panic::Location;
+use std::path::Path;
+use std::time::Duration;
 
 use crate::history::History;
-use crate::judge::{Config, check};
+use crate::judge::shrink::{self, Limits};
+use crate::judge::{Config, check, states};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
-use crate::view::{Report, text};
+use crate::view::timeline::Label;
+use crate::view::{Report, Timeline, html, text};
+
+/// How long it may take to find the core that a page shows.
+const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 
 /// Asserts that a history is linearizable; panics with the report if it is not, or if nobody knows.
 ///
@@ -119,12 +129,37 @@ pub fn not_linearizable<S: Spec>(
     judgement
 }
 
-/// The report of the command line, for operations and results as the specification describes them.
+/// The report of the command line, for operations and results as the specification describes them; and where the page is,
+/// if there is to be one.
+#[track_caller]
 fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgement: &Judgement<S::Ret>) -> String {
     let describe = |result: &S::Ret| spec.describe_result(result);
     let described = judgement.clone().map(describe);
-    let report = Report::new(name, "", (history.len(), history.pending()), &described, || {
-        history.map(|operation| (spec.describe_operation(&operation.op), operation.outcome.map(describe)))
-    });
-    text::render(&report, text::Style::Plain)
+    let shown = history.map(|operation| (spec.describe_operation(&operation.op), operation.outcome.map(describe)));
+    let report = Report::new(name, "", (history.len(), history.pending()), &described, || shown.clone());
+    let mut said = text::render(&report, text::Style::Plain);
+    if let Some(folder) = std::env::var_os("TRUELINE_PAGES").filter(|folder| !folder.is_empty()) {
+        let mut timeline = Timeline::new(&shown, Label::of).with_judgement(&described);
+        if let Some(linearization) = judgement.verdict.linearization() {
+            timeline = timeline.with_states(states(spec, history, &linearization.order));
+        }
+        if let Some(evidence) = judgement.verdict.evidence() {
+            timeline = timeline.with_core(&shrink::core(spec, history, evidence, &Limits::new().time(TIME_FOR_CORE)));
+        }
+        let folder = Path::new(&folder);
+        let _ = match html::write(folder, &place(), &timeline.with_report(&report)) {
+            Ok(page) => writeln!(said, "  the page:     {}", page.display()),
+            Err(fault) => writeln!(said, "  no page: {fault}; check TRUELINE_PAGES={}", folder.display()),
+        };
+    }
+    said
+}
+
+/// What to call the page of an assertion: the test that it is in, and where it stands.
+#[track_caller]
+fn place() -> String {
+    let location = Location::caller();
+    let file = Path::new(location.file()).file_stem().unwrap_or_default().to_string_lossy();
+    let thread = std::thread::current();
+    format!("{}-{file}-{}", thread.name().unwrap_or("assertion"), location.line())
 }

@@ -416,6 +416,48 @@ fn terminals_of_any_width() {
     assert!(rejected > 50, "{rejected}");
 }
 
+/// What [`failing_assertions_are_drawn`] runs in a process of its own.
+#[test]
+#[ignore = "it fails, as it should"]
+fn an_assertion_that_fails() {
+    let mut builder = History::builder();
+    builder.call(0, RegisterOp::Write(1)).expect("it is idle");
+    builder.ret(0, RegisterRet::Done).expect("it called");
+    builder.call(1, RegisterOp::Read).expect("it is idle");
+    builder.ret(1, RegisterRet::Value(0)).expect("it called");
+    trueline::assert_linearizable!(builder.finish(), Register::new(0));
+}
+
+/// So does an assertion, where the variable names a folder.
+#[test]
+fn failing_assertions_are_drawn() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages of assertions");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).expect("ours");
+    }
+    let fails = |pages: &std::path::Path| {
+        let output = std::process::Command::new(std::env::current_exe().expect("it runs"))
+            .args(["--exact", "an_assertion_that_fails", "--ignored"])
+            .env("TRUELINE_PAGES", pages)
+            .output()
+            .expect("it runs");
+        assert!(!output.status.success());
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let said = fails(&folder);
+    let line = said.lines().find_map(|line| line.trim().strip_prefix("the page:")).unwrap_or_else(|| panic!("{said}"));
+    let page = std::path::Path::new(line.trim());
+    let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
+    assert!(page.starts_with(&folder) && name.starts_with("an_assertion_that_fails-view-"), "{line}");
+    let page = std::fs::read_to_string(page).expect("it was written");
+    assert!(page.contains("verdict rejected") && page.contains("builder.finish()"), "{page}");
+    assert_eq!(std::fs::read_dir(&folder).expect("it was made").count(), 1);
+    // Whoever names no folder gets none, and what cannot be drawn is told.
+    let said = fails(std::path::Path::new(""));
+    assert!(said.contains("could only have returned") && !said.contains("page"), "{said}");
+    assert!(fails(std::path::Path::new("/dev/null/below")).contains("check TRUELINE_PAGES=/dev/null/below"));
+}
+
 /// A test that fails draws the failing run, where a folder is named.
 #[test]
 fn failing_tests_are_drawn() {

@@ -1,12 +1,10 @@
 //! `trueline check`: reads histories and judges them, one after another. `trueline explain` says why.
 
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
@@ -14,14 +12,11 @@ use trueline::verdict::ProgressVerdict;
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, json, prose, text};
 
-use super::picture;
+use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
 use crate::input::{Input, Reading, find_inputs};
 use crate::output::{self, Written};
-use crate::{cancel, ci};
-
-/// What takes longer shows that it is going on.
-const LONG: Duration = Duration::from_secs(1);
+use crate::{cancel, ci, progress};
 
 pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     let wanted = match &args.view {
@@ -49,35 +44,32 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if let Some(Err(fault)) = args.view.as_deref().map(picture::Form::of) {
-        output::error(fault);
-        return ExitCode::from(2);
-    }
     let (inputs, passed_over) = find_inputs(&args.inputs);
-    if args.view.is_some() && inputs.len() > 1 {
-        let many = inputs.len();
-        output::error(format_args!(
-            "--view draws one history, and there are {many} files; name one, or use `trueline view` for each"
-        ));
-        return ExitCode::from(2);
-    }
+    let mut pages = match args.view.as_deref().map(|path| Pages::new(path, inputs.len())).transpose() {
+        Ok(pages) => pages,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
     if !args.quiet {
         for path in passed_over {
             let path = path.display();
             output::note(format_args!("{path}: passed over, it does not look like a history; name it to have it read"));
         }
     }
-    let progress = progress(inputs.len());
+    let bar = bar(inputs.len());
     let mut tally = Tally::default();
     let mut all = Vec::new();
     let files = inputs.len();
     for (index, input) in inputs.into_iter().enumerate() {
-        progress.set_message(input.name());
+        bar.set_message(input.name());
         let judged = judge.judge(&input, wanted);
         tally.count(&judged);
-        let written = progress.suspend(|| print(&judged, args, wanted));
-        if let (Some(path), Judged::Report(_, Some(timeline))) = (&args.view, &judged) {
-            if let Err(fault) = picture::write(path, timeline, args) {
+        let written = bar.suspend(|| print(&judged, args, wanted));
+        if let (Some(pages), Judged::Report(_, Some(timeline))) = (&mut pages, &judged) {
+            let drawn = bar.suspend(|| picture::write(&pages.next(&input), timeline, args));
+            if let Err(fault) = drawn {
                 output::error(fault);
                 return ExitCode::from(2);
             }
@@ -85,20 +77,20 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
         if args.junit.is_some() {
             all.push(judged);
         }
-        if written != Written::All {
-            break;
+        if written == Written::Failed {
+            return ExitCode::from(2);
         }
-        progress.inc(1);
-        if judge.token.is_cancelled() {
-            let left = files - index - 1;
-            if left > 0 {
+        bar.inc(1);
+        let left = files - index - 1;
+        if left > 0 && (written == Written::ReaderGone || judge.token.is_cancelled()) {
+            if judge.token.is_cancelled() {
                 output::note(format_args!("{left} of {files} files were not judged"));
-                tally.unknown = true;
             }
+            tally.unknown = true;
             break;
         }
     }
-    progress.finish_and_clear();
+    bar.finish_and_clear();
     if let Some(path) = &args.junit {
         if !write_junit(path, &ci::junit(judge.spec.name(), &all)) {
             return ExitCode::from(2);
@@ -232,7 +224,7 @@ impl<'a> Judge<'a> {
             Err(fault) => return unreadable(fault.line, fault.message),
         };
         let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
-        let spinner = spinner(history.len());
+        let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = cancel::while_busy(|| match &args.factor {
             None => Some(spec.judge(history, config)),
             Some(factors) => spec.judge_quasi(history, factors, config),
@@ -256,8 +248,10 @@ impl<'a> Judge<'a> {
                 let mut core = None;
                 let is_told = (args.core || wanted == Wanted::Explanation) && !args.quiet;
                 let limits = Limits::new().time(args.core_timeout).memory(args.memory);
-                if is_told {
-                    if let Some((found, argument)) = spec.explain(&judged, &limits) {
+                // Whoever does not want to wait for it gets the verdict without.
+                let is_waited_for = !self.token.is_cancelled();
+                if is_told && is_waited_for {
+                    if let Some((found, argument)) = cancel::while_busy(|| spec.explain(&judged, &limits)) {
                         let history = judged.history();
                         report = report.with_core(&history, &found);
                         if let Some(argument) = argument {
@@ -265,8 +259,8 @@ impl<'a> Judge<'a> {
                         }
                         core = Some(found);
                     }
-                } else if wanted == Wanted::Everything {
-                    core = spec.shrink(&judged, &limits);
+                } else if wanted == Wanted::Everything && is_waited_for {
+                    core = cancel::while_busy(|| spec.shrink(&judged, &limits));
                 }
                 if let (true, None, Finding::Rejected(_)) = (is_told, &core, &report.finding) {
                     let history = judged.history();
@@ -332,33 +326,12 @@ pub(super) fn print(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Writte
 }
 
 /// A bar on stderr, if there are several files and somebody looks.
-fn progress(files: usize) -> ProgressBar {
-    if files < 2 || !io::stderr().is_terminal() {
+fn bar(files: usize) -> ProgressBar {
+    if files < 2 || !progress::is_seen() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// A sign of life on stderr while a file is judged, if that takes long and somebody looks.
-fn spinner(operations: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-    let style =
-        ProgressStyle::with_template("{spinner} judging {msg} for {elapsed} (Ctrl-C ends it with what is known)");
-    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    spinner.set_message(format!("{operations} operations"));
-    let shown = spinner.downgrade();
-    std::thread::spawn(move || {
-        std::thread::sleep(LONG);
-        if let Some(spinner) = shown.upgrade().filter(|spinner| !spinner.is_finished()) {
-            spinner.set_draw_target(ProgressDrawTarget::stderr());
-            spinner.enable_steady_tick(Duration::from_millis(200));
-        }
-    });
-    spinner
 }
 
 /// Which verdicts there were.

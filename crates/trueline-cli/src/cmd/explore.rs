@@ -1,6 +1,6 @@
 //! `trueline explore`: all schedules of small programs of a built-in object.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -16,9 +16,7 @@ use super::test::Finding;
 use crate::args::{Choices, Criterion, ExploreArgs};
 use crate::cancel;
 use crate::output::{self, Written};
-
-/// What takes longer shows how far it is.
-const LONG: Duration = Duration::from_secs(1);
+use crate::progress::{self, LONG};
 
 pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     let prepared = catalog::find(&args.name)
@@ -130,7 +128,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
 
 /// Shows how far it is, on stderr, if it takes long and somebody looks.
 fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
-    let (is_shown, somebody_looks) = (Once::new(), io::stderr().is_terminal());
+    let (is_shown, somebody_looks) = (Once::new(), progress::is_seen());
     move |progress| {
         if somebody_looks && progress.elapsed > LONG {
             is_shown.call_once(|| bar.set_draw_target(ProgressDrawTarget::stderr()));

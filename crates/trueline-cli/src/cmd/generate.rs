@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use trueline::drive::Random;
 use trueline::history::{Builder, Outcome, ProcessId, RawHistory, Record, Value};
-use trueline::judge::{Budget, Config};
+use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedObject, NamedSpec, Options};
 use trueline::verdict::Verdict;
 
 use super::{convert, in_order};
 use crate::args::GenerateArgs;
-use crate::output;
+use crate::{cancel, output, progress};
 
 /// How many places are tried for a violation.
 const TRIES: u32 = 400;
@@ -19,20 +19,32 @@ const TRIES: u32 = 400;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
-    match generate(args) {
-        Ok(history) => convert::write(&history, args.format.into(), args.output.as_deref(), "the history"),
+    let token = cancel::on_interrupt();
+    let spinner = progress::spinner(format!("making up {} operations", args.operations));
+    let made = cancel::while_busy(|| generate(args, &token));
+    spinner.finish_and_clear();
+    let is_cancelled = token.is_cancelled();
+    match made {
+        Ok(history) => {
+            if is_cancelled {
+                let (made, wanted) = (history.len(), args.operations);
+                output::note(format_args!("{made} of {wanted} operations were made up"));
+            }
+            let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history");
+            if is_cancelled && written == ExitCode::SUCCESS { ExitCode::from(3) } else { written }
+        }
         Err(fault) => {
             output::error(fault);
-            ExitCode::from(2)
+            ExitCode::from(if is_cancelled { 3 } else { 2 })
         }
     }
 }
 
-fn generate(args: &GenerateArgs) -> Result<RawHistory, String> {
+fn generate(args: &GenerateArgs, token: &CancelToken) -> Result<RawHistory, String> {
     let spec = named::spec(&args.spec, Options::new()).map_err(|fault| fault.to_string())?;
     let name = spec.name().to_owned();
     let mut random = Random::new(args.seed);
-    let history = Simulation::new(&spec, args)?.run(&mut random)?;
+    let history = Simulation::new(&spec, args, token)?.run(&mut random)?;
     if history.is_empty() {
         return Err(format!(
             "no operation of {name} can return with {} processes; give more --processes",
@@ -44,8 +56,11 @@ fn generate(args: &GenerateArgs) -> Result<RawHistory, String> {
     }
     for _ in 0..TRIES {
         let Some(bad) = spoilt(&history, &mut random) else { break };
-        if is_rejected(&spec, &bad) {
+        if is_rejected(&spec, &bad, token) {
             return Ok(bad);
+        }
+        if token.is_cancelled() {
+            return Err("no violation was found yet; let it go on for longer".to_owned());
         }
     }
     Err(format!(
@@ -53,8 +68,9 @@ fn generate(args: &GenerateArgs) -> Result<RawHistory, String> {
     ))
 }
 
-fn is_rejected(spec: &NamedSpec, history: &RawHistory) -> bool {
-    let config = Config::new().budget(Budget::unlimited().time(PATIENCE).memory(1 << 30));
+fn is_rejected(spec: &NamedSpec, history: &RawHistory, token: &CancelToken) -> bool {
+    let budget = Budget::unlimited().time(PATIENCE).memory(1 << 30).cancelled_by(token.clone());
+    let config = Config::new().budget(budget);
     spec.judge(history.clone(), &config).is_ok_and(|judged| matches!(judged.judgement().verdict, Verdict::Rejected(_)))
 }
 
@@ -156,10 +172,12 @@ struct Simulation<'s> {
     next_process: u32,
     next_value: i64,
     called: u32,
+    /// Nothing is called any more once it is cancelled; what was called returns.
+    token: &'s CancelToken,
 }
 
 impl<'s> Simulation<'s> {
-    fn new(spec: &'s NamedSpec, args: &GenerateArgs) -> Result<Self, String> {
+    fn new(spec: &'s NamedSpec, args: &GenerateArgs, token: &'s CancelToken) -> Result<Self, String> {
         let name = spec.info().name;
         let Some(object) = spec.object() else {
             return Err(format!(
@@ -185,6 +203,7 @@ impl<'s> Simulation<'s> {
             next_process: args.processes,
             next_value: 0,
             called: 0,
+            token,
         })
     }
 
@@ -200,7 +219,7 @@ impl<'s> Simulation<'s> {
             let idle = of(|phase| matches!(phase, Phase::Idle));
             let open = of(|phase| matches!(phase, Phase::Called(_)));
             let done = of(|phase| matches!(phase, Phase::Done(..)));
-            let may_call = self.called < self.operations && !idle.is_empty();
+            let may_call = self.called < self.operations && !idle.is_empty() && !self.token.is_cancelled();
             if !may_call && open.is_empty() && done.is_empty() {
                 break;
             }

@@ -8,6 +8,7 @@ use serde_json::json;
 use trueline::history::codec::{Format, Survey, Trap};
 use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value};
 use trueline::named::{self, NamedSpec, Options};
+use trueline::view::timeline::visible;
 
 use super::in_order;
 use crate::args::LintArgs;
@@ -138,7 +139,11 @@ impl Report {
             let often = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{message}{often}", severity.name())?;
         }
-        let of = if *parts == 1 { String::new() } else { format!(" of {parts} parts; the worst, {:?},", worst.name) };
+        let of = if *parts == 1 {
+            String::new()
+        } else {
+            format!(" of {parts} parts; the worst, {},", visible(&worst.name))
+        };
         let has = if of.is_empty() { "it has" } else { "has" };
         let Part { operations, widest, at, pending, .. } = worst;
         let at = at.map_or(String::new(), |line| format!(" (line {line})"));

@@ -1,7 +1,8 @@
 //! Timelines of judged histories, in the terminal and in files.
 
+use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use trueline::history::Record;
 use trueline::named::{NamedJudgement, NamedSpec};
@@ -13,6 +14,7 @@ use trueline::view::{Report, Timeline, html, svg};
 
 use super::check::Wanted;
 use crate::args::CheckArgs;
+use crate::input::Input;
 use crate::output;
 
 /// How many operations are looked at to choose those that are drawn in a terminal.
@@ -80,6 +82,53 @@ impl Form {
             "svg" => Ok(Self::Svg),
             _ => Err(format!("cannot draw in {}: its name must end in .html or .svg", path.display())),
         }
+    }
+}
+
+/// Where the histories of a command are drawn.
+pub(super) enum Pages {
+    /// The only one, in this file.
+    File(PathBuf),
+    /// Each in a page of its own, in this folder; names that are taken.
+    Folder(PathBuf, HashSet<String>),
+}
+
+impl Pages {
+    /// For so many inputs. What is no file that can be drawn in is a folder, which is made.
+    pub(super) fn new(path: &Path, inputs: usize) -> Result<Self, String> {
+        let name = path.display();
+        let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
+        if says_folder {
+            fs::create_dir_all(path)
+                .map_err(|fault| format!("cannot make the folder {name}: {fault}; check the path"))?;
+            return Ok(Self::Folder(path.to_owned(), HashSet::new()));
+        }
+        Form::of(path)?;
+        if inputs > 1 {
+            let folder = path.with_extension("");
+            return Err(format!(
+                "--view {name} draws one history, and there are {inputs} files; name a folder, such as {}{MAIN_SEPARATOR}, for a page of each",
+                folder.display()
+            ));
+        }
+        Ok(Self::File(path.to_owned()))
+    }
+
+    /// Where the next input is drawn: in a folder, by its own name and `.html`, with a number if that is taken.
+    pub(super) fn next(&mut self, input: &Input) -> PathBuf {
+        let (folder, taken) = match self {
+            Self::File(path) => return path.clone(),
+            Self::Folder(folder, taken) => (folder, taken),
+        };
+        let name = match input {
+            Input::Stdin => "standard-input".to_owned(),
+            Input::File(path) | Input::Fault(path, _) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+        };
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let name = std::iter::once(name.clone()).chain(numbered).find(|name| taken.insert(name.clone()));
+        folder.join(format!("{}.html", name.unwrap_or_default()))
     }
 }
 

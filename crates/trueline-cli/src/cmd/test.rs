@@ -1,6 +1,6 @@
 //! `trueline test`: runs a built-in object, and judges what it did.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,10 @@ use super::explore;
 use crate::args::{Criterion, Engine, TestArgs, Weights};
 use crate::cancel;
 use crate::output::{self, Written};
+use crate::progress::{self, LONG};
 
 /// For how long runs are made if nothing is said: a faulty object is found out long before.
 const TIME: Duration = Duration::from_secs(10);
-/// What takes longer shows how far it is.
-const LONG: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &TestArgs) -> ExitCode {
     let Some(name) = &args.name else { return list(args) };
@@ -313,7 +312,7 @@ impl Progress {
 
     /// Shows how many runs were made.
     fn watch(&self) -> impl Fn(u64) + Send + Sync + 'static {
-        let (bar, started, somebody_looks) = (self.bar.clone(), Instant::now(), io::stderr().is_terminal());
+        let (bar, started, somebody_looks) = (self.bar.clone(), Instant::now(), progress::is_seen());
         let is_shown = std::sync::Once::new();
         move |runs| {
             if somebody_looks && started.elapsed() > LONG {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{ACCEPTED, REJECTED, Scratch, run, trueline};
+use super::{ACCEPTED, REJECTED, Scratch, run};
 
 #[test]
 fn junit_and_annotations() {
@@ -67,41 +67,4 @@ fn manual_pages() {
     let file = scratch.file("file", "");
     let nowhere = run(&["man", "--directory", &format!("{file}/below")]);
     assert!(nowhere.code == 2 && nowhere.stderr.contains("cannot write"), "{nowhere:?}");
-}
-
-#[test]
-fn every_command_has_help_with_examples() {
-    let help = run(&["--help"]);
-    let commands: Vec<&str> = help
-        .stdout
-        .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
-    assert!(commands.len() >= 10, "{commands:?}");
-    for command in commands {
-        let help = run(&[command, "--help"]);
-        assert_eq!(help.code, 0, "{command}");
-        assert!(help.stdout.contains("Examples:\n  trueline "), "{command}: {}", help.stdout);
-    }
-}
-
-#[test]
-fn colours_are_for_terminals_that_want_them() {
-    let scratch = Scratch::new("colours");
-    let file = scratch.file("bad.jsonl", REJECTED);
-    for command in [&["check", "--spec", "queue"][..], &["lint"], &["lint", "--spec", "stack"]] {
-        let args = [command, &[&file]].concat();
-        assert!(!run(&args).stdout.contains('\x1b'), "{command:?} in a pipe");
-        let forced = trueline(&args).env("CLICOLOR_FORCE", "1").output().expect("the binary is built");
-        assert!(forced.stdout.contains(&0x1b), "{command:?} when it is wanted");
-        let plain =
-            trueline(&args).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").output().expect("the binary is built");
-        // CLICOLOR_FORCE wins over a pipe, NO_COLOR over all of it.
-        assert!(!plain.stdout.contains(&0x1b), "{command:?} with NO_COLOR");
-    }
 }

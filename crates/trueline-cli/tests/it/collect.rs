@@ -9,15 +9,15 @@ use std::process::{Child, Command, Stdio};
 use super::{Scratch, json, run, trueline};
 
 /// A running collector.
-struct Collector {
+pub(crate) struct Collector {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
-    address: String,
+    pub(crate) address: String,
     file: String,
 }
 
 impl Collector {
-    fn start(scratch: &Scratch) -> Self {
+    pub(crate) fn start(scratch: &Scratch) -> Self {
         let file = scratch.0.join("history.jsonl").to_str().expect("plain").to_owned();
         let mut child = trueline(&["collect", "--listen", "127.0.0.1:0", "-o", &file])
             .stderr(Stdio::piped())
@@ -37,7 +37,7 @@ impl Collector {
     }
 
     /// Ctrl-C; gives the file and what it said last.
-    fn end(mut self) -> (String, String) {
+    pub(crate) fn end(mut self) -> (String, String) {
         let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill is there");
         assert!(killed.success());
         let status = self.child.wait().expect("it was started");

@@ -9,7 +9,7 @@ const FORMATS: [&str; 7] =
     ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events"];
 
 /// The histories of the project, with their specifications and verdicts.
-fn own() -> Vec<(PathBuf, String, i32)> {
+pub(crate) fn own() -> Vec<(PathBuf, String, i32)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let table = fs::read_to_string(directory.join("VERDICTS.tsv")).expect("the table is part of the project");
     let rows = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
@@ -31,10 +31,10 @@ fn operations(file: &str) -> String {
 }
 
 /// The same without what EDN says again: a result that is the argument is none.
-fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
+pub(crate) fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
     let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
         "cas" => operation["result"] == true,
-        f => ["write", "w", "put", "append", "enqueue", "enq", "push"].contains(&f) && operation["result"].is_null(),
+        f => ["write", "w", "put", "append", "enqueue", "enq"].contains(&f) && operation["result"].is_null(),
     };
     operations
         .lines()

@@ -3,7 +3,7 @@
 use super::{json, run, run_with_input};
 
 /// Every specification that can be made up, with a parameter where it needs one.
-fn specs() -> Vec<String> {
+pub(crate) fn specs() -> Vec<String> {
     let listed = run(&["specs", "--json"]);
     let name = |line: &str| {
         let spec = json(line);

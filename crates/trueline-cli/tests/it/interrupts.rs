@@ -1,29 +1,82 @@
-//! Ctrl-C and closed pipes.
+//! Ctrl-C, closed pipes, and terminals.
 #![cfg(unix)]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{REJECTED, Scratch, json, run, trueline};
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{REJECTED, Run, Scratch, json, run, run_with_input, trueline};
 
 fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there").success());
 }
 
-/// Waits until the process has used some time of a processor: until it works.
-fn wait_until_busy(child: &Child) {
+/// A terminal: what is written to the second is read from the first.
+fn terminal() -> (File, File) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
+    grantpt(&ours).expect("ours");
+    unlockpt(&ours).expect("ours");
+    let name = ptsname(&ours, Vec::new()).expect("it has a name");
+    let theirs = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("it can be opened");
+    (File::from(ours), File::from(theirs))
+}
+
+/// Reads a terminal until `text` is seen, or until all who write to it are gone. Gives what was seen.
+fn read_until(terminal: &mut File, text: Option<&str>) -> String {
+    let mut seen = Vec::new();
+    let mut buffer = [0; 1024];
+    loop {
+        match terminal.read(&mut buffer) {
+            // An error says on some systems that nobody is left.
+            Ok(0) | Err(_) => return String::from_utf8_lossy(&seen).into_owned(),
+            Ok(length) => seen.extend(&buffer[..length]),
+        }
+        let so_far = String::from_utf8_lossy(&seen);
+        if text.is_some_and(|text| so_far.contains(text)) {
+            return so_far.into_owned();
+        }
+    }
+}
+
+/// Waits until the process has used so many hundredths of a second of a processor: until it works.
+fn wait_until_busy(child: &Child, hundredths: u64) {
     let started = Instant::now();
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("Linux, and it runs");
         let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
         let ticks: u64 = fields[11].parse::<u64>().expect("a number") + fields[12].parse::<u64>().expect("a number");
-        if ticks >= 50 {
+        if ticks >= hundredths {
             return;
         }
         assert!(started.elapsed() < Duration::from_secs(120), "it does not get going");
         std::thread::yield_now();
     }
+}
+
+/// Work that takes very long, and what it shows on a terminal.
+fn long_work(scratch: &Scratch) -> Vec<(Vec<String>, &'static str)> {
+    let file = hard(scratch);
+    let rows: [(&[&str], &str); 4] = [
+        (
+            &["check", "--spec", "queue", "--algorithm", "jit-tree", "--timeout", "300s", &file],
+            "judging 2000 operations for",
+        ),
+        (&["test", "ms-queue", "--time", "600", "--seed", "1"], " runs "),
+        (&["explore", "lock-free-skiplist", "--calls", "4*4+4", "--time", "600"], " executions, "),
+        (&["generate", "--spec", "register", "--operations", "10000000"], "making up 10000000 operations for"),
+    ];
+    rows.into_iter().map(|(args, shown)| (args.iter().map(|arg| (*arg).to_owned()).collect(), shown)).collect()
+}
+
+fn start(args: &[String], stderr: impl Into<Stdio>) -> Child {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut command = trueline(&args);
+    command.stdout(Stdio::piped()).stderr(stderr).env("TERM", "xterm");
+    command.spawn().expect("the binary is built")
 }
 
 /// A queue that no generic search can judge soon.
@@ -57,7 +110,7 @@ fn an_interrupted_check_says_how_far_it_came() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary is built");
-    wait_until_busy(&child);
+    wait_until_busy(&child, 50);
     interrupt(&child);
     let output = child.wait_with_output().expect("it was started");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -78,7 +131,7 @@ fn an_interrupted_test_says_how_far_it_came() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary is built");
-    wait_until_busy(&child);
+    wait_until_busy(&child, 50);
     interrupt(&child);
     let output = child.wait_with_output().expect("it was started");
     let stdout = String::from_utf8_lossy(&output.stdout);
@@ -86,6 +139,119 @@ fn an_interrupted_test_says_how_far_it_came() {
     let report = json(&stdout);
     assert_eq!((report["verdict"].as_str(), report["reason"].as_str()), (Some("unknown"), Some("cancelled")));
     assert!(report["runs"].as_u64().expect("a number") > 0, "{report}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupted_view_draws_what_it_has() {
+    let scratch = Scratch::new("interrupted-view");
+    let file = hard(&scratch);
+    let args = ["view", "--spec", "queue", "--algorithm", "jit-tree", &file];
+    let child = start(&args.map(str::to_owned), Stdio::piped());
+    wait_until_busy(&child, 50);
+    interrupt(&child);
+    let ended = Run::from(child.wait_with_output().expect("it was started"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with(&format!("{file}: unknown\n")), "{}", ended.stdout);
+    assert!(ended.stdout.contains("cancelled") && ended.stderr.contains("interrupted"), "{}", ended.stdout);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupted_exploration_says_how_far_it_came() {
+    for (against, args) in [("", &[][..]), ("itself", &["--against", "itself"])] {
+        let args = [&["explore", "lock-free-skiplist", "--calls", "4*4+4", "--time", "600", "--json"], args].concat();
+        let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
+        let child = start(&args, Stdio::piped());
+        wait_until_busy(&child, 50);
+        interrupt(&child);
+        let ended = Run::from(child.wait_with_output().expect("it was started"));
+        assert_eq!(ended.code, 3, "{ended:?}");
+        let report = json(&ended.stdout);
+        assert_eq!((report["verdict"].as_str(), report["reason"].as_str()), (Some("unknown"), Some("cancelled")));
+        assert!(report["executions"].as_u64().expect("a number") > 0, "{against}: {report}");
+        assert_eq!(report["complete"], false, "{against}: {report}");
+        assert!(ended.stderr.contains("interrupted"), "{ended:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn interrupted_while_it_makes_up_a_history() {
+    let args = ["generate", "--spec", "register", "--operations", "10000000", "--pending", "3"];
+    let child = start(&args.map(str::to_owned), Stdio::piped());
+    wait_until_busy(&child, 50);
+    interrupt(&child);
+    let ended = Run::from(child.wait_with_output().expect("it was started"));
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains(" of 10000000 operations were made up"), "{}", ended.stderr);
+    // A history, and a right one.
+    let judged = run_with_input(&["check", "--json", "--spec", "register", "-"], ended.stdout.as_bytes());
+    assert_eq!(judged.code, 0, "{judged:?}");
+    let operations = json(&judged.stdout)["operations"].as_u64().expect("a number");
+    assert!(ended.stderr.contains(&format!("note: {operations} of ")), "{operations}: {}", ended.stderr);
+}
+
+/// Off a terminal, nothing is shown, however long it takes; on one, it is after a while.
+#[test]
+#[cfg(target_os = "linux")]
+fn progress_is_for_terminals() {
+    let scratch = Scratch::new("progress");
+    for (args, shown) in long_work(&scratch) {
+        let child = start(&args, Stdio::piped());
+        wait_until_busy(&child, 150);
+        interrupt(&child);
+        let ended = Run::from(child.wait_with_output().expect("it was started"));
+        assert_eq!(ended.code, 3, "{args:?}: {}", ended.stderr);
+        assert!(!ended.stderr.contains(shown) && !ended.stderr.contains('\x1b'), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.lines().all(|line| line.starts_with("note: ")), "{args:?}: {}", ended.stderr);
+
+        let (mut ours, theirs) = terminal();
+        let mut child = start(&args, theirs);
+        let mut stdout = child.stdout.take().expect("it is piped");
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).map(|_| text).expect("text")
+        });
+        let seen = read_until(&mut ours, Some(shown));
+        assert!(seen.contains(shown), "{args:?}: {seen:?}");
+        interrupt(&child);
+        read_until(&mut ours, None);
+        assert_eq!(child.wait().expect("it was started").code(), Some(3), "{args:?}");
+        // Nothing of it is among the results.
+        let stdout = reader.join().expect("it reads");
+        assert!(!stdout.contains('\x1b'), "{args:?}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let scratch = Scratch::new("terminal-colours");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    for args in [
+        &["check", "--spec", "queue", &file][..],
+        &["view", "--spec", "queue", &file],
+        &["lint", "--spec", "queue", &file],
+        &["specs"],
+        &["algorithms"],
+        &["test", "--list"],
+    ] {
+        for (variables, is_coloured) in [
+            (&[("TERM", "xterm")][..], true),
+            (&[("TERM", "xterm"), ("NO_COLOR", "1")], false),
+            (&[("TERM", "dumb")], false),
+        ] {
+            let (mut ours, theirs) = terminal();
+            let mut command = trueline(args);
+            command.envs(variables.iter().copied()).stdout(theirs).stderr(Stdio::null());
+            let mut child = command.spawn().expect("the binary is built");
+            // It holds the other end of the terminal, too.
+            drop(command);
+            let seen = read_until(&mut ours, None);
+            child.wait().expect("it was started");
+            assert_eq!(seen.contains('\x1b'), is_coloured, "{args:?} with {variables:?}: {seen}");
+        }
+    }
 }
 
 #[test]

@@ -233,3 +233,191 @@ fn the_traps_of_knossos() {
         assert!(seen.contains_key(code), "{code} is in none: {seen:?}");
     }
 }
+
+/// Lints a file of Knossos, changed by `edit`, and looks for a finding: its code, how bad it is, where, and how often.
+fn knossos(path: &str, args: &[&str], edit: impl FnOnce(String) -> String, expected: (&str, &str, u64, u64)) {
+    let Some(file) = super::foreign(&format!("knossos/{path}")) else { return };
+    let text = edit(fs::read_to_string(file).expect("it is there"));
+    let linted = run_with_input(&[&["lint", "--json"], args, &["-"]].concat(), text.as_bytes());
+    let report = json(&linted.stdout);
+    let found: Vec<(&str, &str, u64, u64)> = report["findings"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{linted:?}"))
+        .iter()
+        .map(|finding| {
+            let text = |name: &str| finding[name].as_str().expect("a text");
+            let number = |name: &str| finding[name].as_u64().unwrap_or(0);
+            (text("code"), text("severity"), number("line"), number("count"))
+        })
+        .collect();
+    assert!(found.contains(&expected), "{path}: {expected:?} is not in {found:?}");
+    assert_eq!(linted.code, i32::from(found.iter().any(|(_, severity, ..)| *severity != "note")), "{path}: {found:?}");
+    // People read the same.
+    let shown = run_with_input(&[&["lint"], args, &["-"]].concat(), text.as_bytes());
+    let (code, severity, line, count) = expected;
+    let often = if count > 1 { format!(" ({count} times)") } else { String::new() };
+    let is_shown =
+        |shown: &str| shown.starts_with(&format!("  {severity} {code}: line {line}: ")) && shown.ends_with(&often);
+    assert!(shown.stdout.lines().any(is_shown), "{path}: {}", shown.stdout);
+}
+
+/// The text with its lines in this order, from 0, and without a container; lines that are not named are left out.
+fn reordered(text: &str, order: &[usize]) -> String {
+    let inside = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')']);
+    let lines: Vec<&str> = inside.lines().collect();
+    order.iter().map(|line| format!("{}\n", lines[*line])).collect()
+}
+
+const REGISTER: [&str; 2] = ["--spec", "cas-register:0"];
+
+#[test]
+fn knossos_reads_of_nil_may_mean_anything() {
+    let path = "cas-register/good/memstress3-1.edn";
+    knossos(path, &REGISTER, |text| text, ("nil-read", "warning", 4, 2));
+    knossos(path, &["--spec", "cas-register"], |text| text, ("nil-read", "warning", 4, 2));
+    knossos(path, &["--spec", "cas-register:0", "--nil-wildcard"], |text| text, ("nil-read", "note", 4, 2));
+    // The warning is right: what one chooses decides.
+    if let Some(file) = super::foreign(&format!("knossos/{path}")) {
+        let check = |args: &[&str]| run(&[&["check"], args, &[file.to_str().expect("a plain path")]].concat()).code;
+        assert_eq!((check(&REGISTER), check(&["--spec", "cas-register:0", "--nil-wildcard"])), (1, 0));
+    }
+}
+
+#[test]
+fn knossos_calls_of_reads_say_nothing() {
+    knossos("cas-register/bad/cas-failure.edn", &REGISTER, |text| text, ("read-value", "note", 2, 132));
+}
+
+#[test]
+fn knossos_operations_fail_or_are_never_heard_of_again() {
+    let path = "cas-register/bad/cas-failure.edn";
+    knossos(path, &REGISTER, |text| text, ("failed", "note", 12, 85));
+    knossos(path, &REGISTER, |text| text, ("info", "note", 492, 1));
+    knossos("cas-register/bad/bad-analysis.edn", &REGISTER, |text| text, ("open", "note", 3, 2));
+}
+
+#[test]
+fn knossos_has_a_nemesis() {
+    knossos("cas-register/bad/cas-failure.edn", &REGISTER, |text| text, ("nemesis", "note", 401, 8));
+}
+
+#[test]
+fn knossos_files_have_containers_comments_and_other_fields() {
+    knossos("cas-register/bad/rethink-fail-minimal.edn", &[], |text| text, ("container", "note", 1, 1));
+    knossos("cas-register/bad/bad-analysis.edn", &[], |text| text, ("comment", "note", 10, 1));
+    knossos("mutex/bad/etcd.edn", &["--spec", "mutex"], |text| text, ("other-fields", "note", 1, 1135));
+    knossos("cas-register/bad/immediate-failure.edn", &[], |text| text, ("other-fields", "note", 3, 1));
+}
+
+#[test]
+fn knossos_events_that_have_lost_their_pair() {
+    let path = "cas-register/bad/bad-analysis.edn";
+    // Without the call of the first write, and with two of it.
+    knossos(path, &[], |text| reordered(&text, &[1, 2, 3, 4]), ("unpaired", "problem", 1, 1));
+    knossos(path, &[], |text| reordered(&text, &[0, 0, 1, 2, 3, 4]), ("unpaired", "problem", 2, 1));
+}
+
+#[test]
+fn knossos_processes_that_crashed_and_go_on() {
+    let path = "cas-register/bad/immediate-failure.edn";
+    let crashed = |text: String| reordered(&text, &[0, 1, 2, 1, 2, 3]).replacen(":type :fail", ":type :info", 1);
+    knossos(path, &[], crashed, ("process-goes-on", "note", 4, 1));
+}
+
+#[test]
+fn knossos_values_that_are_pairs_of_keys_and_values() {
+    let path = "cas-register/bad/rethink-fail-minimal.edn";
+    let independent = |text: String| {
+        let lines = text.lines().map(|line| match line.split_once(":value ") {
+            Some((before, rest)) => {
+                let (value, rest) = rest.split_once(',').expect("a field behind it");
+                format!("{before}:value [7 {value}],{rest}\n")
+            }
+            None => format!("{line}\n"),
+        });
+        lines.collect()
+    };
+    knossos(path, &REGISTER, independent, ("tuples", "warning", 1, 4));
+    // Taken apart, they are none any more.
+    if let Some(file) = super::foreign(&format!("knossos/{path}")) {
+        let text = independent(fs::read_to_string(file).expect("it is there"));
+        let args = ["lint", "--spec", "cas-register:0", "--tuples", "objects", "-"];
+        let linted = run_with_input(&args, text.as_bytes());
+        assert!(!linted.stdout.contains("tuples") && linted.stdout.contains("from-nowhere"), "{}", linted.stdout);
+    }
+}
+
+#[test]
+fn knossos_values_outside_the_model() {
+    knossos("mutex/bad/etcd.edn", &REGISTER, |text| text, ("outside-the-model", "problem", 3, 264));
+    knossos(
+        "cas-register/good/memstress3-1.edn",
+        &["--spec", "register"],
+        |text| text,
+        ("outside-the-model", "problem", 11, 15),
+    );
+}
+
+#[test]
+fn knossos_values_from_nowhere() {
+    knossos("cas-register/bad/rethink-fail-minimal.edn", &REGISTER, |text| text, ("from-nowhere", "warning", 7, 1));
+    // Nobody wrote it but a write that failed.
+    knossos("cas-register/bad/immediate-failure.edn", &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
+}
+
+#[test]
+fn knossos_times_go_back() {
+    knossos("mutex/bad/etcd.edn", &["--spec", "mutex"], |text| text, ("time-backward", "warning", 6, 6));
+    knossos("multi-register/good/multi-register.edn", &[], |text| text, ("time-backward", "warning", 7, 2));
+}
+
+#[test]
+fn knossos_times_of_a_coarse_clock() {
+    // In whole seconds.
+    let coarse = |text: String| {
+        let lines = text.lines().map(|line| match line.split_once(":time ") {
+            Some((before, rest)) => {
+                let (time, rest) = rest.split_once(',').expect("a field behind it");
+                let time = time.parse::<u64>().expect("a number");
+                format!("{before}:time {},{rest}\n", time - time % 1_000_000_000)
+            }
+            None => format!("{line}\n"),
+        });
+        lines.collect()
+    };
+    knossos("mutex/bad/etcd.edn", &["--spec", "mutex"], coarse, ("time-equal", "note", 3, 641));
+}
+
+#[test]
+fn knossos_clocks_that_differ() {
+    // Process 14 reads 4, and then process 1 writes it.
+    let late = |text: String| reordered(&text, &[0, 1, 2, 5, 6, 3, 4, 7, 8, 10, 11, 12, 15, 16, 17, 18]);
+    knossos("cas-register/bad/bad-analysis.edn", &REGISTER, late, ("clock", "warning", 5, 1));
+}
+
+#[test]
+fn how_hard_the_histories_of_others_are() {
+    for (path, spec, operations, hardness, parts, widest, worst) in [
+        ("knossos/mutex/bad/etcd.edn", "mutex", 264, "easy", 1, 5, ("", 264, 5, 3, 25)),
+        ("porcupine/jepsen/etcd_000.log", "cas-register", 85, "moderate", 1, 17, ("", 85, 17, 16, 169)),
+        ("porcupine/kv/c50-ok.txt", "kv", 1712, "moderate", 10, 50, ("\"1\"", 190, 12, 0, 2502)),
+    ] {
+        let Some(file) = super::foreign(path) else { continue };
+        let file = file.to_str().expect("a plain path");
+        let report = json(&run(&["lint", "--json", "--spec", spec, file]).stdout);
+        let forecast = &report["forecast"];
+        assert_eq!(report["operations"], operations, "{path}");
+        assert_eq!(forecast["hardness"], hardness, "{path}: {forecast}");
+        assert_eq!((&forecast["partitions"], &forecast["widest_overlap"]), (&parts.into(), &widest.into()), "{path}");
+        let (name, operations, widest, pending, line) = worst;
+        let expected = serde_json::json!(
+            {"name": name, "operations": operations, "widest_overlap": widest, "pending": pending, "line": line}
+        );
+        assert_eq!(forecast["worst"], expected, "{path}");
+        let shown = run(&["lint", "--spec", spec, file]).stdout;
+        let told =
+            format!("{operations} operations, at most {widest} open at once (line {line}), {pending} never returning");
+        assert!(shown.contains(&told), "{shown}");
+        assert_eq!(shown.contains(&format!("of {parts} parts; the worst, {name}, has")), parts > 1, "{shown}");
+    }
+}

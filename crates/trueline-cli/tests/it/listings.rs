@@ -53,13 +53,6 @@ fn every_listed_algorithm_can_be_used() {
 }
 
 #[test]
-fn help_leads_with_examples() {
-    for args in [&["--help"][..], &["check", "--help"], &["test", "--help"]] {
-        let help = run(args);
-        assert_eq!(help.code, 0);
-        let examples = help.stdout.find("Examples:").expect("there are examples");
-        let usage = help.stdout.find("Usage:").expect("there is the usage");
-        assert!(examples < usage, "{}", help.stdout);
-    }
+fn defaults_are_told() {
     assert!(run(&["check", "--help"]).stdout.contains("[default: 4GiB]"));
 }

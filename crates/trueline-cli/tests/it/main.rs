@@ -7,14 +7,18 @@ mod convert;
 mod cores;
 mod explore;
 mod generate;
+mod help;
 mod interrupts;
 mod limits;
 mod lint;
 mod listings;
+mod matrix;
 mod objects;
 mod pictures;
 mod quasi;
 mod reading;
+mod roundtrips;
+mod snapshots;
 mod synchronisations;
 mod verdicts;
 
@@ -114,6 +118,45 @@ fn run_with_input(args: &[&str], input: &[u8]) -> Run {
     // It may end before it has read everything.
     let _ = child.stdin.take().expect("it is piped").write_all(input);
     child.wait_with_output().expect("it was started").into()
+}
+
+/// The text without what things took: `9 µs` is `TIME`, and `"check_ns":9` is `"check_ns":0`; so are bytes.
+fn masked(text: &str) -> String {
+    const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "min", "h"];
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        out.push_str(before);
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(number.len());
+        let behind = number[end..].strip_prefix(' ').unwrap_or(&number[end..]);
+        let word = behind.find(|c: char| !c.is_alphanumeric()).unwrap_or(behind.len());
+        let is_alone = !out.ends_with(char::is_alphanumeric);
+        if out.ends_with("_ns\":") || out.ends_with("_bytes\":") {
+            out.push('0');
+            rest = &number[end..];
+        } else if is_alone && UNITS.contains(&&behind[..word]) {
+            out.push_str("TIME");
+            rest = &behind[word..];
+        } else {
+            out.push_str(&number[..end]);
+            rest = &number[end..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Compares with a file of this folder; `TRUELINE_UPDATE=1` writes it anew.
+#[track_caller]
+fn same(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
+    if std::env::var_os("TRUELINE_UPDATE").is_some() {
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("ours");
+        fs::write(&path, text).expect("ours");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == expected, "{name} is otherwise; if that is right, run with TRUELINE_UPDATE=1:\n{text}");
 }
 
 fn json(line: &str) -> serde_json::Value {

@@ -6,23 +6,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, trueline};
+use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, same, trueline};
 
 /// Runs in the folder of our histories, so that what is drawn has no path of a machine in it.
 fn run_in_testdata(args: &[&str]) -> Run {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     trueline(args).current_dir(folder).output().expect("the binary is built").into()
-}
-
-/// Compares with a file of `tests/pictures`.
-#[track_caller]
-fn same(name: &str, drawn: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pictures").join(name);
-    if std::env::var_os("TRUELINE_UPDATE").is_some() {
-        fs::write(&path, drawn).expect("ours");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(drawn == expected, "{name} is drawn otherwise; if that is right, run with TRUELINE_UPDATE=1:\n{drawn}");
 }
 
 /// Histories of ours: figures of the papers, and some that are good.
@@ -45,14 +34,14 @@ fn pictures_are_as_they_were() {
         let args = [&["view"], args].concat();
         let drawn = run_in_testdata(&args);
         assert_eq!((drawn.code, drawn.stderr.as_str()), (0, ""), "{drawn:?}");
-        same(&format!("{name}.txt"), &drawn.stdout);
+        same(&format!("pictures/{name}.txt"), &drawn.stdout);
         let plain = run_in_testdata(&[&args[..], &["--ascii"]].concat());
         assert!(plain.stdout.is_ascii(), "{}", plain.stdout);
-        same(&format!("{name}.ascii.txt"), &plain.stdout);
+        same(&format!("pictures/{name}.ascii.txt"), &plain.stdout);
         let path = scratch.0.join(format!("{name}.svg"));
         let drawn = run_in_testdata(&[&args[..], &["--output", path.to_str().expect("a plain name")]].concat());
         assert_eq!((drawn.code, drawn.stdout.as_str()), (0, ""), "{drawn:?}");
-        same(&format!("{name}.svg"), &fs::read_to_string(path).expect("it was written"));
+        same(&format!("pictures/{name}.svg"), &fs::read_to_string(path).expect("it was written"));
     }
 }
 
@@ -96,13 +85,49 @@ fn check_writes_a_page_and_says_the_same_otherwise() {
 }
 
 #[test]
+fn check_draws_several_files_in_a_folder() {
+    let scratch = Scratch::new("pages");
+    scratch.file("in/one.jsonl", REJECTED);
+    scratch.file("in/two.jsonl", ACCEPTED);
+    scratch.file("in/below/one.jsonl", ACCEPTED);
+    scratch.file("in/broken.jsonl", "{}\n");
+    let input = scratch.0.join("in").to_str().expect("plain").to_owned();
+    // A folder is what is one, or ends like one, or has no ending that says otherwise.
+    fs::create_dir(scratch.0.join("is.there")).expect("ours");
+    for name in ["pages", "pages.of/", "is.there"] {
+        let folder = format!("{}/{name}", scratch.path());
+        let judged = run(&["check", "--spec", "queue", "--view", &folder, &input, "-"]);
+        assert_eq!(judged.code, 2, "{judged:?}");
+        let mut drawn: Vec<String> = fs::read_dir(&folder)
+            .expect("it was made")
+            .map(|entry| entry.expect("ours").file_name().into_string().expect("plain"))
+            .collect();
+        drawn.sort();
+        assert_eq!(drawn, ["one.jsonl-2.html", "one.jsonl.html", "two.jsonl.html"], "{judged:?}");
+        for (page, verdict) in [("one.jsonl", "accepted"), ("one.jsonl-2", "rejected"), ("two.jsonl", "accepted")] {
+            let text = fs::read_to_string(format!("{folder}/{page}.html")).expect("it was written");
+            assert!(text.contains(&format!("verdict {verdict}")), "{page}");
+        }
+        assert_eq!(judged.stderr.matches("drawn in").count(), 3, "{judged:?}");
+    }
+    let folder = format!("{}/of-one", scratch.path());
+    let judged = run_with_input(&["check", "--spec", "queue", "--view", &folder, "-"], REJECTED.as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    assert!(Path::new(&format!("{folder}/standard-input.html")).exists());
+}
+
+#[test]
 fn wrong_usage_of_pictures() {
     let scratch = Scratch::new("wrong-pictures");
     let one = scratch.file("one.jsonl", REJECTED);
     let two = scratch.file("two.jsonl", ACCEPTED);
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["check", "--view", "a.txt", &one], "must end in .html or .svg"),
-        (&["check", "--view", "a.html", &one, &two], "draws one history"),
+        (
+            &["check", "--view", "a.html", &one, &two],
+            "there are 2 files; name a folder, such as a/, for a page of each",
+        ),
+        (&["check", "--view", &format!("{one}/below/"), &one], "cannot make the folder"),
         (&["view", "--output", "a.pdf", &one], "must end in .html or .svg"),
         (&["view", &one, &two], "draws one history"),
         (&["view", "--output", "/no/such/folder/a.html", &one], "cannot write"),

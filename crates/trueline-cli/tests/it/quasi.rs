@@ -3,7 +3,7 @@
 use super::{Scratch, json, run};
 
 /// 1, 2 and 3 go in; 3, 1 and 2 come out.
-const OUT_OF_ORDER: &str = r#"{"process":0,"f":"enqueue","value":1,"call":1,"return":2}
+pub(crate) const OUT_OF_ORDER: &str = r#"{"process":0,"f":"enqueue","value":1,"call":1,"return":2}
 {"process":0,"f":"enqueue","value":2,"call":3,"return":4}
 {"process":0,"f":"enqueue","value":3,"call":5,"return":6}
 {"process":1,"f":"dequeue","result":3,"call":7,"return":8}

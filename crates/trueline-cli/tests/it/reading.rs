@@ -8,7 +8,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::{ACCEPTED, REJECTED, Scratch, run, run_with_input};
 
-fn gzip(text: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text).expect("to memory");
     encoder.finish().expect("to memory")
@@ -58,7 +58,7 @@ fn what_is_cut_off_or_broken_is_told() {
     assert!(judged.stderr.contains("not JSON") || judged.stderr.contains("longer than 16 MiB"), "{judged:?}");
 }
 
-const MAPPING: &str = r#"
+pub(crate) const MAPPING: &str = r#"
 process = "who"
 type = "ev"
 f = "what.name"
@@ -75,7 +75,7 @@ offer = "enqueue"
 take = "dequeue"
 "#;
 
-const FOREIGN: &str = r#"{"who":"ann","ev":"begin","what":{"name":"offer","args":[1]}}
+pub(crate) const FOREIGN: &str = r#"{"who":"ann","ev":"begin","what":{"name":"offer","args":[1]}}
 {"who":"bob","ev":"beat"}
 {"who":"ann","ev":"end","answer":true}
 {"who":"ann","ev":"begin","what":{"name":"take","args":[]}}

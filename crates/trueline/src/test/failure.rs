@@ -288,10 +288,7 @@ const LONGEST_NAME: usize = 80;
 fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeline: Timeline) -> Option<PathBuf> {
     timeline.title = visible(&format!("{name} {token}"));
     timeline.reason = timeline.reason.or_else(|| Some(visible(&format!("{name} {kind}"))));
-    std::fs::create_dir_all(folder).ok()?;
-    let path = folder.join(format!("{}.html", file_name(name, token)));
-    std::fs::write(&path, html::render(&timeline, &html::Settings::default())).ok()?;
-    Some(path)
+    html::write(folder, &file_name(name, token), &timeline).ok()
 }
 
 /// The name of a file about a run of a test.

@@ -98,7 +98,7 @@
 //! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | how many threads, and operations of each |
 //! | `TRUELINE_CHAOS` | at one in how many schedule points threads give way; 0 for never |
 //! | `TRUELINE_CLOCK` | `tsc`, `instant` or `counter` |
-//! | `TRUELINE_PAGES` | the folder in which failing runs are drawn, as pages for a browser |
+//! | `TRUELINE_PAGES` | the folder in which failing runs, and failing assertions, are drawn, as pages for a browser |
 //! | `TRUELINE_WEAK` | 1: operations that are tagged weak are called too |
 //!
 //! Runs that failed are kept in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and tried first the next

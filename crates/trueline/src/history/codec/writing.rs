@@ -129,12 +129,16 @@ impl Target {
                 );
                 return refused(operation.return_line(), message);
             }
-            let names_logger = |value: &Value| {
-                matches!(value, Value::Text(_) | Value::List(_)) && value.to_string().contains(jepsen_log::LOGGER)
+            let says = |text: &str| {
+                let in_value = |value: &Value| mentions(value, text);
+                operation.op.f.contains(text) || [Some(value), key.as_ref(), result].into_iter().flatten().any(in_value)
             };
-            if self == Self::JepsenLog
-                && (names_logger(value) || result.is_some_and(names_logger) || f.contains(jepsen_log::LOGGER))
-            {
+            if self.is_edn() && says("\0") {
+                let message =
+                    format!("`{f}` has a text with the character 0, which {name} cannot say; write JSON lines");
+                return refused(line, message);
+            }
+            if self == Self::JepsenLog && says(jepsen_log::LOGGER) {
                 let message = format!(
                     "`{f}` speaks of `{}`, by which {name} is recognised; write another format",
                     jepsen_log::LOGGER
@@ -152,6 +156,15 @@ impl Target {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a text, or one in a list, contains this.
+fn mentions(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Text(whole) => whole.contains(text),
+        Value::List(values) => values.iter().any(|value| mentions(value, text)),
+        Value::Null | Value::Bool(_) | Value::Int(_) => false,
     }
 }
 
@@ -242,7 +255,7 @@ impl fmt::Display for Keyword<'_> {
 /// read EDN take it from there.
 pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
     let succeeded = match result {
-        Value::Null => matches!(&*record.f, "write" | "w" | "put" | "append" | "enqueue" | "enq" | "push"),
+        Value::Null => matches!(&*record.f, "write" | "w" | "put" | "append" | "enqueue" | "enq"),
         Value::Bool(true) => jepsen_edn::is_cas(&record.f) && matches!(record.value, Value::List(_)),
         _ => false,
     };

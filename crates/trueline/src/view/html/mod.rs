@@ -11,6 +11,8 @@
 mod data;
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::svg::escape;
 use super::terminal;
@@ -38,6 +40,35 @@ pub const MOST_SHOWN: usize = 500_000;
 pub struct Settings {
     /// Whether it shows only the core at first, if that is known.
     pub core_first: bool,
+}
+
+/// Writes the timeline as a page to a folder, which is made if it is not there; gives the path of the page.
+///
+/// ```
+/// use trueline::history::History;
+/// use trueline::view::html;
+/// use trueline::view::timeline::{Label, Timeline};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut builder = History::builder();
+/// builder.call(0, "read")?;
+/// builder.ret(0, "5")?;
+/// let folder = std::env::temp_dir().join("trueline-pages");
+/// let page = html::write(&folder, "what: happened", &Timeline::new(&builder.finish(), Label::of))?;
+/// assert_eq!(page, folder.join("what__happened.html"));
+/// # std::fs::remove_file(page)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathBuf> {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    fs::create_dir_all(folder)?;
+    let path = folder.join(format!("{}.html", name.chars().map(plain).collect::<String>()));
+    fs::write(&path, render(timeline, &Settings::default()))?;
+    Ok(path)
 }
 
 /// The timeline as one HTML page.

@@ -1,0 +1,216 @@
+//! What holds for every command: exit codes, colours, pipes, standard input.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::process::{Command, Stdio};
+
+use super::{ACCEPTED, REJECTED, Run, Scratch, run, run_with_input, trueline};
+
+/// The exit codes of each command, as its help says them.
+const CODES: [(&str, &[i32]); 12] = [
+    ("check", &[0, 1, 2, 3]),
+    ("view", &[0, 2]),
+    ("test", &[0, 1, 2, 3]),
+    ("explore", &[0, 1, 2, 3]),
+    ("convert", &[0, 2]),
+    ("lint", &[0, 1, 2]),
+    // Ctrl-C makes it 3, see `interrupts`.
+    ("generate", &[0, 2]),
+    // It ends by Ctrl-C alone, see `collect`.
+    ("collect", &[2]),
+    ("specs", &[0, 2]),
+    ("algorithms", &[0, 2]),
+    ("completions", &[0, 2]),
+    ("man", &[0, 2]),
+];
+
+/// Commands that have their tests elsewhere.
+const ELSEWHERE: [&str; 2] = ["help", "explain"];
+
+/// A command line, and how it ends.
+struct Case {
+    args: Vec<String>,
+    code: i32,
+    /// Whether it has something to colour, where colours are wanted.
+    is_coloured: bool,
+}
+
+/// One for each exit code of each command; they write the same whenever they are run.
+fn cases(scratch: &Scratch) -> Vec<Case> {
+    let good = scratch.file("good.jsonl", ACCEPTED);
+    let bad = scratch.file("bad.jsonl", REJECTED);
+    let broken = scratch.file("broken.jsonl", "{}\n");
+    let keyless = scratch.file("keyless.jsonl", ACCEPTED);
+    let rows: [(&str, &[&str], i32, bool); 34] = [
+        ("check", &["--spec", "queue", &good], 0, true),
+        ("check", &["--spec", "queue", &bad], 1, true),
+        ("check", &["--spec", "queue", "--json", &bad], 1, false),
+        ("check", &["--spec", "queue", &broken], 2, true),
+        ("check", &["--spec", "quee", &good], 2, true),
+        ("check", &["--spec", "queue", "--algorithm", "jit-graph", "--configurations", "1", &good], 3, true),
+        ("view", &["--spec", "queue", &good], 0, true),
+        ("view", &["--spec", "queue", &bad], 0, true),
+        ("view", &["--spec", "queue", &broken], 2, true),
+        ("test", &["ms-queue", "--runs", "3", "--seed", "1"], 0, true),
+        ("test", &["ms-queue-faulty-no-help", "--engine", "systematic", "--seed", "1", "--time", "60"], 1, true),
+        ("test", &["no-such-object"], 2, true),
+        ("test", &["treiber-stack", "--algorithm", "queue-lowe", "--runs", "3", "--seed", "1"], 3, true),
+        ("test", &["--list"], 0, true),
+        ("explore", &["treiber-stack", "--calls", "1*1+1"], 0, true),
+        ("explore", &["treiber-stack-faulty-aba", "--calls", "2*2+2"], 1, true),
+        ("explore", &["no-such-object"], 2, true),
+        ("explore", &["lock-free-skiplist", "--calls", "4*4+4", "--executions", "50"], 3, true),
+        ("convert", &[&good, "--to", "jepsen"], 0, false),
+        ("convert", &[&keyless, "--to", "porcupine-kv"], 2, true),
+        ("lint", &[&good], 0, true),
+        ("lint", &["--spec", "stack", &bad], 1, true),
+        ("lint", &[&broken], 2, true),
+        ("generate", &["--spec", "queue", "--operations", "9"], 0, false),
+        ("generate", &["--spec", "signal"], 2, true),
+        ("collect", &["--listen", "127.0.0.1:0", "-o", "/no/such/directory/file"], 2, true),
+        ("specs", &[], 0, true),
+        ("specs", &["--nonsense"], 2, true),
+        ("algorithms", &[], 0, true),
+        ("algorithms", &["--nonsense"], 2, true),
+        ("completions", &["bash"], 0, false),
+        ("completions", &["command.com"], 2, true),
+        ("man", &[], 0, false),
+        ("man", &["--directory", "/dev/null/below"], 2, true),
+    ];
+    rows.into_iter()
+        .map(|(command, args, code, is_coloured)| {
+            let args = [&[command], args].concat().into_iter().map(str::to_owned).collect();
+            Case { args, code, is_coloured }
+        })
+        .collect()
+}
+
+impl Case {
+    fn run(&self, configure: impl FnOnce(&mut Command) -> &mut Command) -> Run {
+        let args: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        let mut command = trueline(&args);
+        configure(&mut command).output().expect("the binary is built").into()
+    }
+}
+
+/// The names of all commands, as the help has them.
+pub(crate) fn commands() -> Vec<String> {
+    let help = run(&["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let names = listed.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_exit_code_of_every_command() {
+    let scratch = Scratch::new("matrix-codes");
+    let mut seen: BTreeMap<String, BTreeSet<i32>> = BTreeMap::new();
+    for case in cases(&scratch) {
+        let ended = case.run(|command| command);
+        assert_eq!(ended.code, case.code, "{:?}: {ended:?}", case.args);
+        // Results are on stdout, errors on stderr.
+        assert_eq!(ended.code == 2, ended.stderr.contains("error:"), "{:?}: {ended:?}", case.args);
+        seen.entry(case.args[0].clone()).or_default().insert(ended.code);
+    }
+    let said: BTreeMap<String, BTreeSet<i32>> =
+        CODES.iter().map(|(name, codes)| ((*name).to_owned(), codes.iter().copied().collect())).collect();
+    assert_eq!(seen, said);
+    let listed: BTreeSet<String> = commands().into_iter().filter(|name| !ELSEWHERE.contains(&name.as_str())).collect();
+    assert_eq!(listed, said.into_keys().collect(), "every command has a row in CODES");
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    let scratch = Scratch::new("matrix-colours");
+    let has_colour = |ended: &Run| ended.stdout.contains('\x1b') || ended.stderr.contains('\x1b');
+    for case in cases(&scratch) {
+        let piped = case.run(|command| command);
+        assert!(!has_colour(&piped), "{:?} in a pipe: {piped:?}", case.args);
+        let forced = case.run(|command| command.env("CLICOLOR_FORCE", "1"));
+        assert_eq!(has_colour(&forced), case.is_coloured, "{:?}: {forced:?}", case.args);
+        let refused = case.run(|command| command.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+        assert!(!has_colour(&refused), "{:?} with NO_COLOR: {refused:?}", case.args);
+        assert_eq!((piped.code, forced.code, refused.code), (case.code, case.code, case.code), "{:?}", case.args);
+    }
+}
+
+/// `trueline .. | head -0`: nobody reads, from the start.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let scratch = Scratch::new("matrix-closed");
+    for case in cases(&scratch) {
+        let open = case.run(|command| command);
+        let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
+        drop(reader);
+        let closed = case.run(|command| command.stdout(Stdio::from(writer)));
+        assert_eq!(closed.code, case.code, "{:?}: {closed:?}", case.args);
+        // Not a word more than if somebody read.
+        assert_eq!(closed.stderr, open.stderr, "{:?}", case.args);
+    }
+    let (good, bad) = (scratch.file("good.jsonl", ACCEPTED), scratch.file("bad.jsonl", REJECTED));
+    for (args, code) in [
+        (&["--help"][..], 0),
+        (&["check", "--help"], 0),
+        (&["--version"], 0),
+        // Nobody wants to know what comes behind the first: nobody knows whether it is right.
+        (&["check", "--spec", "queue", &good, &bad], 3),
+        (&["check", "--spec", "queue", &bad, &good], 1),
+        (&["check", "--spec", "queue", "--quiet", &good, &bad], 1),
+    ] {
+        let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
+        drop(reader);
+        let output = trueline(args).stdout(Stdio::from(writer)).output().expect("the binary is built");
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(code), 0), "{args:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_written_is_an_error() {
+    let scratch = Scratch::new("matrix-full");
+    let mut told = BTreeSet::new();
+    for case in cases(&scratch) {
+        let has_output = !case.run(|command| command).stdout.is_empty();
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let ended = case.run(|command| command.stdout(full));
+        assert!(!ended.stderr.contains("panicked"), "{:?}: {ended:?}", case.args);
+        if has_output {
+            assert_eq!(ended.code, 2, "{:?}: {ended:?}", case.args);
+            assert!(ended.stderr.contains("standard output"), "{:?}: {ended:?}", case.args);
+            told.insert(case.args[0].clone());
+        } else {
+            assert_eq!(ended.code, case.code, "{:?}: {ended:?}", case.args);
+        }
+    }
+    assert_eq!(told.len(), CODES.len() - 1, "all but `collect` write to stdout: {told:?}");
+}
+
+#[test]
+fn standard_input_is_a_dash() {
+    let scratch = Scratch::new("matrix-stdin");
+    let file = scratch.file("bad.jsonl", REJECTED);
+    for (args, code) in [
+        (&["check", "--spec", "queue"][..], 1),
+        (&["check", "--spec", "queue", "--json"], 1),
+        (&["view", "--spec", "queue"], 0),
+        (&["lint", "--spec", "queue"], 0),
+        (&["convert", "--to", "jepsen"], 0),
+    ] {
+        let piped = run_with_input(&[args, &["-"]].concat(), REJECTED.as_bytes());
+        let named = run(&[args, &[file.as_str()]].concat());
+        assert_eq!((piped.code, named.code), (code, code), "{args:?}: {piped:?}");
+        // The same, but for its name and how long it took.
+        let masked = |text: &str, name: &str| super::masked(&text.replace(name, "FILE"));
+        assert_eq!(
+            masked(&piped.stdout, if args.contains(&"--json") { "\"-\"" } else { "-:" }),
+            masked(&named.stdout, &if args.contains(&"--json") { format!("{file:?}") } else { format!("{file}:") }),
+            "{args:?}"
+        );
+        // What is no history is told with its line.
+        let broken = run_with_input(&[args, &["-"]].concat(), b"{}\n");
+        assert_eq!(broken.code, 2, "{args:?}: {broken:?}");
+        assert!(broken.stderr.starts_with("error: -:1: "), "{args:?}: {broken:?}");
+        let nothing = run(&[args, &["-"]].concat());
+        assert!(nothing.code != 1 && !nothing.stderr.contains("panicked"), "{args:?}: {nothing:?}");
+    }
+}
