@@ -3,16 +3,19 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::mem::discriminant;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Judge, Plan};
-use super::programs::{Listed, Programs};
+use super::programs::Programs;
 use super::serial::Serial;
+use super::shrink::{self, schedules};
 use super::token::{Scheduled, Source, Token};
+use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Program, Search, Settings};
 use crate::drive::{Behaviour, Call, Clock, Random, Shape};
@@ -186,7 +189,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
         explored: Explored { is_complete: true, ..Explored::default() },
         histories: Vec::new(),
         complete_up_to: Vec::new(),
-        failures: Vec::new(),
+        found: Vec::new(),
     };
     Some(search.run(replayed))
 }
@@ -204,7 +207,16 @@ struct Exploring {
     /// By program: how many histories it has, and up to how many preemptions it was explored.
     histories: Vec<(Token, u64)>,
     complete_up_to: Vec<(Token, Option<u32>)>,
-    failures: Vec<Failure>,
+    found: Vec<Wrong>,
+}
+
+/// An execution that went wrong.
+struct Wrong {
+    settings: Settings,
+    execution: Execution,
+    kind: FailureKind,
+    token: Token,
+    after: Duration,
 }
 
 /// What was found, before it is explained.
@@ -229,26 +241,29 @@ impl Exploring {
                 }
             }
         }
-        let Self { explored, failures, seed, started, operations, undecided, judging, .. } = self;
-        let mut failures = failures.into_iter();
+        let elapsed = self.started.elapsed();
+        let mut found = std::mem::take(&mut self.found).into_iter();
+        let failure = found.next().map(|wrong| self.shrunk(wrong));
+        let further = found.map(|wrong| self.failure(&wrong)).collect();
+        let Self { explored, seed, operations, undecided, judging, .. } = self;
         Outcome {
             runs: explored.executions,
             operations,
             undecided: undecided.load(Ordering::Relaxed),
             lost: 0,
-            elapsed: started.elapsed(),
+            elapsed,
             judging: Duration::from_nanos(judging.load(Ordering::Relaxed)),
             seed,
             clock: Clock::Counter,
             warning: None,
-            failure: failures.next(),
-            further: failures.collect(),
+            failure,
+            further,
             explored: Some(explored),
         }
     }
 
     fn has_enough(&self) -> bool {
-        self.failures.len() >= self.plan.options.collect
+        self.found.len() >= self.plan.options.collect
     }
 
     /// What is left of the time.
@@ -285,6 +300,7 @@ impl Exploring {
         let calls = self.exploration.calls.clone();
         let programs = self.exploration.programs.unwrap_or(PROGRAMS);
         let sources: Box<dyn Iterator<Item = Source>> = match (calls, &plan.choose) {
+            _ if options.only.is_some() => Box::new(options.only.iter().cloned().map(Source::Given)),
             (Some(calls), _) => {
                 let count = Programs::new(&plan.workload, &calls, |number| plan.meaning(number)).count();
                 let numbers = match (self.exploration.number, count) {
@@ -330,30 +346,16 @@ impl Exploring {
 
     fn program(&self, token: &Token) -> Program {
         let plan = &self.plan;
-        let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
-        let (threads, seed): (Vec<Behaviour>, u64) = match &token.program {
-            Source::Seed(seed) => {
-                let calls = plan.made_up(&token.shape, *seed);
-                (calls.into_iter().map(Behaviour::Calls).collect(), *seed)
-            }
-            Source::Fixed(number) => {
-                let program = plan.fixed.get(*number as usize).cloned();
-                let program = program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"));
-                (program.into_iter().map(Behaviour::Calls).collect(), 0)
-            }
-            Source::Chosen(seed) => {
-                let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
-                (vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], *seed)
-            }
-            Source::Listed { calls, number } => {
-                let listed = plan.listed(calls, *number);
-                return listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls"));
-            }
-        };
+        if let Some(program) = plan.written(token) {
+            return plan.program_of(program);
+        }
+        let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
+        let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
+        let threads = vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize];
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
-        let kinds = plan.workload.kinds.clone().into();
-        Program { make: Arc::clone(&plan.make), kinds, threads, before, after, operations, seed }
+        let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
+        Program { threads, operations, seed, ..plan.program_of(Written { before, threads: Vec::new(), after }) }
     }
 
     /// Explores one program for so long; whether that is done.
@@ -400,6 +402,14 @@ impl Exploring {
 
     /// All serial histories, if others are compared with them.
     fn serial(&mut self, program: &Program) -> Option<Arc<Serial>> {
+        let (serial, executions) = self.serial_histories(program)?;
+        self.explored.executions += executions;
+        *self.explored.serial.get_or_insert(0) += serial.count();
+        Some(serial)
+    }
+
+    /// The same, and how many executions they took.
+    fn serial_histories(&self, program: &Program) -> Option<(Arc<Serial>, u64)> {
         let program = match &self.exploration.against {
             Against::Specification => return None,
             Against::Itself => program.clone(),
@@ -419,10 +429,8 @@ impl Exploring {
             true
         };
         let report = systematic::explore(&program, &settings, Arc::new(add));
-        self.explored.executions += report.executions;
         let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
-        *self.explored.serial.get_or_insert(0) += serial.count();
-        Some(Arc::new(serial))
+        Some((Arc::new(serial), report.executions))
     }
 
     /// Explores a program in one way; whether that is done.
@@ -439,7 +447,7 @@ impl Exploring {
         settings.time = time;
         settings.seed = self.seed;
         settings.executions = self.executions_left();
-        settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
+        settings.collect = self.plan.options.collect.saturating_sub(self.found.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
         let executions = before.executions;
         let others = self.histories.iter().filter(|(known, _)| known != token).map(|(_, histories)| histories);
@@ -467,35 +475,99 @@ impl Exploring {
             None => self.histories.push((token.clone(), report.histories)),
         }
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-        for (execution, (kind, after)) in report.wrong.iter().zip(found) {
-            let scheduled = Scheduled {
-                schedule: execution.schedule.to_string(),
-                choices: settings.choices,
-                spurious: settings.spurious,
-                serial: settings.search == Search::Serial,
-            };
-            let token = Token { scheduled: Some(scheduled), ..token.clone() };
-            self.fail(program, &settings, execution, kind, token, after);
+        for (execution, (kind, after)) in report.wrong.into_iter().zip(found) {
+            let token = scheduled(token.clone(), &settings, &execution);
+            self.fail(Wrong { settings: settings.clone(), execution, kind, token, after });
         }
         report.is_complete
     }
 
-    fn fail(
-        &mut self,
-        program: &Program,
-        settings: &Settings,
-        execution: &Execution,
-        kind: FailureKind,
-        token: Token,
-        after: Duration,
-    ) {
+    fn fail(&mut self, wrong: Wrong) {
         let options = &self.plan.options;
         if options.remembers {
-            regressions::remember(options.name.as_deref(), &token);
+            regressions::remember(options.name.as_deref(), &wrong.token);
         }
-        let again = systematic::replay(program, settings, &execution.schedule);
+        self.found.push(wrong);
+    }
+
+    fn failure(&self, wrong: &Wrong) -> Failure {
+        let Wrong { settings, execution, kind, token, after } = wrong;
+        let again = systematic::replay(&self.program(token), settings, &execution.schedule);
         let steps: Vec<String> = again.steps.iter().map(ToString::to_string).collect();
-        self.failures.push(Failure::new(&self.plan, &execution.history, kind, token, after, &steps));
+        Failure::new(&self.plan, &execution.history, kind.clone(), token.clone(), *after, &steps)
+    }
+
+    /// The failure of the smallest program that fails as this one did.
+    fn shrunk(&self, wrong: Wrong) -> Failure {
+        if !self.plan.shrinks() {
+            return self.failure(&wrong);
+        }
+        let started = Instant::now();
+        let Wrong { mut settings, execution, kind, token, after } = wrong;
+        settings.search = match settings.search {
+            Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
+            Search::Serial => Search::Serial,
+            Search::Preemptions(most) => Search::Preemptions(most),
+            // What was found by chance is looked for among schedules that are as far from the plain ones.
+            _ => Search::Preemptions(execution.preemptions),
+        };
+        (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
+        let explore = |program: &Written, time: Duration| self.candidate(program, &settings, &kind, time);
+        let Some(shrunk) = schedules::shrink(&self.plan, &token, &execution, &kind, explore) else {
+            return self.failure(&Wrong { settings, execution, kind, token, after });
+        };
+        let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
+        let text = program.to_text(&self.plan.workload.kinds);
+        let of_calls = shrink::program_of(&self.plan, &token, &execution.history).calls();
+        let given = self.plan.given(&program, text.as_str().into(), 0);
+        let smallest = Smallest {
+            program: text,
+            calls: program.calls(),
+            of_calls,
+            first: token,
+            failed: 1,
+            runs: executions,
+            is_minimal,
+            preemptions: if let Search::Preemptions(most) = settings.search { Some(most) } else { None },
+            chaos: 0,
+            elapsed: started.elapsed(),
+            settings: Vec::new(),
+        };
+        let token = scheduled(given, &settings, &smaller);
+        self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)
+    }
+
+    /// Explores a smaller program, until it goes wrong in this way.
+    fn candidate(
+        &self,
+        program: &Written,
+        settings: &Settings,
+        kind: &FailureKind,
+        time: Duration,
+    ) -> schedules::Explored {
+        let program = self.plan.program_of(program.clone());
+        let serial = self.serial_histories(&program).map(|(serial, _)| serial);
+        let settings = Settings { time: Some(time), ..settings.clone() };
+        let (plan, most_steps, same) = (Arc::clone(&self.plan), settings.most_steps, discriminant(kind));
+        let is_known = Arc::new(AtomicBool::new(true));
+        let (found, all_known) = (Arc::new(Mutex::new(None)), Arc::clone(&is_known));
+        let wrong = Arc::clone(&found);
+        let judge = move |execution: &Execution| {
+            let undecided = || all_known.store(false, Ordering::Relaxed);
+            let kind = plan.wrong(execution, serial.as_deref(), most_steps, undecided);
+            let kind = kind.filter(|kind| discriminant(kind) == same);
+            let is_right = kind.is_none();
+            let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            *wrong = wrong.take().or(kind);
+            is_right
+        };
+        let report = systematic::explore(&program, &settings, Arc::new(judge));
+        let kind = found.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match report.wrong.into_iter().next().zip(kind) {
+            Some((execution, kind)) => schedules::Explored::Wrong(Box::new(execution), kind, report.executions),
+            None if report.is_complete && is_known.load(Ordering::Relaxed) => schedules::Explored::Right,
+            None => schedules::Explored::Unknown,
+        }
     }
 
     /// Makes a run again; whether it is wrong.
@@ -525,7 +597,10 @@ impl Exploring {
             return false;
         }
         let (kind, after) = found.lock().unwrap_or_else(PoisonError::into_inner).remove(0);
-        self.fail(&program, &settings, &execution, kind, token.clone(), after);
+        if !scheduled.serial {
+            settings.search = Search::Replay(schedule);
+        }
+        self.fail(Wrong { settings, execution, kind, token: token.clone(), after });
         true
     }
 
@@ -548,6 +623,17 @@ impl Exploring {
     }
 }
 
+/// The name of an execution, from that of its program.
+fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token {
+    let scheduled = Scheduled {
+        schedule: execution.schedule.to_string(),
+        choices: settings.choices,
+        spurious: settings.spurious,
+        serial: settings.search == Search::Serial,
+    };
+    Token { scheduled: Some(scheduled), ..token }
+}
+
 impl Plan {
     /// Whether programs may be made up by numbers of [calls](Calls), so that nothing is stuck that need not be.
     ///
@@ -559,17 +645,24 @@ impl Plan {
     /// The program of this number among those with so many calls, for whoever explores it by
     /// [`systematic::explore`] and judges by [`Plan::is_right`].
     pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
+        self.listed_calls(calls, number).map(|program| self.program_of(program))
+    }
+
+    /// The calls of this program, with those that are around all programs.
+    pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Written> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
-        let Listed { threads, before, after } = programs.get(number)?;
-        Some(Program {
-            make: Arc::clone(&self.make),
-            kinds: self.workload.kinds.clone().into(),
-            threads: threads.into_iter().map(Behaviour::Calls).collect(),
+        let Written { threads, before, after } = programs.get(number)?;
+        Some(Written {
             before: self.workload.before.iter().cloned().chain(before).collect(),
+            threads,
             after: after.into_iter().chain(self.workload.after.iter().cloned()).collect(),
-            operations: 0,
-            seed: 0,
         })
+    }
+
+    fn program_of(&self, Written { before, threads, after }: Written) -> Program {
+        let threads = threads.into_iter().map(Behaviour::Calls).collect();
+        let kinds = self.workload.kinds.clone().into();
+        Program { make: Arc::clone(&self.make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
 
     /// The same test with this program only: what each thread calls.

@@ -1,0 +1,488 @@
+//! Making the program of a failing run smaller.
+//!
+//! Zeller & Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, section 3: chunks of calls are left out, ever
+//! smaller ones, as long as what is left fails. Departures: what gains most is tried first (the calls that the verdict rests
+//! on and no others, whole threads); complements are the only candidates, as subsets seldom fail; two calls at once are left
+//! out of small programs, since what is put in and what is taken out are often needed only together; threads
+//! are joined, and arguments move to the beginning of their generator.
+//!
+//! Whether a candidate fails is for others to say: [`threads`] runs it again and again, [`schedules`] explores it. A
+//! candidate is taken only if it was seen failing, in the same way.
+//!
+//! Not everything may be left out. Threads that choose what they call, and programs that a test has by hand, may
+//! rely on calls that come before: a `pop` that is stuck, or panics, where nothing was pushed is no fault. So these are made
+//! smaller only if what they do is compared with a specification. Where threads have roles, they keep them.
+//!
+//! # Complexity
+//! With `n` calls, `O(n²)` candidates in the worst case, `O(log n)` if one call is enough; in time as much as is given.
+
+mod arguments;
+#[cfg(feature = "systematic")]
+pub(super) mod schedules;
+pub(super) mod threads;
+
+use std::collections::{HashMap, HashSet};
+
+use super::failure::FailureKind;
+use super::plan::Plan;
+use super::token::{Source, Token};
+use super::written::Written;
+use crate::drive::Call;
+use crate::history::{History, Value};
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It was seen failing.
+    Fails,
+    /// It does not fail, as far as one looks.
+    Holds,
+    /// It was not seen failing, but not all was looked at.
+    Unknown,
+    /// There is no time for more.
+    Over,
+}
+
+/// What may be left out of a program.
+pub(super) struct Freedom<'p> {
+    plan: &'p Plan,
+    /// Whether what is called before and after the threads may be.
+    around: bool,
+    /// Whether threads may have other numbers than before.
+    renumbers: bool,
+    /// Whether as much must be taken out as is put in.
+    balance: bool,
+    /// Programs with so many calls are tried without any two of them.
+    most_for_pairs: usize,
+}
+
+impl<'p> Freedom<'p> {
+    /// What may be left out of the program of a run that went wrong so; `None` if nothing may.
+    pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, most_for_pairs: usize) -> Option<Self> {
+        let is_compared = match kind {
+            FailureKind::NotLinearizable | FailureKind::NotSerial => true,
+            FailureKind::Stuck(_) => plan.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
+            FailureKind::Diverged(_) | FailureKind::Panicked { .. } => false,
+        };
+        let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
+        // Programs that are no longer well formed may show what a relaxed object is allowed to do.
+        #[cfg(feature = "named")]
+        let is_quasi = matches!(&*plan.judge, super::plan::Judge::Named(spec) if spec.name().starts_with("quasi"));
+        #[cfg(not(feature = "named"))]
+        let is_quasi = false;
+        let balance = is_quasi && matches!(token.program, Source::Listed { .. });
+        (is_compared || is_made_up).then_some(Self {
+            plan,
+            around: is_compared,
+            renumbers: is_made_up,
+            balance,
+            most_for_pairs,
+        })
+    }
+
+    fn allows(&self, program: &Written) -> bool {
+        let workload = &self.plan.workload;
+        let keeps_roles = || {
+            let may_call = |(thread, calls): (u32, &Vec<Call>)| {
+                calls.iter().all(|call| workload.may_call(thread, call.operation))
+            };
+            (0..).zip(&program.threads).all(may_call)
+        };
+        let is_balanced = || {
+            let take_out = program.all().filter(|call| call.argument.is_null()).count();
+            take_out * 2 == program.calls()
+        };
+        program.calls() > 0
+            && (!self.renumbers || workload.roles.is_empty() || keeps_roles())
+            && (!self.balance || is_balanced())
+    }
+}
+
+/// What is left, and whether each candidate that is smaller by a call was looked at.
+pub(super) struct Reduced {
+    pub(super) program: Written,
+    pub(super) is_minimal: bool,
+}
+
+/// Makes a program smaller that fails, as long as `ask` says that what is left fails. The `hints` are tried first.
+pub(super) fn reduce(
+    program: Written,
+    hints: Vec<Written>,
+    freedom: &Freedom<'_>,
+    ask: &mut dyn FnMut(&Written) -> Answer,
+) -> Reduced {
+    let mut reduction =
+        Reduction { smallest: program, asked: HashMap::new(), freedom, ask, is_over: false, is_minimal: true };
+    for hint in hints {
+        reduction.try_out(hint);
+    }
+    loop {
+        reduction.is_minimal = !reduction.is_over;
+        let is_smaller = reduction.without_threads()
+            | reduction.without_chunks()
+            | reduction.with_threads_joined()
+            | reduction.with_simpler_arguments();
+        if !is_smaller && !reduction.without_pairs() {
+            break;
+        }
+    }
+    let Reduction { smallest, is_minimal, .. } = reduction;
+    Reduced { program: smallest, is_minimal }
+}
+
+struct Reduction<'r, 'p> {
+    smallest: Written,
+    /// Those that were asked about, and what was said. None is asked about twice.
+    asked: HashMap<Written, Answer>,
+    freedom: &'r Freedom<'p>,
+    ask: &'r mut dyn FnMut(&Written) -> Answer,
+    is_over: bool,
+    /// Whether nothing was left undecided, as far as is known.
+    is_minimal: bool,
+}
+
+impl Reduction<'_, '_> {
+    /// Takes a candidate if it fails; whether it does.
+    fn try_out(&mut self, candidate: Written) -> bool {
+        let candidate = self.tidy(candidate);
+        if self.is_over || candidate == self.smallest || !self.freedom.allows(&candidate) {
+            return false;
+        }
+        let known = self.asked.get(&candidate).copied();
+        let answer = known.unwrap_or_else(|| (self.ask)(&candidate));
+        self.asked.insert(candidate.clone(), answer);
+        match answer {
+            // It would be the smallest by now, or is larger than that.
+            Answer::Fails if known.is_some() => {}
+            Answer::Fails => {
+                self.smallest = candidate;
+                return true;
+            }
+            Answer::Holds => {}
+            Answer::Unknown => self.is_minimal = false,
+            Answer::Over => (self.is_over, self.is_minimal) = (true, false),
+        }
+        false
+    }
+
+    /// The same without threads that have nothing to do, if the others need not keep their numbers.
+    fn tidy(&self, mut program: Written) -> Written {
+        if self.freedom.renumbers {
+            let tidied: Vec<_> = program.threads.iter().filter(|calls| !calls.is_empty()).cloned().collect();
+            let untidy = std::mem::replace(&mut program.threads, tidied);
+            if !self.freedom.allows(&program) {
+                program.threads = untidy;
+            }
+        }
+        while program.threads.last().is_some_and(Vec::is_empty) {
+            program.threads.pop();
+        }
+        if program.threads.is_empty() {
+            program.threads.push(Vec::new());
+        }
+        program
+    }
+
+    /// Whether the call at this place may be left out.
+    fn is_free(&self, place: usize) -> bool {
+        let Written { before, threads, .. } = &self.smallest;
+        let of_threads = before.len()..before.len() + threads.iter().map(Vec::len).sum::<usize>();
+        self.freedom.around || of_threads.contains(&place)
+    }
+
+    fn try_without(&mut self, is_left_out: impl Fn(usize) -> bool) -> bool {
+        let mut candidate = self.smallest.clone();
+        candidate.retain(|place| !is_left_out(place) || !self.is_free(place));
+        self.try_out(candidate)
+    }
+
+    /// Whole threads, and all that is around them: the largest first.
+    fn without_threads(&mut self) -> bool {
+        let mut is_smaller = false;
+        let mut lengths: Vec<usize> = self.smallest.threads.iter().map(Vec::len).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        for length in lengths.into_iter().rev().filter(|length| *length > 0) {
+            let mut thread = 0;
+            while thread < self.smallest.threads.len() {
+                let mut candidate = self.smallest.clone();
+                if candidate.threads[thread].len() == length {
+                    candidate.threads[thread].clear();
+                    if self.try_out(candidate) {
+                        is_smaller = true;
+                        continue;
+                    }
+                }
+                thread += 1;
+            }
+        }
+        if self.freedom.around {
+            is_smaller |= self.try_out(Written { before: Vec::new(), ..self.smallest.clone() });
+            is_smaller |= self.try_out(Written { after: Vec::new(), ..self.smallest.clone() });
+        }
+        is_smaller
+    }
+
+    /// Chunks of calls, at last one by one.
+    fn without_chunks(&mut self) -> bool {
+        let mut is_smaller = false;
+        let mut size = self.smallest.calls().div_ceil(2);
+        while size > 0 && !self.is_over {
+            let mut first = 0;
+            while first < self.smallest.calls() {
+                let chunk = first..first + size;
+                if self.try_without(|place| chunk.contains(&place)) {
+                    is_smaller = true;
+                } else {
+                    first += size;
+                }
+            }
+            size /= 2;
+        }
+        is_smaller
+    }
+
+    /// Two calls at once.
+    fn without_pairs(&mut self) -> bool {
+        let calls = self.smallest.calls();
+        if calls > self.freedom.most_for_pairs {
+            return false;
+        }
+        (0..calls).any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
+    }
+
+    /// One thread does what two did.
+    fn with_threads_joined(&mut self) -> bool {
+        let mut is_smaller = false;
+        let mut pair = (0, 1);
+        while self.freedom.renumbers && pair.0 + 1 < self.smallest.threads.len() {
+            let join = |first: usize, second: usize| {
+                let mut joined = self.smallest.clone();
+                let calls = std::mem::take(&mut joined.threads[second]);
+                joined.threads[first].extend(calls);
+                joined
+            };
+            let candidates = [join(pair.0, pair.1), join(pair.1, pair.0)];
+            if candidates.into_iter().any(|candidate| self.try_out(candidate)) {
+                (is_smaller, pair) = (true, (0, 1));
+                continue;
+            }
+            pair = if pair.1 + 1 < self.smallest.threads.len() { (pair.0, pair.1 + 1) } else { (pair.0 + 1, pair.0 + 2) };
+        }
+        is_smaller
+    }
+
+    /// Arguments that come earlier from their generators.
+    fn with_simpler_arguments(&mut self) -> bool {
+        let workload = &self.freedom.plan.workload;
+        let is_all_simple = self.try_out(arguments::simplest(workload, &self.smallest));
+        let mut is_smaller = is_all_simple | self.try_out(arguments::renumbered(workload, &self.smallest));
+        for place in 0..self.smallest.calls() {
+            let simpler = arguments::simpler(workload, self.smallest.all().nth(place).expect("there are so many"));
+            is_smaller |= simpler.into_iter().any(|argument| {
+                let mut candidate = self.smallest.clone();
+                candidate.all_mut().nth(place).expect("there are so many").argument = argument;
+                self.is_free(place) && self.try_out(candidate)
+            });
+        }
+        is_smaller
+    }
+}
+
+/// Programs with few of the calls of one that went wrong: those that the verdict rests on, and those that came before it.
+fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &super::failure::Places) -> Vec<Written> {
+    let numbers = numbers_of(program, seen);
+    let end = places.refused.and_then(|refused| seen[refused].return_position());
+    let only = |keeps: &dyn Fn(usize) -> bool| {
+        let kept: HashSet<usize> = (0..seen.len()).filter(|number| keeps(*number)).filter_map(|number| numbers[number]).collect();
+        let mut hint = program.clone();
+        let of_threads = program.before.len()..program.calls() - program.after.len();
+        hint.retain(|place| kept.contains(&place) || (!around && !of_threads.contains(&place)));
+        hint
+    };
+    let mut hints = Vec::new();
+    if let Some(end) = end {
+        hints.push(only(&|number| seen.operations()[number].call_position() < end));
+    }
+    if !places.core.is_empty() {
+        hints.push(only(&|number| places.core.iter().any(|id| id.index() == number)));
+    }
+    hints
+}
+
+/// By operation of a run: its place in the program. Calls that were not possible are in no history.
+fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usize>> {
+    let mut first = program.before.len();
+    let mut places: Vec<std::ops::Range<usize>> = Vec::new();
+    for calls in &program.threads {
+        places.push(first..first + calls.len());
+        first += calls.len();
+    }
+    let calls: Vec<&Call> = program.all().collect();
+    // What is around the threads has the process behind theirs.
+    let mut around = (0..program.before.len()).chain(first..calls.len()).peekable();
+    let of_operation = |operation: &crate::history::Operation<Call, Value>| {
+        let is_it = |place: &usize| *calls[*place] == operation.op;
+        let thread = operation.process.0 as usize;
+        match places.get_mut(thread) {
+            Some(places) => places.find(is_it),
+            None => around.find(is_it),
+        }
+    };
+    seen.operations().iter().map(of_operation).collect()
+}
+
+/// The calls of a run whose threads chose them, as a program.
+fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Written {
+    let mut program = Written {
+        before: plan.workload.before.clone(),
+        threads: vec![Vec::new(); threads as usize],
+        after: plan.workload.after.clone(),
+    };
+    for operation in seen.operations() {
+        if let Some(calls) = program.threads.get_mut(operation.process.0 as usize) {
+            calls.push(operation.op.clone());
+        }
+    }
+    program
+}
+
+/// The program of a run that went wrong.
+pub(super) fn program_of(plan: &Plan, token: &Token, seen: &History<Call, Value>) -> Written {
+    plan.written(token).unwrap_or_else(|| chosen(plan, seen, token.shape.threads))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::drive::Shape;
+
+    fn plan() -> Plan {
+        crate::test::test(|| Mutex::new(Vec::new()))
+            .model(Vec::new())
+            .operation("push", 0..9_u64, |stack, x| stack.lock().expect("no panic").push(x), |model, x| model.push(x))
+            .operation("pop", (), |stack, ()| stack.lock().expect("no panic").pop(), |model, ()| model.pop())
+            .before([crate::test::call("push", 7)])
+            .into_plan()
+            .forgetful()
+    }
+
+    const SHAPE: Shape = Shape { threads: 4, operations: (10, 15), chaos: 0, few: None, phases: 0 };
+
+    fn token(seed: u64) -> Token {
+        Token { program: Source::Seed(seed), shape: SHAPE, scheduled: None }
+    }
+
+    fn text(plan: &Plan, program: &Written) -> String {
+        program.to_text(&plan.workload.kinds)
+    }
+
+    /// Whatever is needed is left, and nothing else; and few questions are asked.
+    #[test]
+    fn what_is_needed_is_left() {
+        let plan = plan();
+        for seed in 0..50 {
+            let token = token(seed);
+            let program = plan.written(&token).expect("nobody chooses");
+            // Two threads that call so much each are needed.
+            let needed = 1 + seed as usize % 3;
+            let mut asked = 0;
+            let mut ask = |candidate: &Written| {
+                asked += 1;
+                let pops = |calls: &&Vec<Call>| calls.iter().filter(|call| call.operation == 1).count() >= needed;
+                let is_enough = candidate.threads.iter().filter(pops).count() >= 2;
+                if is_enough { Answer::Fails } else { Answer::Holds }
+            };
+            if ask(&program) == Answer::Holds {
+                continue;
+            }
+            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, 7).expect("it is free");
+            let reduced = reduce(program, Vec::new(), &freedom, &mut ask);
+            let pops = vec!["pop"; needed].join(", ");
+            assert_eq!(text(&plan, &reduced.program), format!("{pops} | {pops}"));
+            assert!(reduced.is_minimal && asked < 200, "{asked} questions");
+        }
+    }
+
+    #[test]
+    fn arguments_threads_and_pairs_are_reduced() {
+        let plan = plan();
+        let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, 12).expect("it is free");
+        let read = |text: &str| plan.read_program(text).expect("a program");
+        let reduce = |program: &str, fails: &dyn Fn(&Written) -> bool| {
+            let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
+            assert_eq!(ask(&read(program)), Answer::Fails);
+            text(&plan, &reduce(read(program), Vec::new(), &freedom, &mut ask).program)
+        };
+        // As much is taken out as is put in.
+        let is_even = |program: &Written| {
+            let pushes = program.all().filter(|call| call.operation == 0).count();
+            pushes * 2 == program.calls() && program.threads.len() > 1
+        };
+        assert_eq!(reduce("push 5, pop | push 6 | pop | push 7, pop", &is_even), "push 0 | pop");
+        // Two values that differ, in whatever thread.
+        let differ = |program: &Written| {
+            let values: HashSet<&Value> = program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
+            values.len() > 1
+        };
+        assert_eq!(reduce("push 3 (push 8 | pop, push 5) pop", &differ), "push 0, push 1");
+    }
+
+    #[test]
+    fn what_others_rely_on_stays() {
+        let plan = plan();
+        let panicked = FailureKind::Panicked { thread: 0, message: String::new() };
+        let given = |kind| {
+            let token = Token { program: Source::Given("pop | pop".into()), shape: SHAPE, scheduled: None };
+            Freedom::of(&plan, &token, kind, 7)
+        };
+        assert!(given(&panicked).is_none() && given(&FailureKind::Stuck(std::time::Duration::ZERO)).is_none());
+        let given = given(&FailureKind::NotLinearizable).expect("it is compared with the model");
+        let program = || plan.read_program("push 1 ( | pop, pop | push 3) pop").expect("a program");
+        let mut ask = |candidate: &Written| {
+            let pops = |calls: &Vec<Call>| calls.iter().any(|call| call.operation == 1);
+            if candidate.threads.get(1).is_some_and(pops) { Answer::Fails } else { Answer::Holds }
+        };
+        let reduced = reduce(program(), Vec::new(), &given, &mut ask).program;
+        assert_eq!(text(&plan, &reduced), "| pop", "threads keep their numbers");
+        let made_up = Freedom::of(&plan, &token(1), &panicked, 7).expect("any program may be made up");
+        let reduced = reduce(program(), Vec::new(), &made_up, &mut |_| Answer::Fails).program;
+        assert_eq!(text(&plan, &reduced), "push 1 (pop) pop", "what is around the threads stays");
+    }
+
+    #[test]
+    fn time_ends_it() {
+        let plan = plan();
+        let token = token(3);
+        let program = plan.written(&token).expect("nobody chooses");
+        let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, 7).expect("it is free");
+        let mut asked = 0;
+        let reduced = reduce(program.clone(), Vec::new(), &freedom, &mut |_| {
+            asked += 1;
+            if asked > 1 { Answer::Over } else { Answer::Fails }
+        });
+        assert!(asked == 2 && !reduced.is_minimal && reduced.program.calls() < program.calls());
+        let unknown = reduce(program.clone(), Vec::new(), &freedom, &mut |_| Answer::Unknown);
+        assert!(!unknown.is_minimal && unknown.program == program);
+    }
+
+    #[test]
+    fn calls_of_a_run_are_found_in_its_program() {
+        let plan = plan();
+        let program = plan.read_program("push 1 (pop, push 2, pop | push 2) pop").expect("a program");
+        let mut builder = History::builder();
+        let calls: Vec<Call> = program.all().cloned().collect();
+        // The first pop of thread 0 was not possible.
+        for (process, place) in [(2, 0), (0, 2), (1, 4), (0, 3), (2, 5)] {
+            builder.call(process, calls[place].clone()).expect("one at a time");
+            builder.ret(process, Value::Null).expect("it was called");
+        }
+        let seen = builder.finish();
+        assert_eq!(numbers_of(&program, &seen), [Some(0), Some(2), Some(4), Some(3), Some(5)]);
+        let places = super::super::failure::Places { refused: Some(crate::history::OpId::from(1)), core: vec![] };
+        let hints = hints(&program, &seen, true, &places);
+        assert_eq!(text(&plan, &hints[0]), "push 1 (push 2 | )");
+    }
+}

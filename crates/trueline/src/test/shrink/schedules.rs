@@ -1,0 +1,82 @@
+//! Candidates are explored: that one does not fail is certain too, up to the bound.
+
+use std::mem::discriminant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::super::failure::{FailureKind, Places};
+use super::super::plan::Plan;
+use super::super::token::Token;
+use super::super::written::Written;
+use super::{Answer, Freedom, Reduced, hints, program_of, reduce};
+use crate::drive::systematic::Execution;
+
+/// Small programs are tried without any two of their calls.
+const MOST_FOR_PAIRS: usize = 12;
+/// The most of what is left of the time that a candidate may take, as a fraction.
+const SHARE: u32 = 3;
+
+/// What became of exploring a program.
+pub(in super::super) enum Explored {
+    /// So many executions were made until this one went wrong, in this way.
+    Wrong(Box<Execution>, FailureKind, u64),
+    /// None goes wrong.
+    Right,
+    /// There was not enough time to say.
+    Unknown,
+}
+
+/// The smallest program that fails.
+pub(in super::super) struct Shrunk {
+    pub(in super::super) program: Written,
+    pub(in super::super) execution: Execution,
+    pub(in super::super) kind: FailureKind,
+    pub(in super::super) executions: u64,
+    /// Whether nothing goes wrong with one call less.
+    pub(in super::super) is_minimal: bool,
+}
+
+/// Makes the program of an execution that went wrong smaller. Candidates are explored by `explore`, for so long at most.
+pub(in super::super) fn shrink(
+    plan: &Plan,
+    token: &Token,
+    first: &Execution,
+    kind: &FailureKind,
+    mut explore: impl FnMut(&Written, Duration) -> Explored,
+) -> Option<Shrunk> {
+    let budget = plan.options.shrink_for;
+    let end = Instant::now() + budget;
+    let freedom = Freedom::of(plan, token, kind, MOST_FOR_PAIRS)?;
+    let program = program_of(plan, token, &first.history);
+    let places = Places::find(plan, &first.history, kind, budget / 8);
+    let hints = hints(&program, &first.history, freedom.around, &places);
+    let mut last = None;
+    let mut ask = |candidate: &Written| {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Answer::Over;
+        }
+        // An exploration that is led astray panics. It is no place to say so: what was found first stands.
+        match catch_unwind(AssertUnwindSafe(|| explore(candidate, left / SHARE))) {
+            Ok(Explored::Wrong(execution, how, executions)) if discriminant(&how) == discriminant(kind) => {
+                last = Some((candidate.clone(), *execution, how, executions));
+                Answer::Fails
+            }
+            Ok(Explored::Right | Explored::Wrong(..)) => Answer::Holds,
+            Ok(Explored::Unknown) => Answer::Unknown,
+            Err(_) => Answer::Over,
+        }
+    };
+    // What threads chose may do something else as a program.
+    if plan.written(token).is_none() && ask(&program) != Answer::Fails {
+        return None;
+    }
+    let Reduced { program, is_minimal } = reduce(program, hints, &freedom, &mut ask);
+    match last {
+        Some((known, execution, kind, executions)) if known == program => {
+            Some(Shrunk { program, execution, kind, executions, is_minimal })
+        }
+        // Nothing smaller fails.
+        _ => Some(Shrunk { program, execution: first.clone(), kind: kind.clone(), executions: 1, is_minimal }),
+    }
+}
