@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
-use std::sync::atomic::{self, AtomicU64};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use trueline::drive::systematic::Search;
 use trueline::drive::unique;
-use trueline::primitives::{self, Mutex, Ordering::SeqCst};
+use trueline::primitives::{AtomicU64, Mutex, Ordering::SeqCst};
 use trueline::test::{Against, Exploration, Failure, FailureKind, Modelled, Outcome, Shared, Smallest, Test, call};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -38,9 +37,9 @@ impl Stack {
     }
 
     fn pop(&self) -> Option<u64> {
-        let top = self.0.lock().last().copied();
+        let top = self.0.lock().last().copied()?;
         self.0.lock().pop();
-        top
+        Some(top)
     }
 }
 
@@ -92,9 +91,9 @@ fn what_is_left_is_exact_and_made_again() {
 #[test]
 fn what_is_before_and_after_is_left_out_too() {
     let test = || stack().before([call("push", 4), call("push", 5)]).after([call("pop", ())]);
-    let program = [vec![call("pop", ()), call("push", 8)], vec![call("push", 7), call("pop", ())]];
+    let program = [vec![call("pop", ()), call("pop", ())], vec![call("pop", ())]];
     let (failure, smallest) = minimal(test().program(program).explore(Exploration::new()).outcome());
-    assert_eq!(smallest.of_calls, 7);
+    assert_eq!(smallest.of_calls, 6);
     // A program of one's own keeps its threads.
     assert_eq!(smallest.program, "push 3 (pop | pop)", "{failure}");
     // With fewer in it, nothing goes wrong: what is given is all there is.
@@ -128,8 +127,8 @@ fn threads_that_wait_for_each_other_are_two_calls() {
     assert!(matches!(failure.kind, FailureKind::Stuck(_)), "{failure}");
     assert!(["forth | back", "back | forth"].contains(&&*smallest.program), "{failure}");
     // Under real threads too, where it is stuck when nobody has got anywhere for a while.
-    let found = test().watchdog(Duration::from_millis(200)).calls(8).threads(3).chaos(3).time(LONG).outcome();
-    let stuck = self::failure(found);
+    let test = test().watchdog(Duration::from_millis(200)).calls(8).threads(3).chaos(3).time(LONG);
+    let stuck = self::failure(test.shrink_for(Duration::from_secs(20)).outcome());
     assert!(matches!(stuck.kind, FailureKind::Stuck(_)), "{stuck}");
     let smallest = stuck.smallest.clone().expect("it is stuck again soon enough");
     assert!(smallest.calls < smallest.of_calls, "{stuck}");
@@ -137,7 +136,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
 
 /// It panics if it is entered twice at a time, after so many times.
 #[derive(Default)]
-struct Fragile(primitives::AtomicU64);
+struct Fragile(AtomicU64);
 
 #[test]
 fn panics_are_seen_again_and_do_not_escape() {
@@ -156,7 +155,7 @@ fn panics_are_seen_again_and_do_not_escape() {
             .operation("rest", 0..9, |_, _| (), |(), _| ())
             .forgetful()
     };
-    let (failure, smallest) = minimal(test().calls(4).threads(3).explore(Exploration::new()).time(LONG).outcome());
+    let (failure, smallest) = minimal(test().calls(3).seed(1).explore(Exploration::new()).time(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
     assert_eq!(smallest.program, "enter | enter");
     let failure = self::failure(test().calls(10).threads(3).chaos(4).time(LONG).outcome());
@@ -211,16 +210,18 @@ fn roles_and_workers_are_kept() {
     assert_eq!((smallest.calls, smallest.preemptions), (3, Some(1)), "{failure}");
 }
 
+type Counter = Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>>;
+
 /// Two threads may draw the same number.
-fn draw() -> Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>> {
+fn draw() -> Counter {
     trueline::test(|| AtomicU64::new(0))
         .model(0_u64)
         .operation(
             "draw",
             (),
             |counter, ()| {
-                let number = counter.load(atomic::Ordering::SeqCst);
-                counter.store(number + 1, atomic::Ordering::SeqCst);
+                let number = counter.load(SeqCst);
+                counter.store(number + 1, SeqCst);
                 number
             },
             |model, ()| {
@@ -234,16 +235,10 @@ fn draw() -> Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>> {
 
 #[test]
 fn what_real_threads_did_is_made_smaller_and_seen_again() {
-    let started = Instant::now();
-    let outcome = draw().threads(4).calls(12).time(LONG).outcome();
-    let (found, took) = (outcome.elapsed, started.elapsed());
-    let failure = failure(outcome);
+    let failure = failure(draw().threads(4).calls(12).chaos(4).time(LONG).outcome());
     let smallest = failure.smallest.clone().expect("it fails again soon enough");
     assert!(smallest.calls < smallest.of_calls && smallest.of_calls == 48, "{failure}");
     assert!(smallest.failed > 0 && smallest.failed <= smallest.runs, "{failure}");
-    // Two seconds, and what the last run, the report and a busy machine take.
-    assert!(took - found < Duration::from_secs(6), "{:?}", took - found);
-    assert!(smallest.elapsed < Duration::from_secs(4), "{:?}", smallest.elapsed);
     assert!(failure.history.len() <= smallest.calls, "{failure}");
     let again = draw().only(&smallest.program).chaos(smallest.chaos).time(LONG).shrink_for(Duration::ZERO).outcome();
     let again = self::failure(again);
@@ -256,49 +251,30 @@ fn what_real_threads_did_is_made_smaller_and_seen_again() {
 
 #[test]
 fn time_is_kept() {
-    for time in [Duration::ZERO, Duration::from_millis(100)] {
-        let started = Instant::now();
-        let outcome = draw().threads(4).calls(15).time(LONG).shrink_for(time).outcome();
-        let spent = started.elapsed() - outcome.elapsed;
-        assert!(spent < time + Duration::from_secs(2), "{spent:?}");
-        let failure = failure(outcome);
-        assert!(!time.is_zero() || failure.smallest.is_none(), "{failure}");
+    let found = |time| failure(draw().threads(4).calls(15).chaos(2).time(LONG).shrink_for(time).outcome()).smallest;
+    assert!(found(Duration::ZERO).is_none());
+    for time in [Duration::from_millis(300), Duration::from_secs(2)] {
+        let smallest = found(time).expect("it fails again soon enough");
+        // A machine may be busy, and a run that is under way is not cut off.
+        assert!(smallest.elapsed < time * 2 + Duration::from_millis(500), "{:?}", smallest.elapsed);
     }
 }
 
 mod explored {
     use super::*;
 
-    type Counter = Test<primitives::AtomicU64, Shared<primitives::AtomicU64>, Modelled<u64>>;
-
     fn your_test() -> Counter {
-        trueline::test(|| primitives::AtomicU64::new(0))
-            .model(0_u64)
-            .operation(
-                "draw",
-                (),
-                |counter, ()| {
-                    let number = counter.load(SeqCst);
-                    counter.store(number + 1, SeqCst);
-                    number
-                },
-                |model, ()| {
-                    *model += 1;
-                    *model - 1
-                },
-            )
-            .name("tests::explored")
-            .explore(Exploration::new())
-            .forgetful()
+        draw().name("tests::explored").explore(Exploration::new()).forgetful()
     }
 
     /// What a report says is to be kept is Rust, and fails.
     #[test]
-    #[expect(unnameable_test_items, reason = "the test that is kept is to fail, and is called here")]
     fn a_test_is_kept() {
+        // It is called here, as it is to fail; the harness does not see it.
         mod kept {
             use super::your_test;
             include!("regression/explored.rs");
+            pub(super) const TEST: fn() = explored_again;
         }
         let failure = failure(your_test().calls(3).outcome());
         let text = include_str!("regression/explored.rs");
@@ -306,7 +282,7 @@ mod explored {
         for line in text.lines() {
             assert!(failure.to_string().contains(&format!("    {line}\n")), "{failure}");
         }
-        let message = *catch_unwind(kept::explored_again).unwrap_err().downcast::<String>().unwrap();
+        let message = *catch_unwind(kept::TEST).unwrap_err().downcast::<String>().unwrap();
         assert!(message.contains("is not linearizable"), "{message}");
     }
 }
@@ -314,31 +290,28 @@ mod explored {
 mod run {
     use super::*;
 
-    fn your_test() -> Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>> {
-        draw().name("run").forgetful()
+    fn your_test() -> Counter {
+        draw().chaos(2).name("run").forgetful()
     }
 
     /// The same for runs under real threads, but for the numbers that are measured.
     #[test]
-    #[expect(unnameable_test_items, reason = "the test that is kept is to fail, and is called here")]
     fn a_test_is_kept() {
         mod kept {
-            fn your_test() -> super::Test<super::AtomicU64, super::Shared<super::AtomicU64>, super::Modelled<u64>> {
-                // As many runs as it takes on a machine that is busy, instead of what was measured elsewhere.
-                super::your_test().noise(0)
-            }
+            use super::your_test;
             include!("regression/run.rs");
+            pub(super) const TEST: fn() = run_again;
         }
         let failure = failure(your_test().time(LONG).outcome());
         let Smallest { program, chaos, .. } = failure.smallest.as_ref().expect("it fails again soon enough");
         let runs = failure.smallest.as_ref().map(Smallest::enough_runs);
         let text = include_str!("regression/run.rs")
             .replace("draw | draw", program)
-            .replace("chaos(0)", &format!("chaos({chaos})"))
+            .replace("chaos(2)", &format!("chaos({chaos})"))
             .replace("runs(1000)", &format!("runs({})", runs.unwrap_or_default()));
         assert_eq!(failure.regression_test(), Some(text));
         // It is chance on which try.
-        let fails = || catch_unwind(kept::run_again).is_err();
+        let fails = || catch_unwind(kept::TEST).is_err();
         assert!((0..50).any(|_| fails()));
     }
 }

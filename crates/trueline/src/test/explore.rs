@@ -4,6 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::mem::discriminant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -178,20 +179,32 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     if options.exploration.is_none() && replayed.is_none() {
         return None;
     }
-    let search = Exploring {
-        plan: Arc::new(plan.clone()),
-        exploration: options.exploration.clone().unwrap_or_default(),
-        started: Instant::now(),
-        seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
-        undecided: Arc::default(),
-        judging: Arc::default(),
-        operations: 0,
-        explored: Explored { is_complete: true, ..Explored::default() },
-        histories: Vec::new(),
-        complete_up_to: Vec::new(),
-        found: Vec::new(),
-    };
-    Some(search.run(replayed))
+    Some(Exploring::new(plan.clone()).run(replayed))
+}
+
+/// How many preemptions there are at most where a run under real threads is looked for among explored ones: few faults
+/// need more.
+const PREEMPTIONS: u32 = 2;
+
+/// Makes a program still smaller that went wrong under real threads, by exploring it: `None` if that does not go wrong.
+/// The run that went wrong first had so many calls.
+pub(super) fn shrink_further(
+    plan: &Plan,
+    program: &Written,
+    kind: &FailureKind,
+    first: (&Token, usize),
+    after: Duration,
+) -> Option<Failure> {
+    let search = Exploring::new(plan.clone());
+    let mut settings = search.exploration.settings();
+    settings.search = Search::Preemptions(PREEMPTIONS);
+    let candidate = || search.candidate(program, &settings, kind, plan.options.shrink_for);
+    let found = catch_unwind(AssertUnwindSafe(candidate)).ok()?;
+    let schedules::Explored::Wrong(execution, kind, _) = found else { return None };
+    let text = program.to_text(&plan.workload.kinds);
+    let token = scheduled(plan.given(program, text.into(), 0), &settings, &execution);
+    let origin = Origin { token: first.0, of_calls: first.1, is_known: true };
+    Some(search.shrunk_from(Wrong { settings, execution: *execution, kind, token, after }, program, origin))
 }
 
 /// An exploration of a test.
@@ -219,10 +232,37 @@ struct Wrong {
     after: Duration,
 }
 
+/// Where a program came from that is made smaller.
+#[derive(Clone, Copy)]
+struct Origin<'o> {
+    /// The run that went wrong first of all.
+    token: &'o Token,
+    /// How many calls its program had.
+    of_calls: usize,
+    /// Whether the program itself went wrong, and not threads that chose what is in it.
+    is_known: bool,
+}
+
 /// What was found, before it is explained.
 type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
 
 impl Exploring {
+    fn new(plan: Plan) -> Self {
+        Self {
+            exploration: plan.options.exploration.clone().unwrap_or_default(),
+            started: Instant::now(),
+            seed: plan.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
+            plan: Arc::new(plan),
+            undecided: Arc::default(),
+            judging: Arc::default(),
+            operations: 0,
+            explored: Explored { is_complete: true, ..Explored::default() },
+            histories: Vec::new(),
+            complete_up_to: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
     fn run(mut self, replayed: Option<&Token>) -> Outcome {
         let plan = Arc::clone(&self.plan);
         match replayed {
@@ -502,6 +542,13 @@ impl Exploring {
         if !self.plan.shrinks() {
             return self.failure(&wrong);
         }
+        let program = shrink::program_of(&self.plan, &wrong.token, &wrong.execution.history);
+        let (token, of_calls) = (wrong.token.clone(), program.calls());
+        let is_known = self.plan.written(&token).is_some();
+        self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known })
+    }
+
+    fn shrunk_from(&self, wrong: Wrong, program: &Written, origin: Origin<'_>) -> Failure {
         let started = Instant::now();
         let Wrong { mut settings, execution, kind, token, after } = wrong;
         settings.search = match settings.search {
@@ -513,25 +560,30 @@ impl Exploring {
         };
         (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
         let explore = |program: &Written, time: Duration| self.candidate(program, &settings, &kind, time);
-        let Some(shrunk) = schedules::shrink(&self.plan, &token, &execution, &kind, explore) else {
+        let Origin { token: first, of_calls, is_known } = origin;
+        let known = schedules::First { token: first, program, is_known, execution: &execution, kind: &kind };
+        let Some(shrunk) = schedules::shrink(&self.plan, &known, explore) else {
             return self.failure(&Wrong { settings, execution, kind, token, after });
         };
         let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
         let text = program.to_text(&self.plan.workload.kinds);
-        let of_calls = shrink::program_of(&self.plan, &token, &execution.history).calls();
         let given = self.plan.given(&program, text.as_str().into(), 0);
+        let preemptions = if let Search::Preemptions(most) = settings.search { Some(most) } else { None };
+        // A test that is not explored is to be.
+        let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
+        let exploration = format!("explore(trueline::test::Exploration::new(){bound})");
         let smallest = Smallest {
             program: text,
             calls: program.calls(),
             of_calls,
-            first: token,
+            first: first.clone(),
             failed: 1,
             runs: executions,
             is_minimal,
-            preemptions: if let Search::Preemptions(most) = settings.search { Some(most) } else { None },
+            preemptions,
             chaos: 0,
             elapsed: started.elapsed(),
-            settings: Vec::new(),
+            settings: self.plan.options.exploration.is_none().then_some(exploration).into_iter().collect(),
         };
         let token = scheduled(given, &settings, &smaller);
         self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)

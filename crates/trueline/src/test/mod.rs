@@ -681,6 +681,45 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
+    /// Explores what went wrong under real threads, to [make it smaller](Test::shrink_for) for certain, and to tell it step
+    /// by step. If it does not go wrong when it is explored, what real threads did is told as ever.
+    ///
+    /// The object must be written on [`primitives`](crate::primitives), as for [`explore`](Test::explore): one that waits
+    /// by other means would wait for ever.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
+    ///
+    /// let outcome = trueline::test(|| AtomicU64::new(0))
+    ///     .model(0_u64)
+    ///     .operation(
+    ///         "draw",
+    ///         (),
+    ///         |counter, ()| {
+    ///             let number = counter.load(SeqCst);
+    ///             counter.store(number + 1, SeqCst);
+    ///             number
+    ///         },
+    ///         |model, ()| {
+    ///             *model += 1;
+    ///             *model - 1
+    ///         },
+    ///     )
+    ///     .chaos(2)
+    ///     .calls(10)
+    ///     .time(Duration::from_secs(60))
+    ///     .shrink_by_exploring()
+    ///     .outcome();
+    /// let smallest = outcome.failure.unwrap().smallest.unwrap();
+    /// assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// ```
+    #[cfg(feature = "systematic")]
+    pub fn shrink_by_exploring(mut self) -> Self {
+        self.options.shrinks_by_exploring = true;
+        self
+    }
+
     /// Makes only the run that a report names so, often.
     ///
     /// # Panics

@@ -61,6 +61,9 @@ pub(super) struct Options {
     pub(super) timeout: Duration,
     /// For how long the program of a failing run is made smaller.
     pub(super) shrink_for: Duration,
+    /// Whether what went wrong under real threads is explored to make it smaller.
+    #[cfg(feature = "systematic")]
+    pub(super) shrinks_by_exploring: bool,
     /// The only program that is run.
     pub(super) only: Option<Arc<str>>,
     /// How many failing runs end the test.
@@ -94,6 +97,8 @@ impl Default for Options {
             watchdog: Duration::from_secs(1),
             timeout: Duration::from_millis(500),
             shrink_for: Duration::from_secs(2),
+            #[cfg(feature = "systematic")]
+            shrinks_by_exploring: false,
             only: None,
             collect: 1,
             noise: 0,
@@ -217,6 +222,13 @@ impl Plan {
     #[cfg(feature = "systematic")]
     pub fn explore(mut self, exploration: super::Exploration) -> Self {
         self.options.exploration = Some(exploration);
+        self
+    }
+
+    /// Explores what went wrong under real threads, to make it smaller: see [`Test`](super::Test::shrink_by_exploring).
+    #[cfg(feature = "systematic")]
+    pub fn shrink_by_exploring(mut self) -> Self {
+        self.options.shrinks_by_exploring = true;
         self
     }
 
@@ -382,6 +394,15 @@ impl Plan {
         };
         let threads::Shrunk { program, tally, seen: smaller, kind } = shrunk;
         let of_calls = shrink::program_of(self, &token, &seen.history).calls();
+        #[cfg(feature = "systematic")]
+        if self.options.shrinks_by_exploring {
+            let mut plan = self.clone();
+            plan.options.shrink_for /= 2;
+            let further = super::explore::shrink_further(&plan, &program, &kind, (&token, of_calls), after);
+            if let Some(failure) = further {
+                return failure;
+            }
+        }
         let mut smallest = Smallest {
             program: program.to_text(&self.workload.kinds),
             calls: program.calls(),

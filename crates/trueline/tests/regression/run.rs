@@ -2,7 +2,7 @@
 fn run_again() {
     your_test()
         .only("draw | draw")
-        .chaos(0)
+        .chaos(2)
         .runs(1000)
         .run();
 }

@@ -43,6 +43,13 @@ pub(super) enum Answer {
     Over,
 }
 
+/// How much is tried besides leaving out threads, chunks and single calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Effort {
+    most_for_pairs: usize,
+    most_parts: usize,
+}
+
 /// What may be left out of a program.
 pub(super) struct Freedom<'p> {
     plan: &'p Plan,
@@ -54,11 +61,14 @@ pub(super) struct Freedom<'p> {
     balance: bool,
     /// Programs with so many calls are tried without any two of them.
     most_for_pairs: usize,
+    /// If there are no more of them, all smaller parts of the first program are tried.
+    most_parts: usize,
 }
 
 impl<'p> Freedom<'p> {
     /// What may be left out of the program of a run that went wrong so; `None` if nothing may.
-    pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, most_for_pairs: usize) -> Option<Self> {
+    pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, effort: Effort) -> Option<Self> {
+        let Effort { most_for_pairs, most_parts } = effort;
         let is_compared = match kind {
             FailureKind::NotLinearizable | FailureKind::NotSerial => true,
             FailureKind::Stuck(_) => plan.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
@@ -77,6 +87,7 @@ impl<'p> Freedom<'p> {
             renumbers: is_made_up,
             balance,
             most_for_pairs,
+            most_parts,
         })
     }
 
@@ -111,6 +122,7 @@ pub(super) fn reduce(
     freedom: &Freedom<'_>,
     ask: &mut dyn FnMut(&Written) -> Answer,
 ) -> Reduced {
+    let first = program.clone();
     let mut reduction =
         Reduction { smallest: program, asked: HashMap::new(), freedom, ask, is_over: false, is_minimal: true };
     for hint in hints {
@@ -122,7 +134,7 @@ pub(super) fn reduce(
             | reduction.without_chunks()
             | reduction.with_threads_joined()
             | reduction.with_simpler_arguments();
-        if !is_smaller && !reduction.without_pairs() {
+        if !is_smaller && !reduction.without_pairs() && !reduction.with_few_of(&first) {
             break;
         }
     }
@@ -251,6 +263,44 @@ impl Reduction<'_, '_> {
         (0..calls).any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
+    /// All parts of a program that have fewer calls, if there are not too many: what cannot lose a call may still be larger than
+    /// something else.
+    fn with_few_of(&mut self, first: &Written) -> bool {
+        let free: Vec<usize> = {
+            let of_threads = first.before.len()..first.calls() - first.after.len();
+            (0..first.calls()).filter(|place| self.freedom.around || of_threads.contains(place)).collect()
+        };
+        let kept = first.calls() - free.len();
+        let sizes = 1..self.smallest.calls().saturating_sub(kept);
+        let mut parts = 0_usize;
+        let mut ways = 1_usize;
+        for size in sizes.clone() {
+            ways = ways.saturating_mul((free.len() + 1).saturating_sub(size)) / size;
+            parts = parts.saturating_add(ways);
+        }
+        if parts > self.freedom.most_parts {
+            return false;
+        }
+        sizes.into_iter().any(|size| {
+            let mut chosen: Vec<usize> = (0..size).collect();
+            loop {
+                let mut candidate = first.clone();
+                candidate.retain(|place| {
+                    free.binary_search(&place).map_or(true, |number| chosen.binary_search(&number).is_ok())
+                });
+                if self.try_out(candidate) {
+                    return true;
+                }
+                // The next choice, in order.
+                let Some(at) = (0..size).rev().find(|at| chosen[*at] < free.len() - size + at) else { return false };
+                chosen[at] += 1;
+                for after in at + 1..size {
+                    chosen[after] = chosen[after - 1] + 1;
+                }
+            }
+        })
+    }
+
     /// One thread does what two did.
     fn with_threads_joined(&mut self) -> bool {
         let mut is_smaller = false;
@@ -289,7 +339,8 @@ impl Reduction<'_, '_> {
     }
 }
 
-/// Programs with few of the calls of one that went wrong: those that the verdict rests on, and those that came before it.
+/// Programs with few of the calls of one that went wrong, the largest first: those that were made, those that were before
+/// what was refused, those that did not return, and those that the verdict rests on.
 fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &super::failure::Places) -> Vec<Written> {
     let numbers = numbers_of(program, seen);
     let end = places.refused.and_then(|refused| seen[refused].return_position());
@@ -300,13 +351,18 @@ fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &
         hint.retain(|place| kept.contains(&place) || (!around && !of_threads.contains(&place)));
         hint
     };
-    let mut hints = Vec::new();
+    let mut hints = vec![only(&|_| true)];
     if let Some(end) = end {
         hints.push(only(&|number| seen.operations()[number].call_position() < end));
+    }
+    let is_pending = |number: usize| seen.operations()[number].return_position().is_none();
+    if (0..seen.len()).any(is_pending) {
+        hints.push(only(&is_pending));
     }
     if !places.core.is_empty() {
         hints.push(only(&|number| places.core.iter().any(|id| id.index() == number)));
     }
+    hints.retain(|hint| hint.calls() < program.calls());
     hints
 }
 
@@ -369,6 +425,7 @@ mod tests {
             .forgetful()
     }
 
+    const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 0 };
     const SHAPE: Shape = Shape { threads: 4, operations: (10, 15), chaos: 0, few: None, phases: 0 };
 
     fn token(seed: u64) -> Token {
@@ -398,7 +455,7 @@ mod tests {
             if ask(&program) == Answer::Holds {
                 continue;
             }
-            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, 7).expect("it is free");
+            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is free");
             let reduced = reduce(program, Vec::new(), &freedom, &mut ask);
             let pops = vec!["pop"; needed].join(", ");
             assert_eq!(text(&plan, &reduced.program), format!("{pops} | {pops}"));
@@ -409,7 +466,7 @@ mod tests {
     #[test]
     fn arguments_threads_and_pairs_are_reduced() {
         let plan = plan();
-        let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, 12).expect("it is free");
+        let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, EFFORT).expect("it is free");
         let read = |text: &str| plan.read_program(text).expect("a program");
         let reduce = |program: &str, fails: &dyn Fn(&Written) -> bool| {
             let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
@@ -430,13 +487,34 @@ mod tests {
         assert_eq!(reduce("push 3 (push 8 | pop, push 5) pop", &differ), "push 0, push 1");
     }
 
+    /// What can lose no call may be larger than something else.
+    #[test]
+    fn smaller_parts_are_tried_if_there_are_few() {
+        let plan = plan();
+        let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("a program");
+        let mut ask = |candidate: &Written| {
+            let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
+            let fails = [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
+            // With 3, it fails only without 2.
+            if fails && !(values.contains(&3) && values.contains(&2)) { Answer::Fails } else { Answer::Holds }
+        };
+        let mut reduce = |most_parts| {
+            let effort = Effort { most_parts, ..Effort::default() };
+            let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, effort).expect("it is free");
+            text(&plan, &reduce(program(), Vec::new(), &freedom, &mut ask).program)
+        };
+        assert_eq!(reduce(0), "push 1, push 2, push 4");
+        assert_eq!(reduce(6 + 15), "push 3, push 4");
+        assert_eq!(reduce(6 + 14), "push 1, push 2, push 4");
+    }
+
     #[test]
     fn what_others_rely_on_stays() {
         let plan = plan();
         let panicked = FailureKind::Panicked { thread: 0, message: String::new() };
         let given = |kind| {
             let token = Token { program: Source::Given("pop | pop".into()), shape: SHAPE, scheduled: None };
-            Freedom::of(&plan, &token, kind, 7)
+            Freedom::of(&plan, &token, kind, EFFORT)
         };
         assert!(given(&panicked).is_none() && given(&FailureKind::Stuck(std::time::Duration::ZERO)).is_none());
         let given = given(&FailureKind::NotLinearizable).expect("it is compared with the model");
@@ -447,7 +525,7 @@ mod tests {
         };
         let reduced = reduce(program(), Vec::new(), &given, &mut ask).program;
         assert_eq!(text(&plan, &reduced), "| pop", "threads keep their numbers");
-        let made_up = Freedom::of(&plan, &token(1), &panicked, 7).expect("any program may be made up");
+        let made_up = Freedom::of(&plan, &token(1), &panicked, EFFORT).expect("any program may be made up");
         let reduced = reduce(program(), Vec::new(), &made_up, &mut |_| Answer::Fails).program;
         assert_eq!(text(&plan, &reduced), "push 1 (pop) pop", "what is around the threads stays");
     }
@@ -457,7 +535,7 @@ mod tests {
         let plan = plan();
         let token = token(3);
         let program = plan.written(&token).expect("nobody chooses");
-        let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, 7).expect("it is free");
+        let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is free");
         let mut asked = 0;
         let reduced = reduce(program.clone(), Vec::new(), &freedom, &mut |_| {
             asked += 1;
@@ -481,8 +559,9 @@ mod tests {
         }
         let seen = builder.finish();
         assert_eq!(numbers_of(&program, &seen), [Some(0), Some(2), Some(4), Some(3), Some(5)]);
-        let places = super::super::failure::Places { refused: Some(crate::history::OpId::from(1)), core: vec![] };
+        let places = super::super::failure::Places { refused: Some(crate::history::OpId(1)), core: vec![] };
         let hints = hints(&program, &seen, true, &places);
-        assert_eq!(text(&plan, &hints[0]), "push 1 (push 2 | )");
+        let hints: Vec<String> = hints.iter().map(|hint| text(&plan, hint)).collect();
+        assert_eq!(hints, ["push 1 (push 2, pop | push 2) pop", "push 1 (push 2 | )"]);
     }
 }

@@ -8,11 +8,11 @@ use super::super::failure::{FailureKind, Places};
 use super::super::plan::Plan;
 use super::super::token::Token;
 use super::super::written::Written;
-use super::{Answer, Freedom, Reduced, hints, program_of, reduce};
+use super::{Answer, Effort, Freedom, Reduced, hints, reduce};
 use crate::drive::systematic::Execution;
 
-/// Small programs are tried without any two of their calls.
-const MOST_FOR_PAIRS: usize = 12;
+/// Small candidates take less than a millisecond.
+const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
 /// The most of what is left of the time that a candidate may take, as a fraction.
 const SHARE: u32 = 3;
 
@@ -36,18 +36,28 @@ pub(in super::super) struct Shrunk {
     pub(in super::super) is_minimal: bool,
 }
 
+/// The program of an execution that went wrong.
+pub(in super::super) struct First<'f> {
+    /// The run that went wrong first of all.
+    pub(in super::super) token: &'f Token,
+    pub(in super::super) program: &'f Written,
+    /// Whether the execution is one of the program, and not of threads that chose what is in it.
+    pub(in super::super) is_known: bool,
+    pub(in super::super) execution: &'f Execution,
+    pub(in super::super) kind: &'f FailureKind,
+}
+
 /// Makes the program of an execution that went wrong smaller. Candidates are explored by `explore`, for so long at most.
 pub(in super::super) fn shrink(
     plan: &Plan,
-    token: &Token,
-    first: &Execution,
-    kind: &FailureKind,
+    first: &First<'_>,
     mut explore: impl FnMut(&Written, Duration) -> Explored,
 ) -> Option<Shrunk> {
+    let First { token, program, is_known, execution: first, kind } = *first;
     let budget = plan.options.shrink_for;
     let end = Instant::now() + budget;
-    let freedom = Freedom::of(plan, token, kind, MOST_FOR_PAIRS)?;
-    let program = program_of(plan, token, &first.history);
+    let freedom = Freedom::of(plan, token, kind, EFFORT)?;
+    let program = program.clone();
     let places = Places::find(plan, &first.history, kind, budget / 8);
     let hints = hints(&program, &first.history, freedom.around, &places);
     let mut last = None;
@@ -68,7 +78,7 @@ pub(in super::super) fn shrink(
         }
     };
     // What threads chose may do something else as a program.
-    if plan.written(token).is_none() && ask(&program) != Answer::Fails {
+    if !is_known && ask(&program) != Answer::Fails {
         return None;
     }
     let Reduced { program, is_minimal } = reduce(program, hints, &freedom, &mut ask);

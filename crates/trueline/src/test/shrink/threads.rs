@@ -13,7 +13,7 @@ use super::super::failure::{FailureKind, Places};
 use super::super::plan::{MOST_LOST, Plan};
 use super::super::token::Token;
 use super::super::written::Written;
-use super::{Answer, Freedom, Reduced, hints, program_of, reduce};
+use super::{Answer, Effort, Freedom, Reduced, hints, program_of, reduce};
 use crate::drive::{Behaviour, Call, Clock, Kind, Run, Runner, Seen};
 use crate::history::{History, Value};
 
@@ -33,8 +33,8 @@ const FEWER_TO_COUNT: u64 = 3;
 const BATCHES_OF_THREADS: u32 = 8;
 /// While it is made smaller, a program is stuck sooner; the smallest is stuck only when any is.
 const IMPATIENCE: u32 = 5;
-/// Small programs are tried without any two of their calls.
-const MOST_FOR_PAIRS: usize = 7;
+/// A candidate takes milliseconds here.
+const EFFORT: Effort = Effort { most_for_pairs: 7, most_parts: 0 };
 
 /// What is known of runs of a program.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ pub(in super::super) struct First<'f> {
 /// Makes the program of a run that went wrong smaller; `None` if nothing smaller was seen going wrong.
 pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk> {
     let budget = plan.options.shrink_for;
-    let freedom = Freedom::of(plan, first.token, first.kind, MOST_FOR_PAIRS)?;
+    let freedom = Freedom::of(plan, first.token, first.kind, EFFORT)?;
     let program = program_of(plan, first.token, first.seen);
     let mut stress = Stress::new(plan, first, Instant::now() + budget.mul_f64(0.85));
     let places = Places::find(plan, first.seen, first.kind, budget / 8);
@@ -72,7 +72,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk>
     let quick = (budget / 20).min(SLICES.2);
     let mut start = None;
     for hint in hints(&program, first.seen, freedom.around, &places) {
-        if hint.calls() < program.calls() && freedom.allows(&hint) && stress.run(&hint, quick, 1).failed > 0 {
+        if freedom.allows(&hint) && stress.run(&hint, quick, 1).failed > 0 {
             start = Some(hint);
         }
     }
