@@ -128,7 +128,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
     assert!(["forth | back", "back | forth"].contains(&&*smallest.program), "{failure}");
     // Under real threads too, where it is stuck when nobody has got anywhere for a while.
     let test = test().watchdog(Duration::from_millis(200)).calls(8).threads(3).chaos(3).time(LONG);
-    let stuck = self::failure(test.shrink_for(Duration::from_secs(20)).outcome());
+    let stuck = self::failure(test.shrink_for(Duration::from_secs(8)).outcome());
     assert!(matches!(stuck.kind, FailureKind::Stuck(_)), "{stuck}");
     let smallest = stuck.smallest.clone().expect("it is stuck again soon enough");
     assert!(smallest.calls < smallest.of_calls, "{stuck}");

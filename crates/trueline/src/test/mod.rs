@@ -169,7 +169,7 @@ pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
 use model::ModelOperation;
-use plan::{Choose, Judge, Options};
+use plan::{Choose, Judge, Options, Takes};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -280,7 +280,7 @@ struct Operation<H> {
     kind: Kind,
     body: Body<H>,
     is_possible: Option<IsPossible<H>>,
-    takes: fn(&Value) -> bool,
+    takes: Takes,
     is_weak: bool,
 }
 

@@ -41,6 +41,9 @@ pub(super) enum Judge {
 /// What threads of a run choose to do.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
 
+/// Whether an operation takes this argument.
+pub(super) type Takes = fn(&Value) -> bool;
+
 /// What is set for a test; what is not set is left to the portfolio.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
@@ -134,7 +137,7 @@ pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
     /// By operation: whether it takes an argument.
-    pub(super) takes: Arc<[fn(&Value) -> bool]>,
+    pub(super) takes: Arc<[Takes]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
     pub(super) judge: Arc<Judge>,

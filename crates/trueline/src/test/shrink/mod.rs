@@ -17,6 +17,7 @@
 //! With `n` calls, `O(n²)` candidates in the worst case, `O(log n)` if one call is enough; in time as much as is given.
 
 mod arguments;
+mod quiet;
 #[cfg(feature = "systematic")]
 pub(super) mod schedules;
 pub(super) mod threads;

@@ -8,6 +8,7 @@ use super::super::failure::{FailureKind, Places};
 use super::super::plan::Plan;
 use super::super::token::Token;
 use super::super::written::Written;
+use super::quiet::Quiet;
 use super::{Answer, Effort, Freedom, Reduced, hints, reduce};
 use crate::drive::systematic::Execution;
 
@@ -61,6 +62,7 @@ pub(in super::super) fn shrink(
     let places = Places::find(plan, &first.history, kind, budget / 8);
     let hints = hints(&program, &first.history, freedom.around, &places);
     let mut last = None;
+    let _quiet = Quiet::new();
     let mut ask = |candidate: &Written| {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -13,10 +13,13 @@ use super::super::failure::{FailureKind, Places};
 use super::super::plan::{MOST_LOST, Plan};
 use super::super::token::Token;
 use super::super::written::Written;
+use super::quiet::Quiet;
 use super::{Answer, Effort, Freedom, Reduced, hints, program_of, reduce};
 use crate::drive::{Behaviour, Call, Clock, Kind, Run, Runner, Seen};
 use crate::history::{History, Value};
 
+/// The name of the threads that run candidates.
+pub(super) const THREADS: &str = "trueline, smaller";
 /// For how long runs of a candidate are made before they are judged.
 const BATCH: Duration = Duration::from_millis(2);
 /// The most runs of a batch.
@@ -66,6 +69,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk>
     let budget = plan.options.shrink_for;
     let freedom = Freedom::of(plan, first.token, first.kind, EFFORT)?;
     let program = program_of(plan, first.token, first.seen);
+    let _quiet = Quiet::new();
     let mut stress = Stress::new(plan, first, Instant::now() + budget.mul_f64(0.85));
     let places = Places::find(plan, first.seen, first.kind, budget / 8);
     // Few calls fail sooner, if they do at all; then nobody has to wait for many.
@@ -84,9 +88,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk>
         return None;
     }
     let (shortest, times, longest) = SLICES;
-    // To be stuck takes its time, however soon it is.
-    let in_vain = if is_stuck { stress.watchdog * failed } else { Duration::ZERO };
-    let took = stress.elapsed.saturating_sub(in_vain) / failed;
+    let took = stress.elapsed / failed;
     let slice = (took * times).clamp(shortest, longest.max(took * 2));
     let mut ask = |candidate: &Written| match stress.is_over() {
         true => Answer::Over,
@@ -107,7 +109,7 @@ struct Stress<'p> {
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// How long the last program was run.
+    /// How long the last program was run, but for when it was stuck.
     elapsed: Duration,
     /// The last run that went wrong, and how many did of its program.
     last: Option<(Written, Tally, Seen, FailureKind)>,
@@ -119,7 +121,7 @@ impl<'p> Stress<'p> {
             plan,
             first,
             kinds: plan.workload.kinds.clone().into(),
-            runner: Runner::new(),
+            runner: Runner::with_name(THREADS),
             end,
             watchdog: plan.options.watchdog / IMPATIENCE,
             batches: 0,
@@ -135,19 +137,22 @@ impl<'p> Stress<'p> {
     /// Runs a program for so long, or until so many runs went wrong in the way of the first.
     fn run(&mut self, program: &Written, time: Duration, enough: u64) -> Tally {
         let started = Instant::now();
+        let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
         let mut tally = Tally::default();
         let mut runs = 2;
+        self.elapsed = Duration::ZERO;
         loop {
-            let begun = Instant::now();
+            let (begun, failed) = (Instant::now(), tally.failed);
             self.batch(program, runs, &mut tally);
+            let took = begun.elapsed().max(Duration::from_nanos(1));
+            // To be stuck takes its time, however soon it is.
+            self.elapsed += if is_stuck && tally.failed > failed { took.min(BATCH) } else { took };
             if tally.failed >= enough || started.elapsed() >= time || self.is_over() {
                 break;
             }
-            let took = begun.elapsed().max(Duration::from_nanos(1));
             let fit = BATCH.as_nanos() * u128::from(runs) / took.as_nanos();
             runs = u32::try_from(fit).unwrap_or(u32::MAX).clamp(1, MOST_RUNS);
         }
-        self.elapsed = started.elapsed();
         tally
     }
 
