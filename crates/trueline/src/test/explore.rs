@@ -182,29 +182,39 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     Some(Exploring::new(plan.clone()).run(replayed))
 }
 
-/// How many preemptions there are at most where a run under real threads is looked for among explored ones: few faults
-/// need more.
+/// How many preemptions there are at most where what was found by chance is looked for among explored executions, and how
+/// deep it is where there are too many of them: few faults need more.
 const PREEMPTIONS: u32 = 2;
+const BY_CHANCE: Search = Search::Pct { depth: 3 };
+/// The most calls of a program of which all such executions are made.
+const MOST_CALLS: usize = 9;
+/// How many candidates that do not go wrong by chance there is time for, at least.
+const CANDIDATES: u32 = 32;
 
-/// Makes a program still smaller that went wrong under real threads, by exploring it: `None` if that does not go wrong.
-/// The run that went wrong first had so many calls.
-pub(super) fn shrink_further(
+/// Explores programs that may go wrong as one did under real threads, each for `share` at most, and makes the first that does
+/// still smaller, until `end`.
+pub(super) fn shrink_further<'w>(
     plan: &Plan,
-    program: &Written,
-    kind: &FailureKind,
-    first: (&Token, usize),
+    first: &shrink::First<'_>,
+    programs: impl IntoIterator<Item = &'w Written>,
+    (share, end): (Duration, Instant),
     after: Duration,
 ) -> Option<Failure> {
+    let started = Instant::now();
     let search = Exploring::new(plan.clone());
     let mut settings = search.exploration.settings();
-    settings.search = Search::Preemptions(PREEMPTIONS);
-    let candidate = || search.candidate(program, &settings, kind, plan.options.shrink_for);
-    let found = catch_unwind(AssertUnwindSafe(candidate)).ok()?;
-    let schedules::Explored::Wrong(execution, kind, _) = found else { return None };
-    let text = program.to_text(&plan.workload.kinds);
-    let token = scheduled(plan.given(program, text.into(), 0), &settings, &execution);
-    let origin = Origin { token: first.0, of_calls: first.1, is_known: true };
-    Some(search.shrunk_from(Wrong { settings, execution: *execution, kind, token, after }, program, origin))
+    settings.search = BY_CHANCE;
+    programs.into_iter().find_map(|program| {
+        let time = share.min(end.saturating_duration_since(Instant::now()));
+        let candidate = || search.candidate(program, &settings, first.kind, time);
+        let found = catch_unwind(AssertUnwindSafe(candidate)).ok()?;
+        let schedules::Explored::Wrong(execution, kind, _) = found else { return None };
+        let text = program.to_text(&plan.workload.kinds);
+        let token = scheduled(plan.given(program, text.into(), 0), &settings, &execution);
+        let origin = Origin { token: first.token, of_calls: first.program.calls(), is_known: true, started, end };
+        let wrong = Wrong { settings: settings.clone(), execution: *execution, kind, token, after };
+        Some(search.shrunk_from(wrong, program, origin))
+    })
 }
 
 /// An exploration of a test.
@@ -241,6 +251,9 @@ struct Origin<'o> {
     of_calls: usize,
     /// Whether the program itself went wrong, and not threads that chose what is in it.
     is_known: bool,
+    started: Instant,
+    /// When it is to be small enough.
+    end: Instant,
 }
 
 /// What was found, before it is explained.
@@ -545,30 +558,37 @@ impl Exploring {
         let program = shrink::program_of(&self.plan, &wrong.token, &wrong.execution.history);
         let (token, of_calls) = (wrong.token.clone(), program.calls());
         let is_known = self.plan.written(&token).is_some();
-        self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known })
+        let started = Instant::now();
+        let end = started + self.plan.options.shrink_for;
+        self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known, started, end })
     }
 
     fn shrunk_from(&self, wrong: Wrong, program: &Written, origin: Origin<'_>) -> Failure {
-        let started = Instant::now();
         let Wrong { mut settings, execution, kind, token, after } = wrong;
         settings.search = match settings.search {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
             Search::Preemptions(most) => Search::Preemptions(most),
-            // What was found by chance is looked for among schedules that are as far from the plain ones.
-            _ => Search::Preemptions(execution.preemptions),
+            // A run that was made again may be small, or large.
+            _ => BY_CHANCE,
         };
         (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
         let explore = |program: &Written, time: Duration| self.candidate(program, &settings, &kind, time);
-        let Origin { token: first, of_calls, is_known } = origin;
-        let known = schedules::First { token: first, program, is_known, execution: &execution, kind: &kind };
-        let Some(shrunk) = schedules::shrink(&self.plan, &known, explore) else {
+        let Origin { token: first, of_calls, is_known, started, end } = origin;
+        let time = end.saturating_duration_since(Instant::now()) / 8;
+        let known = shrink::First::new(&self.plan, first, program, &execution.history, &kind, time);
+        let shrunk = schedules::shrink(&self.plan, known, is_known.then_some(&execution), end, explore);
+        let Some(shrunk) = shrunk else {
             return self.failure(&Wrong { settings, execution, kind, token, after });
         };
         let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
         let text = program.to_text(&self.plan.workload.kinds);
         let given = self.plan.given(&program, text.as_str().into(), 0);
-        let preemptions = if let Search::Preemptions(most) = settings.search { Some(most) } else { None };
+        let preemptions = match settings.search {
+            Search::Preemptions(most) => Some(most),
+            Search::Pct { .. } => Some(smaller.preemptions.max(PREEMPTIONS)),
+            _ => None,
+        };
         // A test that is not explored is to be.
         let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
         let exploration = format!("explore(trueline::test::Exploration::new(){bound})");
@@ -597,9 +617,16 @@ impl Exploring {
         kind: &FailureKind,
         time: Duration,
     ) -> schedules::Explored {
+        let mut settings = Settings { time: Some(time), seed: 0, ..settings.clone() };
+        if settings.search == BY_CHANCE {
+            if program.calls() <= MOST_CALLS {
+                settings.search = Search::Preemptions(PREEMPTIONS);
+            } else {
+                settings.time = Some(time.min(self.plan.options.shrink_for / CANDIDATES));
+            }
+        }
         let program = self.plan.program_of(program.clone());
         let serial = self.serial_histories(&program).map(|(serial, _)| serial);
-        let settings = Settings { time: Some(time), ..settings.clone() };
         let (plan, most_steps, same) = (Arc::clone(&self.plan), settings.most_steps, discriminant(kind));
         let is_known = Arc::new(AtomicBool::new(true));
         let (found, all_known) = (Arc::new(Mutex::new(None)), Arc::clone(&is_known));

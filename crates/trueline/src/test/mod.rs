@@ -380,7 +380,7 @@ impl<O: 'static> Test<O, Shared<O>, Unjudged> {
             choose: self.choose,
             judge: self.judge,
             weak: self.weak,
-            options: self.options,
+            options: Options { has_handles: true, ..self.options },
         }
     }
 }

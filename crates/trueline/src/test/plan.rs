@@ -67,6 +67,8 @@ pub(super) struct Options {
     /// Whether what went wrong under real threads is explored to make it smaller.
     #[cfg(feature = "systematic")]
     pub(super) shrinks_by_exploring: bool,
+    /// Whether what a thread has of the object may depend on its number.
+    pub(super) has_handles: bool,
     /// The only program that is run.
     pub(super) only: Option<Arc<str>>,
     /// How many failing runs end the test.
@@ -102,6 +104,7 @@ impl Default for Options {
             shrink_for: Duration::from_secs(2),
             #[cfg(feature = "systematic")]
             shrinks_by_exploring: false,
+            has_handles: false,
             only: None,
             collect: 1,
             noise: 0,
@@ -390,19 +393,35 @@ impl Plan {
     /// The failure of the smallest program that fails as this one did.
     fn shrunk(&self, found: Found, clock: Clock) -> Failure {
         let Found { token, seen, kind, after } = found;
-        let first = threads::First { token: &token, seen: &seen.history, kind: &kind, clock };
-        let started = Instant::now();
-        let Some(shrunk) = self.shrinks().then(|| threads::shrink(self, &first)).flatten() else {
+        if !self.shrinks() {
+            return Failure::new(self, &seen.history, kind, token, after, &[]);
+        }
+        let (started, budget) = (Instant::now(), self.options.shrink_for);
+        let whole = shrink::program_of(self, &token, &seen.history);
+        let of_calls = whole.calls();
+        let first = shrink::First::new(self, &token, &whole, &seen.history, &kind, budget / 8);
+        #[cfg(feature = "systematic")]
+        let by_exploring = self.options.shrinks_by_exploring;
+        #[cfg(not(feature = "systematic"))]
+        let by_exploring = false;
+        // What is explored goes wrong again for certain, and does not depend on how busy the machine is.
+        #[cfg(feature = "systematic")]
+        if by_exploring {
+            let programs = first.hints.iter().chain([&whole]);
+            let times = (budget / 16, started + budget);
+            if let Some(failure) = super::explore::shrink_further(self, &first, programs, times, after) {
+                return failure;
+            }
+        }
+        let left = (started + budget).saturating_duration_since(Instant::now());
+        let shrunk = threads::shrink(self, &first, clock, if by_exploring { left.mul_f64(0.75) } else { left });
+        let Some(threads::Shrunk { program, tally, seen: smaller, kind }) = shrunk else {
             return Failure::new(self, &seen.history, kind, token, after, &[]);
         };
-        let threads::Shrunk { program, tally, seen: smaller, kind } = shrunk;
-        let of_calls = shrink::program_of(self, &token, &seen.history).calls();
         #[cfg(feature = "systematic")]
-        if self.options.shrinks_by_exploring {
-            let mut plan = self.clone();
-            plan.options.shrink_for /= 2;
-            let further = super::explore::shrink_further(&plan, &program, &kind, (&token, of_calls), after);
-            if let Some(failure) = further {
+        if by_exploring {
+            let times = (budget / 8, started + budget);
+            if let Some(failure) = super::explore::shrink_further(self, &first, [&program], times, after) {
                 return failure;
             }
         }

@@ -11,7 +11,8 @@
 //!
 //! Not everything may be left out. Threads that choose what they call, and programs that a test has by hand, may
 //! rely on calls that come before: a `pop` that is stuck, or panics, where nothing was pushed is no fault. So these are made
-//! smaller only if what they do is compared with a specification. Where threads have roles, they keep them.
+//! smaller only if what they do is compared with a specification, and keep their arguments. Where threads have roles, they
+//! keep them; where they have handles, which may depend on their numbers, these.
 //!
 //! # Complexity
 //! With `n` calls, `O(n²)` candidates in the worst case, `O(log n)` if one call is enough; in time as much as is given.
@@ -24,7 +25,7 @@ pub(super) mod threads;
 
 use std::collections::{HashMap, HashSet};
 
-use super::failure::FailureKind;
+use super::failure::{FailureKind, Places};
 use super::plan::Plan;
 use super::token::{Source, Token};
 use super::written::Written;
@@ -58,6 +59,10 @@ pub(super) struct Freedom<'p> {
     around: bool,
     /// Whether threads may have other numbers than before.
     renumbers: bool,
+    /// Whether threads call what those with their number may.
+    keeps_roles: bool,
+    /// Whether arguments of threads may be others, and those around them.
+    arguments: (bool, bool),
     /// Whether as much must be taken out as is put in.
     balance: bool,
     /// Programs with so many calls are tried without any two of them.
@@ -70,11 +75,7 @@ impl<'p> Freedom<'p> {
     /// What may be left out of the program of a run that went wrong so; `None` if nothing may.
     pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, effort: Effort) -> Option<Self> {
         let Effort { most_for_pairs, most_parts } = effort;
-        let is_compared = match kind {
-            FailureKind::NotLinearizable | FailureKind::NotSerial => true,
-            FailureKind::Stuck(_) => plan.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
-            FailureKind::Diverged(_) | FailureKind::Panicked { .. } => false,
-        };
+        let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
         // Programs that are no longer well formed may show what a relaxed object is allowed to do.
         #[cfg(feature = "named")]
@@ -85,7 +86,10 @@ impl<'p> Freedom<'p> {
         (is_compared || is_made_up).then_some(Self {
             plan,
             around: is_compared,
-            renumbers: is_made_up,
+            renumbers: is_made_up || !plan.options.has_handles,
+            keeps_roles: is_made_up && !plan.workload.roles.is_empty(),
+            // What somebody chose has a meaning, such as who calls.
+            arguments: (is_made_up, is_made_up && plan.workload.before.is_empty() && plan.workload.after.is_empty()),
             balance,
             most_for_pairs,
             most_parts,
@@ -105,8 +109,17 @@ impl<'p> Freedom<'p> {
             take_out * 2 == program.calls()
         };
         program.calls() > 0
-            && (!self.renumbers || workload.roles.is_empty() || keeps_roles())
+            && (!self.keeps_roles || keeps_roles())
             && (!self.balance || is_balanced())
+    }
+}
+
+/// Whether what went wrong is so by a specification, whatever the program is.
+fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
+    match kind {
+        FailureKind::NotLinearizable | FailureKind::NotSerial => true,
+        FailureKind::Stuck(_) => plan.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
+        FailureKind::Diverged(_) | FailureKind::Panicked { .. } => false,
     }
 }
 
@@ -126,9 +139,8 @@ pub(super) fn reduce(
     let first = program.clone();
     let mut reduction =
         Reduction { smallest: program, asked: HashMap::new(), freedom, ask, is_over: false, is_minimal: true };
-    for hint in hints {
-        reduction.try_out(hint);
-    }
+    // They are larger and larger.
+    hints.into_iter().any(|hint| reduction.try_out(hint));
     loop {
         reduction.is_minimal = !reduction.is_over;
         let is_smaller = reduction.without_threads()
@@ -196,11 +208,15 @@ impl Reduction<'_, '_> {
         program
     }
 
+    /// Whether a thread makes the call at this place.
+    fn is_of_threads(&self, place: usize) -> bool {
+        let Written { before, threads, .. } = &self.smallest;
+        (before.len()..before.len() + threads.iter().map(Vec::len).sum::<usize>()).contains(&place)
+    }
+
     /// Whether the call at this place may be left out.
     fn is_free(&self, place: usize) -> bool {
-        let Written { before, threads, .. } = &self.smallest;
-        let of_threads = before.len()..before.len() + threads.iter().map(Vec::len).sum::<usize>();
-        self.freedom.around || of_threads.contains(&place)
+        self.freedom.around || self.is_of_threads(place)
     }
 
     fn try_without(&mut self, is_left_out: impl Fn(usize) -> bool) -> bool {
@@ -326,44 +342,89 @@ impl Reduction<'_, '_> {
     /// Arguments that come earlier from their generators.
     fn with_simpler_arguments(&mut self) -> bool {
         let workload = &self.freedom.plan.workload;
-        let is_all_simple = self.try_out(arguments::simplest(workload, &self.smallest));
-        let mut is_smaller = is_all_simple | self.try_out(arguments::renumbered(workload, &self.smallest));
-        for place in 0..self.smallest.calls() {
+        let (of_threads, around) = self.freedom.arguments;
+        let mut is_smaller = false;
+        if of_threads && around {
+            is_smaller |= self.try_out(arguments::simplest(workload, &self.smallest));
+            is_smaller |= self.try_out(arguments::renumbered(workload, &self.smallest));
+        }
+        for place in (0..self.smallest.calls()).filter(|_| of_threads) {
+            if !around && !self.is_of_threads(place) {
+                continue;
+            }
             let simpler = arguments::simpler(workload, self.smallest.all().nth(place).expect("there are so many"));
             is_smaller |= simpler.into_iter().any(|argument| {
                 let mut candidate = self.smallest.clone();
                 candidate.all_mut().nth(place).expect("there are so many").argument = argument;
-                self.is_free(place) && self.try_out(candidate)
+                self.try_out(candidate)
             });
         }
         is_smaller
     }
 }
 
-/// Programs with few of the calls of one that went wrong, the largest first: those that were made, those that were before
-/// what was refused, those that did not return, and those that the verdict rests on.
-fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &super::failure::Places) -> Vec<Written> {
+/// A run that went wrong, and what is known of it.
+pub(super) struct First<'f> {
+    pub(super) token: &'f Token,
+    pub(super) program: &'f Written,
+    pub(super) kind: &'f FailureKind,
+    /// Smaller programs that may go wrong too, the smallest first.
+    pub(super) hints: Vec<Written>,
+}
+
+impl<'f> First<'f> {
+    /// Looks for what matters in a run, for so long.
+    pub(super) fn new(
+        plan: &Plan,
+        token: &'f Token,
+        program: &'f Written,
+        seen: &History<Call, Value>,
+        kind: &'f FailureKind,
+        time: std::time::Duration,
+    ) -> Self {
+        let Some(freedom) = Freedom::of(plan, token, kind, Effort::default()) else {
+            return Self { token, program, kind, hints: Vec::new() };
+        };
+        let places = Places::find(plan, seen, kind, time);
+        let mut hints = hints(program, seen, freedom.around, &places);
+        hints.retain(|hint| freedom.allows(hint));
+        Self { token, program, kind, hints }
+    }
+}
+
+/// How many calls the smallest program has that is made of the last calls before a run went wrong.
+const FEWEST_LAST: usize = 4;
+
+/// Programs with few of the calls of one that went wrong, the smallest first: those that the verdict rests on, those that did
+/// not return, the last ones, and all that were made. Most faults need what happened last, and no more.
+fn hints(
+    program: &Written,
+    seen: &History<Call, Value>,
+    around: bool,
+    places: &Places,
+) -> Vec<Written> {
     let numbers = numbers_of(program, seen);
-    let end = places.refused.and_then(|refused| seen[refused].return_position());
     let only = |keeps: &dyn Fn(usize) -> bool| {
-        let kept: HashSet<usize> = (0..seen.len()).filter(|number| keeps(*number)).filter_map(|number| numbers[number]).collect();
+        let kept: HashSet<usize> =
+            (0..seen.len()).filter(|number| keeps(*number)).filter_map(|number| numbers[number]).collect();
         let mut hint = program.clone();
         let of_threads = program.before.len()..program.calls() - program.after.len();
         hint.retain(|place| kept.contains(&place) || (!around && !of_threads.contains(&place)));
         hint
     };
-    let mut hints = vec![only(&|_| true)];
-    if let Some(end) = end {
-        hints.push(only(&|number| seen.operations()[number].call_position() < end));
-    }
-    let is_pending = |number: usize| seen.operations()[number].return_position().is_none();
-    if (0..seen.len()).any(is_pending) {
-        hints.push(only(&is_pending));
-    }
-    if !places.core.is_empty() {
-        hints.push(only(&|number| places.core.iter().any(|id| id.index() == number)));
-    }
-    hints.retain(|hint| hint.calls() < program.calls());
+    let operations = seen.operations();
+    let is_pending = |number: usize| operations[number].return_position().is_none();
+    let end = places.refused.and_then(|refused| seen[refused].return_position()).unwrap_or(u32::MAX);
+    // By when they were called, the last one first.
+    let mut last: Vec<usize> = (0..seen.len()).filter(|number| operations[*number].call_position() < end).collect();
+    last.sort_by_key(|number| std::cmp::Reverse(operations[*number].call_position()));
+    let mut hints = vec![only(&|number| places.core.iter().any(|id| id.index() == number)), only(&is_pending)];
+    let sizes = std::iter::successors(Some(FEWEST_LAST), |size| Some(size * 2)).take_while(|size| *size < last.len());
+    hints.extend(sizes.chain([last.len()]).map(|size| only(&|number| last[..size].contains(&number))));
+    hints.push(only(&|_| true));
+    hints.retain(|hint| hint.calls() > 0 && hint.calls() < program.calls());
+    hints.sort_by_key(Written::calls);
+    hints.dedup();
     hints
 }
 
@@ -416,12 +477,12 @@ mod tests {
     use super::*;
     use crate::drive::Shape;
 
-    fn plan() -> Plan {
+    fn plan(fill: &[i32]) -> Plan {
         crate::test::test(|| Mutex::new(Vec::new()))
             .model(Vec::new())
             .operation("push", 0..9_u64, |stack, x| stack.lock().expect("no panic").push(x), |model, x| model.push(x))
             .operation("pop", (), |stack, ()| stack.lock().expect("no panic").pop(), |model, ()| model.pop())
-            .before([crate::test::call("push", 7)])
+            .before(before.iter().map(|value| crate::test::call("push", *value)))
             .into_plan()
             .forgetful()
     }
@@ -440,7 +501,7 @@ mod tests {
     /// Whatever is needed is left, and nothing else; and few questions are asked.
     #[test]
     fn what_is_needed_is_left() {
-        let plan = plan();
+        let plan = plan(&[7, 8]);
         for seed in 0..50 {
             let token = token(seed);
             let program = plan.written(&token).expect("nobody chooses");
@@ -466,7 +527,7 @@ mod tests {
 
     #[test]
     fn arguments_threads_and_pairs_are_reduced() {
-        let plan = plan();
+        let plan = plan(&[]);
         let freedom = Freedom::of(&plan, &token(1), &FailureKind::NotLinearizable, EFFORT).expect("it is free");
         let read = |text: &str| plan.read_program(text).expect("a program");
         let reduce = |program: &str, fails: &dyn Fn(&Written) -> bool| {
@@ -491,7 +552,7 @@ mod tests {
     /// What can lose no call may be larger than something else.
     #[test]
     fn smaller_parts_are_tried_if_there_are_few() {
-        let plan = plan();
+        let plan = plan(&[]);
         let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("a program");
         let mut ask = |candidate: &Written| {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
@@ -511,7 +572,8 @@ mod tests {
 
     #[test]
     fn what_others_rely_on_stays() {
-        let plan = plan();
+        let mut plan = plan(&[]);
+        plan.options.has_handles = true;
         let panicked = FailureKind::Panicked { thread: 0, message: String::new() };
         let given = |kind| {
             let token = Token { program: Source::Given("pop | pop".into()), shape: SHAPE, scheduled: None };
@@ -533,7 +595,7 @@ mod tests {
 
     #[test]
     fn time_ends_it() {
-        let plan = plan();
+        let plan = plan(&[]);
         let token = token(3);
         let program = plan.written(&token).expect("nobody chooses");
         let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is free");
@@ -549,7 +611,7 @@ mod tests {
 
     #[test]
     fn calls_of_a_run_are_found_in_its_program() {
-        let plan = plan();
+        let plan = plan(&[]);
         let program = plan.read_program("push 1 (pop, push 2, pop | push 2) pop").expect("a program");
         let mut builder = History::builder();
         let calls: Vec<Call> = program.all().cloned().collect();
@@ -560,9 +622,9 @@ mod tests {
         }
         let seen = builder.finish();
         assert_eq!(numbers_of(&program, &seen), [Some(0), Some(2), Some(4), Some(3), Some(5)]);
-        let places = super::super::failure::Places { refused: Some(crate::history::OpId(1)), core: vec![] };
+        let places = Places { refused: Some(crate::history::OpId(1)), core: vec![] };
         let hints = hints(&program, &seen, true, &places);
         let hints: Vec<String> = hints.iter().map(|hint| text(&plan, hint)).collect();
-        assert_eq!(hints, ["push 1 (push 2, pop | push 2) pop", "push 1 (push 2 | )"]);
+        assert_eq!(hints, ["push 1 (push 2 | )", "push 1 (push 2, pop | push 2) pop"]);
     }
 }

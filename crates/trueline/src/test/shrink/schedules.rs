@@ -4,12 +4,11 @@ use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::super::failure::{FailureKind, Places};
+use super::super::failure::FailureKind;
 use super::super::plan::Plan;
-use super::super::token::Token;
 use super::super::written::Written;
 use super::quiet::Quiet;
-use super::{Answer, Effort, Freedom, Reduced, hints, reduce};
+use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::systematic::Execution;
 
 /// Small candidates take less than a millisecond.
@@ -37,30 +36,20 @@ pub(in super::super) struct Shrunk {
     pub(in super::super) is_minimal: bool,
 }
 
-/// The program of an execution that went wrong.
-pub(in super::super) struct First<'f> {
-    /// The run that went wrong first of all.
-    pub(in super::super) token: &'f Token,
-    pub(in super::super) program: &'f Written,
-    /// Whether the execution is one of the program, and not of threads that chose what is in it.
-    pub(in super::super) is_known: bool,
-    pub(in super::super) execution: &'f Execution,
-    pub(in super::super) kind: &'f FailureKind,
-}
-
-/// Makes the program of an execution that went wrong smaller. Candidates are explored by `explore`, for so long at most.
+/// Makes the program of an execution that went wrong smaller, until `end`. Candidates are explored by `explore`, for so long
+/// at most.
+///
+/// If threads chose what is in the program, it may not go wrong itself, so that `known` is nothing.
 pub(in super::super) fn shrink(
     plan: &Plan,
-    first: &First<'_>,
+    first: First<'_>,
+    known: Option<&Execution>,
+    end: Instant,
     mut explore: impl FnMut(&Written, Duration) -> Explored,
 ) -> Option<Shrunk> {
-    let First { token, program, is_known, execution: first, kind } = *first;
-    let budget = plan.options.shrink_for;
-    let end = Instant::now() + budget;
-    let freedom = Freedom::of(plan, token, kind, EFFORT)?;
+    let First { token, program, kind, hints } = first;
     let program = program.clone();
-    let places = Places::find(plan, &first.history, kind, budget / 8);
-    let hints = hints(&program, &first.history, freedom.around, &places);
+    let freedom = Freedom::of(plan, token, kind, EFFORT)?;
     let mut last = None;
     let _quiet = Quiet::new();
     let mut ask = |candidate: &Written| {
@@ -80,15 +69,15 @@ pub(in super::super) fn shrink(
         }
     };
     // What threads chose may do something else as a program.
-    if !is_known && ask(&program) != Answer::Fails {
+    if known.is_none() && ask(&program) != Answer::Fails {
         return None;
     }
     let Reduced { program, is_minimal } = reduce(program, hints, &freedom, &mut ask);
     match last {
-        Some((known, execution, kind, executions)) if known == program => {
+        Some((smallest, execution, kind, executions)) if smallest == program => {
             Some(Shrunk { program, execution, kind, executions, is_minimal })
         }
         // Nothing smaller fails.
-        _ => Some(Shrunk { program, execution: first.clone(), kind: kind.clone(), executions: 1, is_minimal }),
+        _ => Some(Shrunk { program, execution: known?.clone(), kind: kind.clone(), executions: 1, is_minimal }),
     }
 }

@@ -9,14 +9,12 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::super::failure::{FailureKind, Places};
+use super::super::failure::FailureKind;
 use super::super::plan::{MOST_LOST, Plan};
-use super::super::token::Token;
 use super::super::written::Written;
 use super::quiet::Quiet;
-use super::{Answer, Effort, Freedom, Reduced, hints, program_of, reduce};
-use crate::drive::{Behaviour, Call, Clock, Kind, Run, Runner, Seen};
-use crate::history::{History, Value};
+use super::{Answer, Effort, First, Freedom, Reduced, reduce};
+use crate::drive::{Behaviour, Clock, Kind, Run, Runner, Seen};
 
 /// The name of the threads that run candidates.
 pub(super) const THREADS: &str = "trueline, smaller";
@@ -56,31 +54,15 @@ pub(in super::super) struct Shrunk {
     pub(in super::super) kind: FailureKind,
 }
 
-/// A run that went wrong.
-pub(in super::super) struct First<'f> {
-    pub(in super::super) token: &'f Token,
-    pub(in super::super) seen: &'f History<Call, Value>,
-    pub(in super::super) kind: &'f FailureKind,
-    pub(in super::super) clock: Clock,
-}
-
 /// Makes the program of a run that went wrong smaller; `None` if nothing smaller was seen going wrong.
-pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk> {
-    let budget = plan.options.shrink_for;
+pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, budget: Duration) -> Option<Shrunk> {
     let freedom = Freedom::of(plan, first.token, first.kind, EFFORT)?;
-    let program = program_of(plan, first.token, first.seen);
     let _quiet = Quiet::new();
-    let mut stress = Stress::new(plan, first, Instant::now() + budget.mul_f64(0.85));
-    let places = Places::find(plan, first.seen, first.kind, budget / 8);
+    let mut stress = Stress::new(plan, first, clock, Instant::now() + budget.mul_f64(0.85));
     // Few calls fail sooner, if they do at all; then nobody has to wait for many.
-    let quick = (budget / 20).min(SLICES.2);
-    let mut start = None;
-    for hint in hints(&program, first.seen, freedom.around, &places) {
-        if freedom.allows(&hint) && stress.run(&hint, quick, 1).failed > 0 {
-            start = Some(hint);
-        }
-    }
-    let start = start.unwrap_or(program);
+    let quick = (budget / 40).min(SLICES.2);
+    let start = first.hints.iter().find(|hint| !stress.is_over() && stress.run(hint, quick, 1).failed > 0);
+    let start = start.unwrap_or(first.program).clone();
     let is_stuck = matches!(first.kind, FailureKind::Stuck(_));
     let tally = stress.run(&start, budget / 3, if is_stuck { 1 } else { FAILURES_TO_KNOW });
     let failed = u32::try_from(tally.failed).unwrap_or(u32::MAX);
@@ -103,6 +85,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>) -> Option<Shrunk>
 struct Stress<'p> {
     plan: &'p Plan,
     first: &'p First<'p>,
+    clock: Clock,
     kinds: Arc<[Kind]>,
     runner: Runner,
     /// When nothing more is tried.
@@ -116,10 +99,11 @@ struct Stress<'p> {
 }
 
 impl<'p> Stress<'p> {
-    fn new(plan: &'p Plan, first: &'p First<'p>, end: Instant) -> Self {
+    fn new(plan: &'p Plan, first: &'p First<'p>, clock: Clock, end: Instant) -> Self {
         Self {
             plan,
             first,
+            clock,
             kinds: plan.workload.kinds.clone().into(),
             runner: Runner::with_name(THREADS),
             end,
@@ -169,7 +153,7 @@ impl<'p> Stress<'p> {
             operations: 0,
             seed: RandomState::new().hash_one(number),
         };
-        let settings = self.plan.run_settings(self.first.clock, self.first.token.shape.chaos, self.watchdog);
+        let settings = self.plan.run_settings(self.clock, self.first.token.shape.chaos, self.watchdog);
         let seen = self.plan.make_runs(&mut self.runner, (0..runs).map(run).collect(), &self.kinds, &settings);
         for seen in seen {
             tally.runs += 1;
