@@ -249,6 +249,48 @@ fn what_real_threads_did_is_made_smaller_and_seen_again() {
     assert!(replayed.smallest.is_none() && replayed.history.len() <= smallest.calls);
 }
 
+/// What is on primitives can be explored, so that what is left is exact.
+#[test]
+fn what_real_threads_did_is_explored() {
+    let test = || draw().threads(4).calls(20).chaos(4).time(LONG).shrink_by_exploring();
+    // Nobody waits that long: it is over when nothing is left to be tried.
+    let (failure, smallest) = minimal(test().shrink_for(Duration::MAX).outcome());
+    assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 80), "{failure}");
+    assert!(smallest.first.scheduled.is_none() && !failure.steps.is_empty(), "{failure}");
+    let kept = failure.regression_test().expect("it is small");
+    assert!(kept.contains(".explore(trueline::test::Exploration::new().preemptions(2))"), "{kept}");
+    let again = draw().only(&smallest.program).explore(Exploration::new().preemptions(2)).outcome();
+    assert_eq!(self::failure(again).history.len(), 2);
+}
+
+/// A thread that chooses has its reasons: without the push, the pop would panic too, and that is no fault.
+#[test]
+fn what_a_worker_relies_on_is_not_left_out() {
+    let test = || {
+        trueline::test(Stack::default)
+            .model(Vec::new())
+            .operation("push", 3..9_u64, |stack, x| stack.push(x), |model, x| model.push(x))
+            .operation("take", (), |stack, ()| stack.pop().expect("it was pushed"), |model, ()| model.pop().unwrap_or(0))
+            .operation("rest", (), |_, ()| (), |_, ()| ())
+            .worker(|worker| {
+                worker.call::<_, ()>("push", 3);
+                worker.call::<_, ()>("rest", ());
+                worker.call::<_, u64>("take", ());
+            })
+            .chaos(2)
+            .time(LONG)
+            .forgetful()
+    };
+    for outcome in [test().outcome(), test().shrink_by_exploring().outcome()] {
+        let failure = failure(outcome);
+        if matches!(failure.kind, FailureKind::Panicked { .. }) {
+            assert!(failure.smallest.is_none(), "{failure}");
+        } else {
+            assert!(failure.smallest.is_none_or(|smallest| smallest.program.contains("push")));
+        }
+    }
+}
+
 #[test]
 fn time_is_kept() {
     let found = |time| failure(draw().threads(4).calls(15).chaos(2).time(LONG).shrink_for(time).outcome()).smallest;

@@ -177,6 +177,7 @@ pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> 
     let program = smallest.program.replace('\'', r"'\''");
     let (command, how) = match (&failure.token.scheduled, smallest.preemptions) {
         (Some(_), Some(most)) => ("explore", format!(" --preemptions {most}")),
+        (Some(_), None) if smallest.by_chance => ("explore", " --search pct:3".to_owned()),
         (Some(_), None) => ("explore", String::new()),
         (None, _) => ("test", format!(" --chaos {} --runs {}", smallest.chaos, smallest.enough_runs())),
     };

@@ -186,8 +186,8 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
 /// deep it is where there are too many of them: few faults need more.
 const PREEMPTIONS: u32 = 2;
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
-/// The most calls of a program of which all such executions are made.
-const MOST_CALLS: usize = 9;
+/// The most calls of a program of which all such executions are made, if none goes wrong by chance.
+const MOST_CALLS: usize = 6;
 /// How many candidates that do not go wrong by chance there is time for, at least.
 const CANDIDATES: u32 = 32;
 
@@ -286,7 +286,7 @@ impl Exploring {
                 let remembered =
                     if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
                 let mut is_found = false;
-                for token in remembered.iter().filter(|token| token.scheduled.is_some()) {
+                for token in remembered.iter().filter(|token| token.scheduled.is_some() && plan.can_make(token)) {
                     is_found |= self.again(token);
                 }
                 if !is_found {
@@ -559,7 +559,7 @@ impl Exploring {
         let (token, of_calls) = (wrong.token.clone(), program.calls());
         let is_known = self.plan.written(&token).is_some();
         let started = Instant::now();
-        let end = started + self.plan.options.shrink_for;
+        let end = started + self.plan.time_to_shrink();
         self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known, started, end })
     }
 
@@ -584,14 +584,21 @@ impl Exploring {
         let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
         let text = program.to_text(&self.plan.workload.kinds);
         let given = self.plan.given(&program, text.as_str().into(), 0);
+        let by_chance = settings.search == BY_CHANCE && (program.calls() > MOST_CALLS || smaller.preemptions > PREEMPTIONS);
         let preemptions = match settings.search {
             Search::Preemptions(most) => Some(most),
-            Search::Pct { .. } => Some(smaller.preemptions.max(PREEMPTIONS)),
+            Search::Pct { .. } if !by_chance => Some(PREEMPTIONS),
             _ => None,
         };
+        let is_minimal = is_minimal && !by_chance;
+        let token = scheduled(given, &settings, &smaller);
         // A test that is not explored is to be.
         let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
-        let exploration = format!("explore(trueline::test::Exploration::new(){bound})");
+        let again = match &self.plan.options.exploration {
+            _ if by_chance => Some(format!("replay(\"{token}\")")),
+            None => Some(format!("explore(trueline::test::Exploration::new(){bound})")),
+            Some(_) => None,
+        };
         let smallest = Smallest {
             program: text,
             calls: program.calls(),
@@ -601,11 +608,11 @@ impl Exploring {
             runs: executions,
             is_minimal,
             preemptions,
+            by_chance,
             chaos: 0,
             elapsed: started.elapsed(),
-            settings: self.plan.options.exploration.is_none().then_some(exploration).into_iter().collect(),
+            settings: again.into_iter().collect(),
         };
-        let token = scheduled(given, &settings, &smaller);
         self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)
     }
 
@@ -617,16 +624,29 @@ impl Exploring {
         kind: &FailureKind,
         time: Duration,
     ) -> schedules::Explored {
-        let mut settings = Settings { time: Some(time), seed: 0, ..settings.clone() };
-        if settings.search == BY_CHANCE {
-            if program.calls() <= MOST_CALLS {
-                settings.search = Search::Preemptions(PREEMPTIONS);
-            } else {
-                settings.time = Some(time.min(self.plan.options.shrink_for / CANDIDATES));
-            }
-        }
+        let is_small = program.calls() <= MOST_CALLS;
         let program = self.plan.program_of(program.clone());
         let serial = self.serial_histories(&program).map(|(serial, _)| serial);
+        let mut settings = Settings { time: Some(time), seed: 0, ..settings.clone() };
+        if settings.search == BY_CHANCE {
+            settings.time = Some(time.min(self.plan.time_to_shrink() / CANDIDATES));
+            let found = self.explore_until(&program, &settings, kind, serial.clone());
+            if !is_small || matches!(found, schedules::Explored::Wrong(..)) {
+                return found;
+            }
+            (settings.search, settings.time) = (Search::Preemptions(PREEMPTIONS), Some(time));
+        }
+        self.explore_until(&program, &settings, kind, serial)
+    }
+
+    /// Explores a program until it goes wrong in this way.
+    fn explore_until(
+        &self,
+        program: &Program,
+        settings: &Settings,
+        kind: &FailureKind,
+        serial: Option<Arc<Serial>>,
+    ) -> schedules::Explored {
         let (plan, most_steps, same) = (Arc::clone(&self.plan), settings.most_steps, discriminant(kind));
         let is_known = Arc::new(AtomicBool::new(true));
         let (found, all_known) = (Arc::new(Mutex::new(None)), Arc::clone(&is_known));
@@ -640,7 +660,7 @@ impl Exploring {
             *wrong = wrong.take().or(kind);
             is_right
         };
-        let report = systematic::explore(&program, &settings, Arc::new(judge));
+        let report = systematic::explore(program, settings, Arc::new(judge));
         let kind = found.lock().unwrap_or_else(PoisonError::into_inner).take();
         match report.wrong.into_iter().next().zip(kind) {
             Some((execution, kind)) => schedules::Explored::Wrong(Box::new(execution), kind, report.executions),

@@ -97,6 +97,8 @@ pub struct Smallest {
     pub is_minimal: bool,
     /// If it was explored up to a number of preemptions: that.
     pub preemptions: Option<u32>,
+    /// Whether it was explored at random, since it has too many executions to make them all.
+    pub by_chance: bool,
     /// At one in how many schedule points threads gave way.
     pub chaos: u32,
     /// How long it took to make it smaller.

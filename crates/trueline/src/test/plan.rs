@@ -390,13 +390,23 @@ impl Plan {
         !self.options.shrink_for.is_zero() && self.options.replay.is_none()
     }
 
+    /// For how long it is. Nobody waits longer than a day, and clocks end somewhere.
+    pub(super) fn time_to_shrink(&self) -> Duration {
+        self.options.shrink_for.min(Duration::from_secs(86_400))
+    }
+
+    /// Whether a run can still be made that was kept: its program calls what is there.
+    pub(super) fn can_make(&self, token: &Token) -> bool {
+        !matches!(&token.program, Source::Given(program) if self.read_program(program).is_err())
+    }
+
     /// The failure of the smallest program that fails as this one did.
     fn shrunk(&self, found: Found, clock: Clock) -> Failure {
         let Found { token, seen, kind, after } = found;
         if !self.shrinks() {
             return Failure::new(self, &seen.history, kind, token, after, &[]);
         }
-        let (started, budget) = (Instant::now(), self.options.shrink_for);
+        let (started, budget) = (Instant::now(), self.time_to_shrink());
         let whole = shrink::program_of(self, &token, &seen.history);
         let of_calls = whole.calls();
         let first = shrink::First::new(self, &token, &whole, &seen.history, &kind, budget / 8);
@@ -406,7 +416,7 @@ impl Plan {
         let by_exploring = false;
         // What is explored goes wrong again for certain, and does not depend on how busy the machine is.
         #[cfg(feature = "systematic")]
-        if by_exploring {
+        if by_exploring && first.is_free {
             let programs = first.hints.iter().chain([&whole]);
             let times = (budget / 16, started + budget);
             if let Some(failure) = super::explore::shrink_further(self, &first, programs, times, after) {
@@ -434,6 +444,7 @@ impl Plan {
             runs: tally.runs,
             is_minimal: false,
             preemptions: None,
+            by_chance: false,
             chaos: token.shape.chaos,
             elapsed: started.elapsed(),
             settings: Vec::new(),
@@ -661,7 +672,7 @@ impl Search<'_> {
         let Options { replay, name, remembers, .. } = &self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
-            for token in of_threads {
+            for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
                     let failed = self.batch(&mut runner, &vec![token.clone(); 10]);
                     found.extend(failed);

@@ -368,6 +368,8 @@ pub(super) struct First<'f> {
     pub(super) token: &'f Token,
     pub(super) program: &'f Written,
     pub(super) kind: &'f FailureKind,
+    /// Whether anything may be left out.
+    pub(super) is_free: bool,
     /// Smaller programs that may go wrong too, the smallest first.
     pub(super) hints: Vec<Written>,
 }
@@ -383,12 +385,12 @@ impl<'f> First<'f> {
         time: std::time::Duration,
     ) -> Self {
         let Some(freedom) = Freedom::of(plan, token, kind, Effort::default()) else {
-            return Self { token, program, kind, hints: Vec::new() };
+            return Self { token, program, kind, is_free: false, hints: Vec::new() };
         };
         let places = Places::find(plan, seen, kind, time);
         let mut hints = hints(program, seen, freedom.around, &places);
         hints.retain(|hint| freedom.allows(hint));
-        Self { token, program, kind, hints }
+        Self { token, program, kind, is_free: true, hints }
     }
 }
 

@@ -47,7 +47,7 @@ pub(in super::super) fn shrink(
     end: Instant,
     mut explore: impl FnMut(&Written, Duration) -> Explored,
 ) -> Option<Shrunk> {
-    let First { token, program, kind, hints } = first;
+    let First { token, program, kind, hints, is_free: _ } = first;
     let program = program.clone();
     let freedom = Freedom::of(plan, token, kind, EFFORT)?;
     let mut last = None;
