@@ -84,6 +84,8 @@ Examples:
   trueline test ms-queue --weights enqueue=3,dequeue=1 --values 20
   trueline test register-faulty-relaxed --clock counter
   trueline test laarman-map-faulty-delete --replay s2a.t2.o1-3.c16.f2.p1
+  trueline test treiber-stack --program 'push 1 (pop | push 2, pop) pop'
+                                                        two threads, and what is called before and after
 
 Without --threads and --ops, runs are of many shapes: small ones, with few keys, first.";
 
@@ -94,6 +96,7 @@ Examples:
   trueline explore ms-queue --calls 2*2 --against itself
                                                         without a specification: against serial runs
   trueline explore men-women-faulty-notify-one --threads 3 --ops 1
+  trueline explore treiber-stack-faulty-aba --program 'push 1, push 2 | pop, pop'
   trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
   trueline explore shann-queue --search pct:3           at random, for large programs
 
@@ -568,6 +571,14 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
+    /// Run only this program: threads are apart by `|`, and what is before and after them is around parentheses.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["replay", "ops", "weights"])]
+    pub(crate) program: Option<String>,
+
+    /// For how long the program of a failing run is made smaller, in seconds or with a unit; 0 for not at all.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
+    pub(crate) shrink_time: Duration,
+
     /// Run it under real threads, or explore its schedules, which `trueline explore` does with more options.
     #[arg(long, value_enum, default_value_t = Engine::Threads, hide_default_value = true)]
     pub(crate) engine: Engine,
@@ -605,9 +616,13 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "A*B+C")]
     pub(crate) calls: Option<Calls>,
 
-    /// Only the program of this number.
-    #[arg(long, value_name = "N", requires = "calls")]
-    pub(crate) program: Option<u32>,
+    /// Only this program, such as `push 1, pop | pop`; with --calls, the number of one of theirs.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "replay")]
+    pub(crate) program: Option<String>,
+
+    /// For how long the program of a failing execution is made smaller, in seconds or with a unit; 0 for not at all.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
+    pub(crate) shrink_time: Duration,
 
     /// How many programs are made up, where they are.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

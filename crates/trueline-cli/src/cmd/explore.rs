@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use trueline::drive::systematic::Progress;
-use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outcome, Plan};
+use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outcome, Plan, Smallest, Source, Token};
 use trueline_objects::catalog::{self, Entry, Settings};
 
 use super::in_order;
@@ -72,7 +72,8 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Some(programs) = args.programs {
         exploration = exploration.programs(programs);
     }
-    if let Some(number) = args.program {
+    if let (Some(_), Some(program)) = (&args.calls, &args.program) {
+        let number = program.parse().map_err(|_| format!("--program {program}: with --calls, it is a number"))?;
         exploration = exploration.number(number);
     }
     if let Some(most) = args.preemptions {
@@ -97,6 +98,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
         }
     };
     let mut plan = entry.plan(&settings).seed(args.seed).collect(args.collect as usize).time(args.time).chaos(0);
+    plan = plan.shrink_for(args.shrink_time);
     if args.calls.is_some() && !plan.takes_calls() {
         return Err(format!(
             "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",
@@ -117,13 +119,27 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Some(most) = args.executions {
         plan = plan.runs(most);
     }
+    if let (None, Some(program)) = (&args.calls, &args.program) {
+        plan = plan.only(program).map_err(|fault| format!("--program: {fault}"))?;
+    }
     if let Some(token) = &args.replay {
+        plan = readable(plan, token)?;
         if token.scheduled.is_none() {
             return Err(format!("{token} names no schedule; `trueline test --replay` makes such runs"));
         }
         plan = plan.replay(token.clone());
     }
     Ok(plan.explore(exploration))
+}
+
+/// The plan, if it can make this run again.
+pub(super) fn readable(plan: Plan, token: &Token) -> Result<Plan, String> {
+    match &token.program {
+        Source::Given(program) => {
+            plan.clone().only(program).map(|_| plan).map_err(|fault| format!("--replay: {fault}"))
+        }
+        _ => Ok(plan),
+    }
 }
 
 /// Shows how far it is, on stderr, if it takes long and somebody looks.
@@ -138,6 +154,32 @@ fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
             bar.tick();
         }
     }
+}
+
+/// The smallest program that went wrong.
+pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, smallest: &Smallest) {
+    put("program", json!(smallest.program));
+    put("calls", json!(smallest.calls));
+    put("of_calls", json!(smallest.of_calls));
+    put("first_replay", json!(smallest.first.to_string()));
+    match smallest.is_minimal {
+        true => put("minimal", json!(true)),
+        false => put("failed", json!([smallest.failed, smallest.runs])),
+    };
+}
+
+/// The command that runs the smallest program, as the one that found it had it; `rest` is what else it needs.
+pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> Option<String> {
+    let smallest = failure.smallest.as_ref()?;
+    // Inside of quotation marks of a shell there is nothing special but these.
+    let program = smallest.program.replace('\'', r"'\''");
+    let (command, how) = match (&failure.token.scheduled, smallest.preemptions) {
+        (Some(_), Some(most)) => ("explore", format!(" --preemptions {most}")),
+        (Some(_), None) if smallest.by_chance => ("explore", " --search pct:3".to_owned()),
+        (Some(_), None) => ("explore", String::new()),
+        (None, _) => ("test", format!(" --chaos {} --runs {}", smallest.chaos, smallest.enough_runs())),
+    };
+    Some(format!("trueline {command} {} --program '{program}'{how}{rest}", entry.name))
 }
 
 /// What was explored.
@@ -180,6 +222,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
         if let FailureKind::Panicked { message, .. } = &failure.kind {
             put("panic", json!(message));
         }
+        if let Some(smallest) = &failure.smallest {
+            add_smallest(&mut put, smallest);
+        }
         if let Some(saved) = &failure.saved {
             put("history", json!(saved.display().to_string()));
         }
@@ -203,7 +248,11 @@ fn text(
 ) -> io::Result<()> {
     if let Some(failure) = &outcome.failure {
         write!(out, "{}", failure.report())?;
-        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+        writeln!(out, "  run it again: {}", again(entry, failure, args))?;
+        if let Some(command) = smallest_command(entry, failure, &options(args)) {
+            writeln!(out, "  its program:  {command}")?;
+        }
+        writeln!(out)?;
     }
     for failure in &outcome.further {
         writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
@@ -245,10 +294,15 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
 
 /// The command that makes the failing execution again.
 fn again(entry: &Entry, failure: &Failure, args: &ExploreArgs) -> String {
-    let mut command = format!("trueline explore {} --replay {}", entry.name, failure.token);
+    format!("trueline explore {} --replay {}{}", entry.name, failure.token, options(args))
+}
+
+/// What was said of the object, to be said again.
+fn options(args: &ExploreArgs) -> String {
+    let mut options = String::new();
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            command.push_str(&format!(" --{name} {value}"));
+            options.push_str(&format!(" --{name} {value}"));
         }
     };
     option("keys", args.keys.map(|keys| keys.to_string()));
@@ -256,5 +310,5 @@ fn again(entry: &Entry, failure: &Failure, args: &ExploreArgs) -> String {
     option("k", args.k.map(|k| k.to_string()));
     option("against", (args.against != "spec").then(|| args.against.clone()));
     option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
-    command
+    options
 }

@@ -72,6 +72,8 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .noise(args.noise)
         .watchdog(args.watchdog)
         .timeout(args.timeout)
+        .shrink_for(args.shrink_time)
+        .shrink_by_exploring()
         .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
         .testers(args.testers);
@@ -93,7 +95,10 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         plan = plan.seed(seed);
     }
     if let Some(token) = &args.replay {
-        plan = plan.replay(token.clone());
+        plan = explore::readable(plan, token)?.replay(token.clone());
+    }
+    if let Some(program) = &args.program {
+        plan = plan.only(program).map_err(|fault| format!("--program: {fault}"))?;
     }
     if args.engine == Engine::Systematic {
         plan = plan.explore(Exploration::new());
@@ -180,6 +185,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
         if let FailureKind::Panicked { message, .. } = &failure.kind {
             put("panic", json!(message));
         }
+        if let Some(smallest) = &failure.smallest {
+            explore::add_smallest(&mut put, smallest);
+        }
         if let Some(saved) = &failure.saved {
             put("history", json!(saved.display().to_string()));
         }
@@ -207,7 +215,11 @@ fn text(
     let Outcome { runs, operations, undecided, lost, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
-        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+        writeln!(out, "  run it again: {}", again(entry, failure, args))?;
+        if let Some(command) = explore::smallest_command(entry, failure, &options(args)) {
+            writeln!(out, "  its program:  {command}")?;
+        }
+        writeln!(out)?;
     }
     for failure in &outcome.further {
         writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
@@ -240,14 +252,12 @@ fn text(
 
 /// The command that makes the failing run again.
 fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
-    let mut command = format!("trueline test {} --replay {}", entry.name, failure.token);
+    let mut command = format!("trueline test {} --replay {}{}", entry.name, failure.token, options(args));
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             command.push_str(&format!(" --{name} {value}"));
         }
     };
-    option("keys", args.keys.map(|keys| keys.to_string()));
-    option("values", args.values.map(|values| values.to_string()));
     option(
         "weights",
         args.weights.as_ref().map(|Weights(weights)| {
@@ -256,8 +266,21 @@ fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
     );
     option("engine", (args.engine == Engine::Systematic).then(|| "systematic".to_owned()));
     option("clock", args.clock.map(|clock| clock.to_string()));
-    option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
     command
+}
+
+/// What was said of the object, to be said again.
+fn options(args: &TestArgs) -> String {
+    let mut options = String::new();
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            options.push_str(&format!(" --{name} {value}"));
+        }
+    };
+    option("keys", args.keys.map(|keys| keys.to_string()));
+    option("values", args.values.map(|values| values.to_string()));
+    option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
+    options
 }
 
 fn list(args: &TestArgs) -> ExitCode {

@@ -80,11 +80,17 @@ fn what_was_not_explored_in_time_is_unknown() {
 
 #[test]
 fn wrong_usage_is_explained() {
-    let wrong: [(&[&str], &str); 7] = [
+    let wrong: [(&[&str], &str); 10] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
         (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
         (&["ms-queue", "--replay", "what"], "does not name a run"),
+        (&["ms-queue", "--replay", "gpush_1.c0.z0"], "only enqueue, dequeue"),
+        (
+            &["ms-queue", "--program", "enqueue 1 | pop"],
+            "a program calls `pop`, but the test has only enqueue, dequeue",
+        ),
+        (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "it is a number"),
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "other operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
@@ -94,4 +100,24 @@ fn wrong_usage_is_explained() {
         assert_eq!(wrong.code, 2, "{wrong:?}");
         assert!(wrong.stderr.contains(message), "{message} in {wrong:?}");
     }
+}
+
+#[test]
+fn the_smallest_program_is_told_and_explored_again() {
+    let name = "treiber-stack-faulty-aba";
+    let explored = run(&["explore", name, "--calls", "3*3+2"]);
+    assert_eq!(explored.code, 1, "{explored:?}");
+    assert!(explored.stdout.contains("of 8 calls, with one less, no schedule"), "{}", explored.stdout);
+    let object = json(&run(&["explore", name, "--calls", "3*3+2", "--json"]).stdout);
+    let program = object["program"].as_str().expect("a program");
+    let (calls, of_calls) = (object["calls"].as_u64(), object["of_calls"].as_u64());
+    assert!(calls < of_calls && of_calls == Some(8) && object["minimal"] == true, "{object}");
+    assert!(explored.stdout.contains(&format!("trueline explore {name} --program '{program}'")), "{}", explored.stdout);
+    let again = json(&run(&["explore", name, "--program", program, "--json"]).stdout);
+    assert!(again["verdict"] == "rejected" && again["programs"] == 1, "{again}");
+    // Nobody else is wrong there, and nobody is asked to make it smaller.
+    assert_eq!(run(&["explore", "treiber-stack", "--program", program]).code, 0);
+    let as_it_was = json(&run(&["explore", name, "--calls", "3*3+2", "--shrink-time", "0", "--json"]).stdout);
+    assert_eq!(as_it_was["replay"], object["first_replay"]);
+    assert!(as_it_was.get("program").is_none(), "{as_it_was}");
 }

@@ -135,6 +135,10 @@ fn what_makes_no_sense_is_refused() {
         (&["--weights", "enqueue=0,dequeue=0"], "nothing to call"),
         (&["--keys", "0"], "--keys"),
         (&["--values", "0"], "--values"),
+        (&["--program", "enqueue"], "a program calls `enqueue` with null, which it does not take"),
+        (&["--program", "enqueue 1", "--replay", "x0.c0"], "cannot be used with"),
+        (&["--replay", "gpush_1.c0"], "only enqueue, dequeue"),
+        (&["--shrink-time", "long"], "write a number of seconds"),
         (&["--list"], "--list"),
     ] {
         let refused = run(&[&queue[..if bad[0] == "--runs" { 2 } else { 4 }], bad].concat());
@@ -185,4 +189,27 @@ fn everything_that_can_be_set_is_taken() {
     assert_eq!(tested.code, 0, "{tested:?}");
     let object = json(&tested.stdout);
     assert!(object["runs"].as_u64().expect("a number") >= 20 && object["algorithm"] == "jit-graph", "{object}");
+}
+
+/// What real threads did is made smaller, by exploring it if that can be.
+#[test]
+fn the_smallest_program_is_told_and_run_again() {
+    let name = "shann-queue-faulty-stale-slot";
+    let args = ["test", name, "--time", "60", "--threads", "3", "--ops", "8", "--chaos", "4", "--shrink-time", "20"];
+    let tested = run(&args);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    assert!(tested.stdout.contains("the smallest program that still fails (3 of 24 calls"), "{}", tested.stdout);
+    let told = tested.stdout.lines().find_map(|line| line.strip_prefix("  its program:  ")).expect("a command");
+    let (command, rest) = told.split_once(" --program '").expect("with a program");
+    let (program, rest) = rest.split_once('\'').expect("in quotation marks");
+    let words = command.split_whitespace().skip(1).chain(["--program", program]).chain(rest.split_whitespace());
+    let again = run(&words.collect::<Vec<_>>());
+    assert_eq!(again.code, 1, "{told}: {again:?}");
+    // Under real threads too, and as nothing but what was asked for.
+    let under_threads = ["test", name, "--program", program, "--chaos", "4", "--time", "60", "--shrink-time", "0"];
+    let tested = run(&[&under_threads[..], &["--json"]].concat());
+    let object = json(&tested.stdout);
+    assert!(tested.code == 1 && object["replay"].as_str().is_some_and(|token| token.starts_with('g')), "{object}");
+    let correct = run(&["test", "shann-queue", "--program", program, "--runs", "50"]);
+    assert!(correct.code == 0 && correct.stdout.contains("50 runs with 150 operations"), "{correct:?}");
 }

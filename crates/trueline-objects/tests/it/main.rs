@@ -4,5 +4,6 @@ mod catalog;
 mod explore;
 mod relaxed;
 mod sequential;
+mod smaller;
 mod sync;
 mod together;

@@ -21,6 +21,11 @@ impl Pool {
         Self { threads: Vec::new(), name }
     }
 
+    /// The name of its threads.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Lets the thread of this number do a piece of work behind what it has.
     pub(super) fn give(&mut self, thread: usize, job: Job) {
         while self.threads.len() <= thread {

@@ -189,7 +189,12 @@ impl Default for Runner {
 impl Runner {
     /// One that has no threads yet.
     pub fn new() -> Self {
-        Self { pool: Pool::new("trueline"), lost: 0 }
+        Self::with_name("trueline")
+    }
+
+    /// One whose threads will have this name.
+    pub(crate) fn with_name(name: &'static str) -> Self {
+        Self { pool: Pool::new(name), lost: 0 }
     }
 
     /// How many threads never came back: they stay in the object until the program ends.
@@ -202,7 +207,7 @@ impl Runner {
     /// Systems put new threads where there is room. Threads that wake each other, in contrast, are drawn to one processor if
     /// others are busy, where they no longer do anything at the same time.
     pub fn renew(&mut self) {
-        self.pool = Pool::new("trueline");
+        self.pool = Pool::new(self.pool.name());
     }
 
     /// Makes runs, one behind the other. What is given are those that were begun: the last one may have ended badly.

@@ -46,6 +46,14 @@ impl Kind {
         (0..).zip(kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
     }
 
+    /// Whether threads with this role call it, or without one.
+    fn is_for(&self, role: Option<&str>) -> bool {
+        match role {
+            Some(role) => self.roles.iter().any(|name| **name == *role),
+            None => self.roles.is_empty(),
+        }
+    }
+
     /// The same operation, called so many times as often as one without a weight.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
@@ -138,10 +146,21 @@ impl Workload {
         Call { operation, argument }
     }
 
+    /// An argument that this seed makes up, of the first `few` that a range or a list has, behind so many unique ones.
+    pub(crate) fn draw(&self, operation: u32, seed: u64, few: u32, mut unique: u64) -> Value {
+        let (mut random, few) = (Random::new(seed), Some(few));
+        (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })
+    }
+
     /// How many threads are needed at least, so that each operation is called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
         with_roles + u32::from(self.kinds.iter().any(|kind| kind.weight > 0 && kind.roles.is_empty()))
+    }
+
+    /// Whether a thread may call an operation.
+    pub(crate) fn may_call(&self, thread: u32, operation: u32) -> bool {
+        self.kinds[operation as usize].is_for(self.role(thread))
     }
 
     /// The role of a thread, if it has one.
@@ -163,11 +182,7 @@ impl Workload {
         let mut program: Vec<Vec<Call>> = Vec::new();
         for thread in 0..threads {
             let role = self.role(thread);
-            let is_its = |kind: &Kind| match role {
-                Some(role) => kind.roles.iter().any(|name| **name == *role),
-                None => kind.roles.is_empty(),
-            };
-            let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && is_its(&self.kinds[*kind]);
+            let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && self.kinds[*kind].is_for(role);
             let kinds: Vec<usize> = (0..self.kinds.len()).filter(is_called).collect();
             if kinds.is_empty() && role.is_none() {
                 // All operations have roles: there is nothing to do for other threads.

@@ -1,6 +1,7 @@
 //! Values and operations as files give them.
 
 use std::fmt;
+use std::str::{Chars, FromStr};
 use std::sync::Arc;
 
 /// A value in a recorded history: what JSON and EDN have in common.
@@ -119,6 +120,92 @@ fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str("\"")
 }
 
+/// Reads what [`Display`](fmt::Display) writes.
+///
+/// ```
+/// use trueline::history::Value;
+///
+/// let value: Value = r#"[1, "two", null]"#.parse().unwrap();
+/// assert_eq!(value.to_string(), r#"[1,"two",null]"#);
+/// ```
+impl FromStr for Value {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut rest = text.chars();
+        let value = read_value(&mut rest, MOST_NESTED);
+        value
+            .filter(|_| rest.as_str().trim().is_empty())
+            .ok_or_else(|| format!("`{text}` is no value; write it as in JSON, with integers as numbers"))
+    }
+}
+
+/// How deep lists may be in lists that are read.
+const MOST_NESTED: u32 = 64;
+
+fn read_value(rest: &mut Chars<'_>, depth: u32) -> Option<Value> {
+    *rest = rest.as_str().trim_start().chars();
+    let text = rest.as_str();
+    match text.chars().next()? {
+        '"' => {
+            rest.next();
+            read_string(rest).map(|text| Value::Text(text.into()))
+        }
+        '[' => {
+            rest.next();
+            let mut values = Vec::new();
+            loop {
+                *rest = rest.as_str().trim_start().chars();
+                if values.is_empty() && rest.as_str().starts_with(']') {
+                    rest.next();
+                    break;
+                }
+                values.push(read_value(rest, depth.checked_sub(1)?)?);
+                *rest = rest.as_str().trim_start().chars();
+                match rest.next()? {
+                    ',' => {}
+                    ']' => break,
+                    _ => return None,
+                }
+            }
+            Some(Value::List(values.into()))
+        }
+        _ => {
+            let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(text.len());
+            *rest = text[end..].chars();
+            match &text[..end] {
+                "null" => Some(Value::Null),
+                "true" => Some(Value::Bool(true)),
+                "false" => Some(Value::Bool(false)),
+                number => number.parse().ok().map(Value::Int),
+            }
+        }
+    }
+}
+
+/// The rest of a string, behind its first quotation mark.
+fn read_string(rest: &mut Chars<'_>) -> Option<String> {
+    let mut text = String::new();
+    loop {
+        match rest.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(match rest.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' => {
+                    let digits = rest.as_str().get(..4)?;
+                    *rest = rest.as_str()[4..].chars();
+                    char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                }
+                c @ ('"' | '\\' | '/') => c,
+                _ => return None,
+            }),
+            c => text.push(c),
+        }
+    }
+}
+
 /// An operation as a file gives it: the name of a function, a key if it has one, and its argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
@@ -143,5 +230,23 @@ impl fmt::Display for Record {
             write!(f, "{}", self.value)?;
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = Value::from("quo\"te \\ line\n tab\t bell\u{7} \u{1f980}");
+        let list: Value = [Value::Null, true.into(), (-7).into(), text, Value::List([].into())].into_iter().collect();
+        for value in [Value::List([list.clone(), list].into()), i64::MIN.into(), "".into()] {
+            assert_eq!(value.to_string().parse(), Ok(value));
+        }
+        for bad in ["", "[", "[1", "[1,]", "1 2", "nul", "1.5", "\"open", "\"\\u12", "\"\\x\"", "--1"] {
+            assert!(bad.parse::<Value>().is_err(), "{bad}");
+        }
+        assert!("[".repeat(100_000).parse::<Value>().is_err(), "no overflow of the stack");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::plan::Options;
 
 /// Variables that change how tests run: their names and what they are.
-pub(super) const VARIABLES: [(&str, &str); 10] = [
+pub(super) const VARIABLES: [(&str, &str); 11] = [
     ("TRUELINE_SEED", "the seed of all that is random"),
     ("TRUELINE_REPLAY", "the only run that is made, as a report names it"),
     ("TRUELINE_TIME", "for how many seconds runs are made"),
@@ -16,6 +16,7 @@ pub(super) const VARIABLES: [(&str, &str); 10] = [
     ("TRUELINE_CHAOS", "at one in how many schedule points threads give way; 0 for never"),
     ("TRUELINE_CLOCK", "tsc, instant or counter"),
     ("TRUELINE_PAGES", "the folder in which failing runs are drawn"),
+    ("TRUELINE_SHRINK_TIME", "for how many seconds the program of a failing run is made smaller"),
     ("TRUELINE_WEAK", "1: operations that are tagged weak are called too"),
 ];
 
@@ -32,6 +33,13 @@ fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
     }
 }
 
+/// Reads a variable that is a number of seconds.
+fn read_seconds(name: &str) -> Option<Duration> {
+    let seconds = read::<f64>(name)?;
+    let time = Duration::try_from_secs_f64(seconds);
+    Some(time.unwrap_or_else(|error| panic!("{name}={seconds} cannot be read: {error}")))
+}
+
 /// Whether operations that are tagged weak are called.
 pub(super) fn weak() -> Option<bool> {
     read::<u8>("TRUELINE_WEAK").map(|weak| weak != 0)
@@ -42,11 +50,10 @@ impl Options {
     pub(super) fn with_environment(mut self) -> Self {
         self.seed = read("TRUELINE_SEED").or(self.seed);
         self.replay = read("TRUELINE_REPLAY").or(self.replay);
-        if let Some(seconds) = read::<f64>("TRUELINE_TIME") {
-            let time = Duration::try_from_secs_f64(seconds);
-            self.time = Some(time.unwrap_or_else(|error| panic!("TRUELINE_TIME={seconds} cannot be read: {error}")));
-            self.runs = None;
+        if let Some(time) = read_seconds("TRUELINE_TIME") {
+            (self.time, self.runs) = (Some(time), None);
         }
+        self.shrink_for = read_seconds("TRUELINE_SHRINK_TIME").unwrap_or(self.shrink_for);
         if let Some(runs) = read("TRUELINE_RUNS") {
             (self.runs, self.time) = (Some(runs), None);
         }

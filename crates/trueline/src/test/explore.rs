@@ -3,16 +3,20 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::mem::discriminant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Judge, Plan};
-use super::programs::{Listed, Programs};
+use super::programs::Programs;
 use super::serial::Serial;
+use super::shrink::{self, schedules};
 use super::token::{Scheduled, Source, Token};
+use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Program, Schedule, Search, Settings};
 use crate::drive::{Behaviour, Call, Clock, Random, Shape};
@@ -181,21 +185,42 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     if options.exploration.is_none() && replayed.is_none() {
         return None;
     }
-    let search = Exploring {
-        plan: Arc::new(plan.clone()),
-        exploration: options.exploration.clone().unwrap_or_default(),
-        started: Instant::now(),
-        seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
-        undecided: Arc::default(),
-        judging: Arc::default(),
-        operations: 0,
-        explored: Explored { is_complete: true, ..Explored::default() },
-        histories: Vec::new(),
-        complete_up_to: Vec::new(),
-        serial: Vec::new(),
-        failures: Vec::new(),
-    };
-    Some(search.run(replayed))
+    Some(Exploring::new(plan.clone()).run(replayed))
+}
+
+/// How many preemptions there are at most where what was found by chance is looked for among explored executions, and how
+/// deep it is where there are too many of them: few faults need more.
+const PREEMPTIONS: u32 = 2;
+const BY_CHANCE: Search = Search::Pct { depth: 3 };
+/// The most calls of a program of which all such executions are made, if none goes wrong by chance.
+const MOST_CALLS: usize = 6;
+/// How many candidates that do not go wrong by chance there is time for, at least.
+const CANDIDATES: u32 = 32;
+
+/// Explores programs that may go wrong as one did under real threads, each for `share` at most, and makes the first that does
+/// still smaller, until `end`.
+pub(super) fn shrink_further<'w>(
+    plan: &Plan,
+    first: &shrink::First<'_>,
+    programs: impl IntoIterator<Item = &'w Written>,
+    (share, end): (Duration, Instant),
+    after: Duration,
+) -> Option<Failure> {
+    let started = Instant::now();
+    let search = Exploring::new(plan.clone());
+    let mut settings = search.exploration.settings();
+    settings.search = BY_CHANCE;
+    programs.into_iter().find_map(|program| {
+        let time = share.min(end.saturating_duration_since(Instant::now()));
+        let candidate = || search.candidate(program, &settings, first.kind, time);
+        let found = catch_unwind(AssertUnwindSafe(candidate)).ok()?;
+        let schedules::Explored::Wrong(execution, kind, _) = found else { return None };
+        let text = program.to_text(&plan.workload.kinds);
+        let token = scheduled(plan.given(program, text.into(), 0), &settings, &execution);
+        let origin = Origin { token: first.token, of_calls: first.program.calls(), is_known: true, started, end };
+        let wrong = Wrong { settings: settings.clone(), execution: *execution, kind, token, after };
+        Some(search.shrunk_from(wrong, program, origin))
+    })
 }
 
 /// An exploration of a test.
@@ -213,7 +238,30 @@ struct Exploring {
     complete_up_to: Vec<(Token, Option<u32>)>,
     /// By program: all serial histories, where others are compared with them.
     serial: Vec<(Token, Arc<Serial>)>,
-    failures: Vec<Failure>,
+    found: Vec<Wrong>,
+}
+
+/// An execution that went wrong.
+struct Wrong {
+    settings: Settings,
+    execution: Execution,
+    kind: FailureKind,
+    token: Token,
+    after: Duration,
+}
+
+/// Where a program came from that is made smaller.
+#[derive(Clone, Copy)]
+struct Origin<'o> {
+    /// The run that went wrong first of all.
+    token: &'o Token,
+    /// How many calls its program had.
+    of_calls: usize,
+    /// Whether the program itself went wrong, and not threads that chose what is in it.
+    is_known: bool,
+    started: Instant,
+    /// When it is to be small enough.
+    end: Instant,
 }
 
 /// There was no time for all serial histories.
@@ -224,6 +272,23 @@ struct OutOfTime;
 type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
 
 impl Exploring {
+    fn new(plan: Plan) -> Self {
+        Self {
+            exploration: plan.options.exploration.clone().unwrap_or_default(),
+            started: Instant::now(),
+            seed: plan.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
+            plan: Arc::new(plan),
+            undecided: Arc::default(),
+            judging: Arc::default(),
+            operations: 0,
+            explored: Explored { is_complete: true, ..Explored::default() },
+            histories: Vec::new(),
+            complete_up_to: Vec::new(),
+            serial: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
     fn run(mut self, replayed: Option<&Token>) -> Outcome {
         let plan = Arc::clone(&self.plan);
         match replayed {
@@ -234,7 +299,7 @@ impl Exploring {
                 let remembered =
                     if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
                 let mut is_found = false;
-                for token in remembered.iter().filter(|token| token.scheduled.is_some()) {
+                for token in remembered.iter().filter(|token| token.scheduled.is_some() && plan.can_make(token)) {
                     is_found |= self.again(token);
                 }
                 if !is_found {
@@ -242,26 +307,29 @@ impl Exploring {
                 }
             }
         }
-        let Self { explored, failures, seed, started, operations, undecided, judging, .. } = self;
-        let mut failures = failures.into_iter();
+        let elapsed = self.started.elapsed();
+        let mut found = std::mem::take(&mut self.found).into_iter();
+        let failure = found.next().map(|wrong| self.shrunk(wrong));
+        let further = found.map(|wrong| self.failure(&wrong)).collect();
+        let Self { explored, seed, operations, undecided, judging, .. } = self;
         Outcome {
             runs: explored.executions,
             operations,
             undecided: undecided.load(Ordering::Relaxed),
             lost: 0,
-            elapsed: started.elapsed(),
+            elapsed,
             judging: Duration::from_nanos(judging.load(Ordering::Relaxed)),
             seed,
             clock: Clock::Counter,
             warning: None,
-            failure: failures.next(),
-            further: failures.collect(),
+            failure,
+            further,
             explored: Some(explored),
         }
     }
 
     fn has_enough(&self) -> bool {
-        self.failures.len() >= self.plan.options.collect
+        self.found.len() >= self.plan.options.collect
     }
 
     /// What is left of the time.
@@ -305,6 +373,7 @@ impl Exploring {
         let calls = self.exploration.calls.clone();
         let programs = self.exploration.programs.unwrap_or(PROGRAMS);
         let sources: Box<dyn Iterator<Item = Source>> = match (calls, &plan.choose) {
+            _ if options.only.is_some() => Box::new(options.only.iter().cloned().map(Source::Given)),
             (Some(calls), _) => {
                 let count = Programs::new(&plan.workload, &calls, |number| plan.meaning(number)).count();
                 let numbers = match (self.exploration.number, count) {
@@ -358,30 +427,16 @@ impl Exploring {
 
     fn program(&self, token: &Token) -> Program {
         let plan = &self.plan;
-        let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
-        let (threads, seed): (Vec<Behaviour>, u64) = match &token.program {
-            Source::Seed(seed) => {
-                let calls = plan.made_up(&token.shape, *seed);
-                (calls.into_iter().map(Behaviour::Calls).collect(), *seed)
-            }
-            Source::Fixed(number) => {
-                let program = plan.fixed.get(*number as usize).cloned();
-                let program = program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"));
-                (program.into_iter().map(Behaviour::Calls).collect(), 0)
-            }
-            Source::Chosen(seed) => {
-                let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
-                (vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], *seed)
-            }
-            Source::Listed { calls, number } => {
-                let listed = plan.listed(calls, *number);
-                return listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls"));
-            }
-        };
+        if let Some(program) = plan.written(token) {
+            return plan.program_of(program);
+        }
+        let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
+        let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
+        let threads = vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize];
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
-        let kinds = plan.workload.kinds.clone().into();
-        Program { make: Arc::clone(&plan.make), kinds, threads, before, after, operations, seed }
+        let (before, after) = (plan.workload.before.clone(), plan.workload.after.clone());
+        Program { threads, operations, seed, ..plan.program_of(Written { before, threads: Vec::new(), after }) }
     }
 
     /// Explores one program for so long; whether that is done.
@@ -469,6 +524,19 @@ impl Exploring {
         if let Some((_, known)) = self.serial.iter().find(|(known, _)| known == token) {
             return Ok(Some(Arc::clone(known)));
         }
+        let Some((serial, executions)) = self.serial_histories(program, time)? else { return Ok(None) };
+        self.explored.executions += executions;
+        *self.explored.serial.get_or_insert(0) += serial.count();
+        self.serial.push((token.clone(), Arc::clone(&serial)));
+        Ok(Some(serial))
+    }
+
+    /// The same, and how many executions they took.
+    fn serial_histories(
+        &self,
+        program: &Program,
+        time: Option<Duration>,
+    ) -> Result<Option<(Arc<Serial>, u64)>, OutOfTime> {
         let program = match &self.exploration.against {
             Against::Specification => return Ok(None),
             Against::Itself => program.clone(),
@@ -490,17 +558,13 @@ impl Exploring {
             true
         };
         let report = systematic::explore(&program, &settings, Arc::new(add));
-        self.explored.executions += report.executions;
         let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
         // What has no end is not complete either, but no time would change that.
         let is_cut_off = self.plan.is_cancelled() || time.is_some_and(|time| report.elapsed >= time);
         if !report.is_complete && (is_cut_off || report.diverged == 0) {
             return Err(OutOfTime);
         }
-        *self.explored.serial.get_or_insert(0) += serial.count();
-        let serial = Arc::new(serial);
-        self.serial.push((token.clone(), Arc::clone(&serial)));
-        Ok(Some(serial))
+        Ok(Some((Arc::new(serial), report.executions)))
     }
 
     /// Explores a program in one way; whether that is done.
@@ -518,7 +582,7 @@ impl Exploring {
         settings.seed = self.seed;
         settings.executions = self.executions_left();
         settings.stop = self.stop();
-        settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
+        settings.collect = self.plan.options.collect.saturating_sub(self.found.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
         let executions = before.executions;
         let others = self.histories.iter().filter(|(known, _)| known != token).map(|(_, histories)| histories);
@@ -546,35 +610,147 @@ impl Exploring {
             None => self.histories.push((token.clone(), report.histories)),
         }
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-        for (execution, (kind, after)) in report.wrong.iter().zip(found) {
-            let scheduled = Scheduled {
-                schedule: execution.schedule.to_string(),
-                choices: settings.choices,
-                spurious: settings.spurious,
-                serial: settings.search == Search::Serial,
-            };
-            let token = Token { scheduled: Some(scheduled), ..token.clone() };
-            self.fail(program, &settings, execution, kind, token, after);
+        for (execution, (kind, after)) in report.wrong.into_iter().zip(found) {
+            let token = scheduled(token.clone(), &settings, &execution);
+            self.fail(Wrong { settings: settings.clone(), execution, kind, token, after });
         }
         report.is_complete
     }
 
-    fn fail(
-        &mut self,
-        program: &Program,
-        settings: &Settings,
-        execution: &Execution,
-        kind: FailureKind,
-        token: Token,
-        after: Duration,
-    ) {
+    fn fail(&mut self, wrong: Wrong) {
         let options = &self.plan.options;
         if options.remembers {
-            regressions::remember(options.name.as_deref(), &token);
+            regressions::remember(options.name.as_deref(), &wrong.token);
         }
-        let again = systematic::replay(program, settings, &execution.schedule);
+        self.found.push(wrong);
+    }
+
+    fn failure(&self, wrong: &Wrong) -> Failure {
+        let Wrong { settings, execution, kind, token, after } = wrong;
+        let again = systematic::replay(&self.program(token), settings, &execution.schedule);
         let steps: Vec<String> = again.steps.iter().map(ToString::to_string).collect();
-        self.failures.push(Failure::new(&self.plan, &execution.history, kind, token, after, &steps));
+        Failure::new(&self.plan, &execution.history, kind.clone(), token.clone(), *after, &steps)
+    }
+
+    /// The failure of the smallest program that fails as this one did.
+    fn shrunk(&self, wrong: Wrong) -> Failure {
+        if !self.plan.shrinks() {
+            return self.failure(&wrong);
+        }
+        let program = shrink::program_of(&self.plan, &wrong.token, &wrong.execution.history);
+        let (token, of_calls) = (wrong.token.clone(), program.calls());
+        let is_known = self.plan.written(&token).is_some();
+        let started = Instant::now();
+        let end = started + self.plan.time_to_shrink();
+        self.shrunk_from(wrong, &program, Origin { token: &token, of_calls, is_known, started, end })
+    }
+
+    fn shrunk_from(&self, wrong: Wrong, program: &Written, origin: Origin<'_>) -> Failure {
+        let Wrong { mut settings, execution, kind, token, after } = wrong;
+        settings.search = match settings.search {
+            Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
+            Search::Serial => Search::Serial,
+            Search::Preemptions(most) => Search::Preemptions(most),
+            // A run that was made again may be small, or large.
+            _ => BY_CHANCE,
+        };
+        (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
+        let explore = |program: &Written, time: Duration| self.candidate(program, &settings, &kind, time);
+        let Origin { token: first, of_calls, is_known, started, end } = origin;
+        let time = end.saturating_duration_since(Instant::now()) / 8;
+        let known = shrink::First::new(&self.plan, first, program, &execution.history, &kind, time);
+        let shrunk = schedules::shrink(&self.plan, known, is_known.then_some(&execution), end, explore);
+        let Some(shrunk) = shrunk else {
+            return self.failure(&Wrong { settings, execution, kind, token, after });
+        };
+        let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
+        let text = program.to_text(&self.plan.workload.kinds);
+        let given = self.plan.given(&program, text.as_str().into(), 0);
+        let by_chance =
+            settings.search == BY_CHANCE && (program.calls() > MOST_CALLS || smaller.preemptions > PREEMPTIONS);
+        let preemptions = match settings.search {
+            Search::Preemptions(most) => Some(most),
+            Search::Pct { .. } if !by_chance => Some(PREEMPTIONS),
+            _ => None,
+        };
+        let is_minimal = is_minimal && !by_chance;
+        let token = scheduled(given, &settings, &smaller);
+        // A test that is not explored is to be.
+        let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
+        let again = match &self.plan.options.exploration {
+            _ if by_chance => Some(format!("replay(\"{token}\")")),
+            None => Some(format!("explore(trueline::test::Exploration::new(){bound})")),
+            Some(_) => None,
+        };
+        let smallest = Smallest {
+            program: text,
+            calls: program.calls(),
+            of_calls,
+            first: first.clone(),
+            failed: 1,
+            runs: executions,
+            is_minimal,
+            preemptions,
+            by_chance,
+            chaos: 0,
+            elapsed: started.elapsed(),
+            settings: again.into_iter().collect(),
+        };
+        self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)
+    }
+
+    /// Explores a smaller program, until it goes wrong in this way.
+    fn candidate(
+        &self,
+        program: &Written,
+        settings: &Settings,
+        kind: &FailureKind,
+        time: Duration,
+    ) -> schedules::Explored {
+        let is_small = program.calls() <= MOST_CALLS;
+        let program = self.plan.program_of(program.clone());
+        let Ok(serial) = self.serial_histories(&program, Some(time)) else { return schedules::Explored::Unknown };
+        let serial = serial.map(|(serial, _)| serial);
+        let mut settings = Settings { time: Some(time), seed: 0, ..settings.clone() };
+        if settings.search == BY_CHANCE {
+            settings.time = Some(time.min(self.plan.time_to_shrink() / CANDIDATES));
+            let found = self.explore_until(&program, &settings, kind, serial.clone());
+            if !is_small || matches!(found, schedules::Explored::Wrong(..)) {
+                return found;
+            }
+            (settings.search, settings.time) = (Search::Preemptions(PREEMPTIONS), Some(time));
+        }
+        self.explore_until(&program, &settings, kind, serial)
+    }
+
+    /// Explores a program until it goes wrong in this way.
+    fn explore_until(
+        &self,
+        program: &Program,
+        settings: &Settings,
+        kind: &FailureKind,
+        serial: Option<Arc<Serial>>,
+    ) -> schedules::Explored {
+        let (plan, most_steps, same) = (Arc::clone(&self.plan), settings.most_steps, discriminant(kind));
+        let is_known = Arc::new(AtomicBool::new(true));
+        let (found, all_known) = (Arc::new(Mutex::new(None)), Arc::clone(&is_known));
+        let wrong = Arc::clone(&found);
+        let judge = move |execution: &Execution| {
+            let undecided = || all_known.store(false, Ordering::Relaxed);
+            let kind = plan.wrong(execution, serial.as_deref(), most_steps, undecided);
+            let kind = kind.filter(|kind| discriminant(kind) == same);
+            let is_right = kind.is_none();
+            let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+            *wrong = wrong.take().or(kind);
+            is_right
+        };
+        let report = systematic::explore(program, settings, Arc::new(judge));
+        let kind = found.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match report.wrong.into_iter().next().zip(kind) {
+            Some((execution, kind)) => schedules::Explored::Wrong(Box::new(execution), kind, report.executions),
+            None if report.is_complete && is_known.load(Ordering::Relaxed) => schedules::Explored::Right,
+            None => schedules::Explored::Unknown,
+        }
     }
 
     /// Makes a run again; whether it is wrong.
@@ -605,7 +781,10 @@ impl Exploring {
             return false;
         }
         let (kind, after) = found.lock().unwrap_or_else(PoisonError::into_inner).remove(0);
-        self.fail(&program, &settings, &execution, kind, token.clone(), after);
+        if !scheduled.serial {
+            settings.search = Search::Replay(schedule);
+        }
+        self.fail(Wrong { settings, execution, kind, token: token.clone(), after });
         true
     }
 
@@ -628,6 +807,17 @@ impl Exploring {
     }
 }
 
+/// The name of an execution, from that of its program.
+fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token {
+    let scheduled = Scheduled {
+        schedule: execution.schedule.to_string(),
+        choices: settings.choices,
+        spurious: settings.spurious,
+        serial: settings.search == Search::Serial,
+    };
+    Token { scheduled: Some(scheduled), ..token }
+}
+
 impl Plan {
     /// Whether programs may be made up by numbers of [calls](Calls), so that nothing is stuck that need not be.
     ///
@@ -639,17 +829,24 @@ impl Plan {
     /// The program of this number among those with so many calls, for whoever explores it by
     /// [`systematic::explore`] and judges by [`Plan::is_right`].
     pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
+        self.listed_calls(calls, number).map(|program| self.program_of(program))
+    }
+
+    /// The calls of this program, with those that are around all programs.
+    pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Written> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
-        let Listed { threads, before, after } = programs.get(number)?;
-        Some(Program {
-            make: Arc::clone(&self.make),
-            kinds: self.workload.kinds.clone().into(),
-            threads: threads.into_iter().map(Behaviour::Calls).collect(),
+        let Written { threads, before, after } = programs.get(number)?;
+        Some(Written {
             before: self.workload.before.iter().cloned().chain(before).collect(),
+            threads,
             after: after.into_iter().chain(self.workload.after.iter().cloned()).collect(),
-            operations: 0,
-            seed: 0,
         })
+    }
+
+    fn program_of(&self, Written { before, threads, after }: Written) -> Program {
+        let threads = threads.into_iter().map(Behaviour::Calls).collect();
+        let kinds = self.workload.kinds.clone().into();
+        Program { make: Arc::clone(&self.make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
 
     /// The same test with this program only: what each thread calls.

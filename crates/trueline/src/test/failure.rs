@@ -70,9 +70,68 @@ pub struct Failure {
     pub saved_steps: Option<PathBuf>,
     /// Where the history was drawn, if that was asked for and could be.
     pub page: Option<PathBuf>,
+    /// The smallest program that was seen going wrong in this way, if it was made smaller: this is a run of it.
+    pub smallest: Option<Smallest>,
     /// The name of the test.
     name: String,
     report: String,
+}
+
+/// The smallest program that was seen going wrong in the same way as the first.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Smallest {
+    /// The program, as [`Test::only`](super::Test::only) takes it.
+    pub program: String,
+    /// How many calls it has.
+    pub calls: usize,
+    /// How many the program had that went wrong first.
+    pub of_calls: usize,
+    /// The name of the run that went wrong first.
+    pub first: Token,
+    /// How many runs of it went wrong in this way.
+    pub failed: u64,
+    /// How many runs of it there were; if it was explored, how many executions until one went wrong.
+    pub runs: u64,
+    /// Whether it was explored without each of its calls, and nothing went wrong then.
+    pub is_minimal: bool,
+    /// If it was explored up to a number of preemptions: that.
+    pub preemptions: Option<u32>,
+    /// Whether it was explored at random, since it has too many executions to make them all.
+    pub by_chance: bool,
+    /// At one in how many schedule points threads gave way.
+    pub chaos: u32,
+    /// How long it took to make it smaller.
+    pub elapsed: Duration,
+    /// What a test of it has behind [`Test::only`](super::Test::only).
+    pub(super) settings: Vec<String>,
+}
+
+impl Smallest {
+    /// So many runs of it that it is unlikely that none goes wrong.
+    pub fn enough_runs(&self) -> u64 {
+        let expected = (self.runs / self.failed.max(1) + 1).saturating_mul(20).clamp(FEWEST_RUNS, MOST_RUNS);
+        // One digit is as good as all.
+        let unit = 10_u64.pow(expected.ilog10());
+        expected.div_ceil(unit) * unit
+    }
+}
+
+/// The fewest and the most runs of a test that is to fail again.
+const FEWEST_RUNS: u64 = 1000;
+const MOST_RUNS: u64 = 1_000_000;
+
+impl Display for Smallest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, calls, of_calls, failed, runs, is_minimal, .. } = self;
+        let how = match (is_minimal, self.preemptions) {
+            (true, None) => "with one less, no schedule does".to_owned(),
+            (true, Some(most)) => format!("with one less, no schedule with up to {most} preemptions does"),
+            (false, _) => format!("seen failing {failed} of {runs} times"),
+        };
+        writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;
+        writeln!(f, "    {program}\n")
+    }
 }
 
 /// The report, and how a test is run again.
@@ -81,7 +140,10 @@ impl Display for Failure {
         let Self { token, name, report, .. } = self;
         f.write_str(report)?;
         writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {name}")?;
-        writeln!(f, "                or put .replay(\"{token}\") before .run()")
+        writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
+        let Some(test) = self.regression_test() else { return Ok(()) };
+        writeln!(f, "\n  or keep it as a test; `your_test()` stands for this one up to `.run()`:\n")?;
+        test.lines().try_for_each(|line| writeln!(f, "    {line}"))
     }
 }
 
@@ -96,6 +158,29 @@ impl Failure {
         &self.report
     }
 
+    /// A test that runs the smallest program, in Rust, if there is one. What is left to say is `your_test()`: the test that
+    /// failed, up to `.run()`.
+    pub fn regression_test(&self) -> Option<String> {
+        let Smallest { program, settings, .. } = self.smallest.as_ref()?;
+        let last = self.name.rsplit("::").next().unwrap_or_default();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_function = last.starts_with(|c: char| c.is_ascii_alphabetic()) && last.chars().all(is_name);
+        let name = if is_function { format!("{last}_again") } else { "regression".to_owned() };
+        let mut test = format!("#[test]\nfn {name}() {{\n    your_test()\n        .only({program:?})\n");
+        for setting in settings {
+            let _ = writeln!(test, "        .{setting}");
+        }
+        test.push_str("        .run();\n}\n");
+        Some(test)
+    }
+
+    /// The same, as a run of the smallest program that goes wrong so.
+    pub(super) fn with_smallest(mut self, smallest: Smallest) -> Self {
+        let _ = write!(self.report, "\n{smallest}");
+        self.smallest = Some(smallest);
+        self
+    }
+
     pub(super) fn new(
         plan: &Plan,
         seen: &History<Call, Value>,
@@ -107,12 +192,7 @@ impl Failure {
         let history = plan.raw(seen);
         let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
         let saved_steps = saved.as_deref().and_then(|path| save_steps(path, steps));
-        let is_explained = match kind {
-            FailureKind::NotLinearizable => true,
-            FailureKind::Stuck(_) => plan.has_progress(),
-            FailureKind::Panicked { .. } | FailureKind::Diverged(_) | FailureKind::NotSerial => false,
-        };
-        let explained = is_explained.then(|| explain(plan, seen));
+        let explained = kind.is_explained(plan).then(|| explain(plan, seen, TIME_FOR_CORE));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
         let page = plan.options.pages.as_deref().and_then(|folder| {
@@ -129,7 +209,7 @@ impl Failure {
         }
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
         let steps = steps.to_vec();
-        Self { kind, after, token, history, algorithm, saved, steps, saved_steps, page, name, report }
+        Self { kind, after, token, history, algorithm, saved, steps, saved_steps, page, smallest: None, name, report }
     }
 }
 
@@ -144,9 +224,39 @@ struct Explained {
     timeline: Option<Timeline>,
 }
 
-fn explain(plan: &Plan, seen: &History<Call, Value>) -> Explained {
+/// Where a run went wrong.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// The operation that returned what it could not.
+    pub(super) refused: Option<OpId>,
+    /// The operations that matter.
+    pub(super) core: Vec<OpId>,
+}
+
+impl Places {
+    pub(super) fn find(plan: &Plan, seen: &History<Call, Value>, kind: &FailureKind, time: Duration) -> Self {
+        if !kind.is_explained(plan) {
+            return Self::default();
+        }
+        let Explained { refused, core, .. } = explain(plan, seen, time);
+        Self { refused, core }
+    }
+}
+
+impl FailureKind {
+    /// Whether a judge can tell why.
+    fn is_explained(&self, plan: &Plan) -> bool {
+        match self {
+            Self::NotLinearizable => true,
+            Self::Stuck(_) => plan.has_progress(),
+            Self::Panicked { .. } | Self::Diverged(_) | Self::NotSerial => false,
+        }
+    }
+}
+
+fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
     let config = Config::new().algorithm(plan.options.algorithm.clone());
-    let limits = Limits::new().time(TIME_FOR_CORE);
+    let limits = Limits::new().time(time_for_core);
     let is_drawn = plan.options.pages.is_some();
     type Argued = (Core<Record, String>, Option<Argument<String>>);
     type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Argued>, Vec<Passed>);

@@ -43,6 +43,31 @@
 //!     .run();
 //! ```
 //!
+//! The program of the run is made smaller before that, for two [seconds](Test::shrink_for) at most: the report is about the
+//! smallest one that was seen going wrong in the same way, and ends with a test of it to be kept. All that is to be filled
+//! in is the test that failed, up to `.run()`, as a function of its own:
+//!
+//! ```
+//! # use std::collections::VecDeque;
+//! # use std::sync::Mutex;
+//! use trueline::test::{Modelled, Shared, Test};
+//!
+//! type Queue = Mutex<VecDeque<u32>>;
+//!
+//! fn your_test() -> Test<Queue, Shared<Queue>, Modelled<VecDeque<u32>>> {
+//!     trueline::test(Queue::default)
+//!         .model(VecDeque::new())
+//!         .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+//!         .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
+//! }
+//!
+//! your_test()
+//!     .only("push 1, pop | pop")
+//!     .chaos(16)
+//!     .runs(1000)
+//!     .run();
+//! ```
+//!
 //! # What real objects need
 //!
 //! - **A handle for each thread** ([`Test::handle`]), which may hold guards from one operation to a later one, and be
@@ -99,6 +124,7 @@
 //! | `TRUELINE_CHAOS` | at one in how many schedule points threads give way; 0 for never |
 //! | `TRUELINE_CLOCK` | `tsc`, `instant` or `counter` |
 //! | `TRUELINE_PAGES` | the folder in which failing runs, and failing assertions, are drawn, as pages for a browser |
+//! | `TRUELINE_SHRINK_TIME` | for how many seconds the program of a failing run is made smaller; 0 for not at all |
 //! | `TRUELINE_WEAK` | 1: operations that are tagged weak are called too |
 //!
 //! Runs that failed are kept in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and tried first the next
@@ -118,8 +144,10 @@ mod regressions;
 #[cfg(feature = "systematic")]
 mod serial;
 mod settings;
+mod shrink;
 mod synchronising;
 mod token;
+mod written;
 
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
@@ -133,7 +161,7 @@ use crate::judge::Algorithm;
 pub use calls::Calls;
 #[cfg(feature = "systematic")]
 pub use explore::{Against, Exploration};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, Smallest};
 pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
@@ -141,7 +169,7 @@ pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
 use model::ModelOperation;
-use plan::{Choose, Judge, Options};
+use plan::{Choose, Judge, Options, Takes};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -252,7 +280,7 @@ struct Operation<H> {
     kind: Kind,
     body: Body<H>,
     is_possible: Option<IsPossible<H>>,
-    takes: fn(&Value) -> bool,
+    takes: Takes,
     is_weak: bool,
 }
 
@@ -352,7 +380,7 @@ impl<O: 'static> Test<O, Shared<O>, Unjudged> {
             choose: self.choose,
             judge: self.judge,
             weak: self.weak,
-            options: self.options,
+            options: Options { has_handles: true, ..self.options },
         }
     }
 }
@@ -574,6 +602,29 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
+    /// Runs only this program, or explores it, instead of all others: what each thread calls, as a report writes it.
+    ///
+    /// Threads are apart by `|`, calls of a thread by `,`, and the argument of a call is behind the name of its operation, as
+    /// in JSON. If something is called before the threads start, or when they are done, it is around them, and they are in
+    /// parentheses: nothing else is called [before](Test::before) and [after](Test::after).
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
+    /// # .operation("push", 0..9_u64, |stack, x| stack.lock().unwrap().push(x))
+    /// # .operation("pop", (), |stack, ()| stack.lock().unwrap().pop())
+    /// .only("push 1 (pop | push 2, pop) pop")
+    /// # .runs(10).run();
+    /// ```
+    ///
+    /// The test [panics](Test::run) if the program calls what is not there.
+    pub fn only(mut self, program: &str) -> Self {
+        self.options.only = Some(program.into());
+        // It is kept as it is.
+        self.options.remembers = false;
+        self
+    }
+
     /// Lets each thread choose what it calls next, from what it has seen.
     ///
     /// How large the run is meant to be is up to it too: [`Worker::operations`] says what the test would like.
@@ -627,6 +678,45 @@ impl<O, H: 'static, J> Test<O, H, J> {
     #[cfg(feature = "systematic")]
     pub fn explore(mut self, exploration: Exploration) -> Self {
         self.options.exploration = Some(exploration);
+        self
+    }
+
+    /// Explores what went wrong under real threads, to [make it smaller](Test::shrink_for) for certain, and to tell it step
+    /// by step. If it does not go wrong when it is explored, what real threads did is told as ever.
+    ///
+    /// The object must be written on [`primitives`](crate::primitives), as for [`explore`](Test::explore): one that waits
+    /// by other means would wait for ever.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
+    ///
+    /// let outcome = trueline::test(|| AtomicU64::new(0))
+    ///     .model(0_u64)
+    ///     .operation(
+    ///         "draw",
+    ///         (),
+    ///         |counter, ()| {
+    ///             let number = counter.load(SeqCst);
+    ///             counter.store(number + 1, SeqCst);
+    ///             number
+    ///         },
+    ///         |model, ()| {
+    ///             *model += 1;
+    ///             *model - 1
+    ///         },
+    ///     )
+    ///     .chaos(2)
+    ///     .calls(10)
+    ///     .time(Duration::from_secs(60))
+    ///     .shrink_by_exploring()
+    ///     .outcome();
+    /// let smallest = outcome.failure.unwrap().smallest.unwrap();
+    /// assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// ```
+    #[cfg(feature = "systematic")]
+    pub fn shrink_by_exploring(mut self) -> Self {
+        self.options.shrinks_by_exploring = true;
         self
     }
 
@@ -1132,7 +1222,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         }
         let has_weight = operations.iter().any(|operation| operation.kind.weight > 0);
         assert!(
-            has_weight || !programs.is_empty() || choose.is_some(),
+            has_weight || !programs.is_empty() || choose.is_some() || options.only.is_some(),
             "there is nothing to call: all operations are weak or have weight 0, and there is no program"
         );
         let resolve =
@@ -1142,6 +1232,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             programs.into_iter().map(|program| program.into_iter().map(resolve).collect()).collect();
         assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
         let kinds: Vec<Kind> = operations.iter().map(|operation| operation.kind.clone()).collect();
+        let takes = operations.iter().map(|operation| operation.takes).collect();
         let operations: Arc<[Operation<H>]> = operations.into();
         let make = move || -> Arc<dyn Instance> {
             Arc::new(Object {
@@ -1156,10 +1247,11 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             .into_iter()
             .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
         let workload = Workload { roles: roles.collect(), kinds, before, after };
-        Plan {
+        let plan = Plan {
             make: Arc::new(make),
             judge: Arc::new(judge.into_judge(&workload)),
             workload,
+            takes,
             fixed,
             choose,
             options,
@@ -1167,7 +1259,11 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             #[cfg(feature = "systematic")]
             watch_exploration: None,
             cancel: None,
+        };
+        if let Some(Err(error)) = plan.options.only.as_ref().map(|program| plan.read_program(program)) {
+            panic!("{error}");
         }
+        plan
     }
 }
 

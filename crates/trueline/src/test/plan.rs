@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::failure::{Failure, FailureKind};
+use super::failure::{Failure, FailureKind, Smallest};
 use super::model::ModelSpec;
 use super::settings::settings;
+use super::shrink::{self, threads};
 use super::synchronising::SyncModel;
 use super::token::{Source, Token};
+use super::written::Written;
 use super::{Outcome, regressions};
 use crate::drive::{
-    Behaviour, Call, Clock, End, Instance, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
+    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
 };
 use crate::history::{History, Record, Value};
 use crate::judge::sync::{self, SyncAlgorithm};
@@ -39,6 +41,9 @@ pub(super) enum Judge {
 /// What threads of a run choose to do.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
 
+/// Whether an operation takes this argument.
+pub(super) type Takes = fn(&Value) -> bool;
+
 /// What is set for a test; what is not set is left to the portfolio.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
@@ -57,6 +62,15 @@ pub(super) struct Options {
     pub(super) watchdog: Duration,
     /// How long one history is judged. One that takes longer is passed over, and counted.
     pub(super) timeout: Duration,
+    /// For how long the program of a failing run is made smaller.
+    pub(super) shrink_for: Duration,
+    /// Whether what went wrong under real threads is explored to make it smaller.
+    #[cfg(feature = "systematic")]
+    pub(super) shrinks_by_exploring: bool,
+    /// Whether what a thread has of the object may depend on its number.
+    pub(super) has_handles: bool,
+    /// The only program that is run.
+    pub(super) only: Option<Arc<str>>,
     /// How many failing runs end the test.
     pub(super) collect: usize,
     pub(super) noise: u32,
@@ -87,6 +101,11 @@ impl Default for Options {
             clock: None,
             watchdog: Duration::from_secs(1),
             timeout: Duration::from_millis(500),
+            shrink_for: Duration::from_secs(2),
+            #[cfg(feature = "systematic")]
+            shrinks_by_exploring: false,
+            has_handles: false,
+            only: None,
             collect: 1,
             noise: 0,
             testers: 1,
@@ -120,6 +139,8 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
+    /// By operation: whether it takes an argument.
+    pub(super) takes: Arc<[Takes]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
     pub(super) judge: Arc<Judge>,
@@ -164,7 +185,7 @@ const PORTFOLIO: [Stage; 8] = {
 /// For how long runs are made if nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// How many threads may be lost before a test gives up.
-const MOST_LOST: u32 = 8;
+pub(super) const MOST_LOST: u32 = 8;
 /// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
 const BATCH: Duration = Duration::from_millis(10);
 /// How many runs are made first, when nobody knows how long one takes.
@@ -177,7 +198,7 @@ const MOST_FOR_MODELS: u32 = 15;
 /// What all testers share.
 struct Search<'p> {
     plan: &'p Plan,
-    kinds: Arc<[crate::drive::Kind]>,
+    kinds: Arc<[Kind]>,
     started: Instant,
     seed: u64,
     clock: Clock,
@@ -211,10 +232,28 @@ impl Plan {
         self
     }
 
+    /// Explores what went wrong under real threads, to make it smaller: see [`Test`](super::Test::shrink_by_exploring).
+    #[cfg(feature = "systematic")]
+    pub fn shrink_by_exploring(mut self) -> Self {
+        self.options.shrinks_by_exploring = true;
+        self
+    }
+
     /// Makes only this run, often; or once, if it has a schedule.
     pub fn replay(mut self, token: Token) -> Self {
         self.options.replay = Some(token);
         self
+    }
+
+    /// Runs only this program, as [`Test::only`](super::Test::only) does.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn only(mut self, program: &str) -> Result<Self, String> {
+        self.read_program(program)?;
+        self.options.only = Some(program.into());
+        self.options.remembers = false;
+        Ok(self)
     }
 
     /// Calls operations as often as these weights say, in all runs: those that are named so often, others as before.
@@ -331,14 +370,15 @@ impl Plan {
             found
         });
         let elapsed = search.started.elapsed();
-        let mut failures = found.into_iter().map(|found| {
+        if self.options.remembers {
+            found.iter().for_each(|found| regressions::remember(self.options.name.as_deref(), &found.token));
+        }
+        let mut found = found.into_iter();
+        let failure = found.next().map(|found| self.shrunk(found, search.clock));
+        let failures = found.map(|found| {
             let Found { token, seen, kind, after } = found;
-            if self.options.remembers {
-                regressions::remember(self.options.name.as_deref(), &token);
-            }
             Failure::new(self, &seen.history, kind, token, after, &[])
         });
-        let failure = failures.next();
         let further = failures.collect();
         Outcome {
             runs: search.runs.into_inner(),
@@ -353,6 +393,162 @@ impl Plan {
             failure,
             further,
             explored: None,
+        }
+    }
+
+    /// Whether the program of a run that went wrong is made smaller. Of a run that was asked for it is not.
+    pub(super) fn shrinks(&self) -> bool {
+        !self.options.shrink_for.is_zero() && self.options.replay.is_none()
+    }
+
+    /// For how long it is. Nobody waits longer than a day, and clocks end somewhere.
+    pub(super) fn time_to_shrink(&self) -> Duration {
+        self.options.shrink_for.min(Duration::from_secs(86_400))
+    }
+
+    /// Whether a run can still be made that was kept: its program calls what is there.
+    pub(super) fn can_make(&self, token: &Token) -> bool {
+        !matches!(&token.program, Source::Given(program) if self.read_program(program).is_err())
+    }
+
+    /// The failure of the smallest program that fails as this one did.
+    fn shrunk(&self, found: Found, clock: Clock) -> Failure {
+        let Found { token, seen, kind, after } = found;
+        if !self.shrinks() {
+            return Failure::new(self, &seen.history, kind, token, after, &[]);
+        }
+        let (started, budget) = (Instant::now(), self.time_to_shrink());
+        let whole = shrink::program_of(self, &token, &seen.history);
+        let of_calls = whole.calls();
+        let first = shrink::First::new(self, &token, &whole, &seen.history, &kind, budget / 8);
+        #[cfg(feature = "systematic")]
+        let by_exploring = self.options.shrinks_by_exploring;
+        #[cfg(not(feature = "systematic"))]
+        let by_exploring = false;
+        // What is explored goes wrong again for certain, and does not depend on how busy the machine is.
+        #[cfg(feature = "systematic")]
+        if by_exploring && first.is_free {
+            let programs = first.hints.iter().chain([&whole]);
+            let times = (budget / 16, started + budget);
+            if let Some(failure) = super::explore::shrink_further(self, &first, programs, times, after) {
+                return failure;
+            }
+        }
+        let left = (started + budget).saturating_duration_since(Instant::now());
+        let shrunk = threads::shrink(self, &first, clock, if by_exploring { left.mul_f64(0.75) } else { left });
+        let Some(threads::Shrunk { program, tally, seen: smaller, kind }) = shrunk else {
+            return Failure::new(self, &seen.history, kind, token, after, &[]);
+        };
+        #[cfg(feature = "systematic")]
+        if by_exploring {
+            let times = (budget / 8, started + budget);
+            if let Some(failure) = super::explore::shrink_further(self, &first, [&program], times, after) {
+                return failure;
+            }
+        }
+        let mut smallest = Smallest {
+            program: program.to_text(&self.workload.kinds),
+            calls: program.calls(),
+            of_calls,
+            first: token.clone(),
+            failed: tally.failed,
+            runs: tally.runs,
+            is_minimal: false,
+            preemptions: None,
+            by_chance: false,
+            chaos: token.shape.chaos,
+            elapsed: started.elapsed(),
+            settings: Vec::new(),
+        };
+        smallest.settings = vec![format!("chaos({})", smallest.chaos), format!("runs({})", smallest.enough_runs())];
+        let token = self.given(&program, smallest.program.as_str().into(), token.shape.chaos);
+        Failure::new(self, &smaller.history, kind, token, after, &[]).with_smallest(smallest)
+    }
+
+    /// The name of a run of this program.
+    pub(super) fn given(&self, program: &Written, text: Arc<str>, chaos: u32) -> Token {
+        let threads = u32::try_from(program.threads.len()).expect("few threads");
+        let shape = Shape { threads, operations: (1, 1), chaos, few: None, phases: 0 };
+        Token { program: Source::Given(text), shape, scheduled: None }
+    }
+
+    /// Reads a program of this test.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read_program(&self, text: &str) -> Result<Written, String> {
+        Written::read(text, &self.workload.kinds, |operation, argument| self.takes[operation as usize](argument))
+    }
+
+    /// The program of a run, unless its threads choose what they call.
+    pub(super) fn written(&self, token: &Token) -> Option<Written> {
+        let threads = match &token.program {
+            Source::Seed(seed) => self.made_up(&token.shape, *seed),
+            Source::Fixed(number) => {
+                let program = self.fixed.get(*number as usize).cloned();
+                program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"))
+            }
+            Source::Given(text) => match self.read_program(text) {
+                Ok(program) => return Some(program),
+                Err(error) => panic!("{token} cannot be run (any more): {error}"),
+            },
+            Source::Chosen(_) => return None,
+            #[cfg(feature = "systematic")]
+            Source::Listed { calls, number } => {
+                let listed = self.listed_calls(calls, *number);
+                return Some(listed.unwrap_or_else(|| panic!("there is no program {number} with {calls} calls")));
+            }
+            #[cfg(not(feature = "systematic"))]
+            Source::Listed { .. } => {
+                panic!("{token} is of an exploration: enable the feature `systematic` to make it again")
+            }
+        };
+        Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
+    }
+
+    /// How runs are made of which none gets anywhere for so long at most.
+    pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
+        let mut settings = Settings { clock, chaos, watchdog, ..Settings::default() };
+        if self.has_progress() {
+            // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
+            // ten times as long.
+            settings.patience = settings.watchdog / 10;
+        }
+        settings
+    }
+
+    /// Makes runs, until one is wrong that does not end.
+    pub(super) fn make_runs(
+        &self,
+        runner: &mut Runner,
+        runs: Vec<Run>,
+        kinds: &Arc<[Kind]>,
+        settings: &Settings,
+    ) -> Vec<Seen> {
+        let is_wrong = |seen: &Seen| self.is_right(&seen.history) == Some(false);
+        let look = |seen: &[Seen]| match seen.last() {
+            _ if seen.iter().any(is_wrong) => Look::IsWrong,
+            Some(last) if matches!(self.progress(&last.history), Some(ProgressVerdict::Rejected(_))) => {
+                Look::ShouldGoOn
+            }
+            _ => Look::MayWait,
+        };
+        runner.run_until(runs, kinds, settings, look).0
+    }
+
+    /// What is wrong with a run; whoever waits for a verdict is told that there is none in time.
+    pub(super) fn failure_of(&self, seen: &Seen, undecided: impl Fn()) -> Option<FailureKind> {
+        match self.is_right(&seen.history) {
+            Some(false) => return Some(FailureKind::NotLinearizable),
+            Some(true) => {}
+            None => undecided(),
+        }
+        match &seen.end {
+            End::Complete | End::Blocked => None,
+            End::Stuck(time) => Some(FailureKind::Stuck(*time)),
+            End::Panicked { thread, message } => {
+                Some(FailureKind::Panicked { thread: *thread, message: message.clone() })
+            }
         }
     }
 
@@ -491,7 +687,7 @@ impl Search<'_> {
         let Options { replay, name, remembers, .. } = &self.plan.options;
         if let (None, true, 0) = (replay, remembers, tester) {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
-            for token in of_threads {
+            for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
                     let failed = self.batch(&mut runner, &vec![token.clone(); 10]);
                     found.extend(failed);
@@ -531,6 +727,10 @@ impl Search<'_> {
         if let Some(most) = plan.options.runs {
             runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
         }
+        if let Some(program) = &plan.options.only {
+            let program = Source::Given(Arc::clone(program));
+            return vec![Token { program, shape, scheduled: None }; usize::try_from(runs).unwrap_or(usize::MAX)];
+        }
         let sources = u32::from(plan.choose.is_some()) + u32::try_from(plan.fixed.len()).expect("few programs");
         let has_random = plan.workload.kinds.iter().any(|kind| kind.weight > 0) && plan.choose.is_none();
         // Fixed programs and random ones take turns.
@@ -550,74 +750,38 @@ impl Search<'_> {
     }
 
     fn run_of(&self, token: &Token) -> Run {
-        let Workload { before, after, .. } = &self.plan.workload;
-        let (threads, seed) = match token.program.clone() {
-            Source::Seed(seed) => {
-                let calls = self.plan.made_up(&token.shape, seed);
-                (calls.into_iter().map(Behaviour::Calls).collect(), seed)
+        let seed = match token.program {
+            Source::Seed(seed) | Source::Chosen(seed) => seed,
+            Source::Fixed(_) | Source::Given(_) | Source::Listed { .. } => RandomState::new().hash_one(0),
+        };
+        let (before, threads, after) = match self.plan.written(token) {
+            Some(Written { before, threads, after }) => {
+                (before, threads.into_iter().map(Behaviour::Calls).collect(), after)
             }
-            Source::Fixed(number) => {
-                let program = self.plan.fixed.get(number as usize).cloned();
-                let program = program.unwrap_or_else(|| panic!("the test has no fixed program {number} (any more)"));
-                (program.into_iter().map(Behaviour::Calls).collect(), RandomState::new().hash_one(number))
-            }
-            Source::Chosen(seed) => {
+            None => {
                 let choose = self.plan.choose.as_ref().expect("the test has a worker that chooses");
-                let threads = token.shape.threads as usize;
-                (vec![Behaviour::Chooses(Arc::clone(choose)); threads], seed)
-            }
-            Source::Listed { .. } => {
-                panic!("{token} is of an exploration: enable the feature `systematic` to make it again")
+                let Workload { before, after, .. } = self.plan.workload.clone();
+                (before, vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize], after)
             }
         };
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
-        Run { instance: (self.plan.make)(), threads, before: before.clone(), after: after.clone(), operations, seed }
+        Run { instance: (self.plan.make)(), threads, before, after, operations, seed }
     }
 
     /// Makes runs and judges them.
     fn batch(&self, runner: &mut Runner, tokens: &[Token]) -> Option<Found> {
-        let mut settings = Settings {
-            clock: self.clock,
-            chaos: tokens.first()?.shape.chaos,
-            watchdog: self.plan.options.watchdog,
-            ..Settings::default()
-        };
-        if self.plan.has_progress() {
-            // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
-            // ten times as long.
-            settings.patience = settings.watchdog / 10;
-        }
+        let settings = self.plan.run_settings(self.clock, tokens.first()?.shape.chaos, self.plan.options.watchdog);
         let runs = tokens.iter().map(|token| self.run_of(token)).collect();
-        let is_wrong = |seen: &Seen| self.plan.is_right(&seen.history) == Some(false);
-        let look = |seen: &[Seen]| match seen.last() {
-            _ if seen.iter().any(is_wrong) => Look::IsWrong,
-            Some(last) if matches!(self.plan.progress(&last.history), Some(ProgressVerdict::Rejected(_))) => {
-                Look::ShouldGoOn
-            }
-            _ => Look::MayWait,
-        };
-        let (seen, _) = runner.run_until(runs, &self.kinds, &settings, look);
+        let seen = self.plan.make_runs(runner, runs, &self.kinds, &settings);
         let started = Instant::now();
         let mut found = None;
         for (token, seen) in tokens.iter().zip(seen) {
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
-            let kind = match self.plan.is_right(&seen.history) {
-                Some(false) => Some(FailureKind::NotLinearizable),
-                is_right => {
-                    if is_right.is_none() {
-                        self.undecided.fetch_add(1, Ordering::Relaxed);
-                    }
-                    match &seen.end {
-                        End::Complete | End::Blocked => None,
-                        End::Stuck(time) => Some(FailureKind::Stuck(*time)),
-                        End::Panicked { thread, message } => {
-                            Some(FailureKind::Panicked { thread: *thread, message: message.clone() })
-                        }
-                    }
-                }
-            };
+            let kind = self.plan.failure_of(&seen, || {
+                self.undecided.fetch_add(1, Ordering::Relaxed);
+            });
             if let Some(kind) = kind {
                 found = Some(Found { token: token.clone(), seen, kind, after: self.started.elapsed() });
                 break;

@@ -2,15 +2,8 @@
 
 use super::calls::Calls;
 use super::meaning::Meaning;
+use super::written::Written;
 use crate::drive::{Call, Random, Workload};
-
-/// A program with so many calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
-    pub(super) threads: Vec<Vec<Call>>,
-    pub(super) before: Vec<Call>,
-    pub(super) after: Vec<Call>,
-}
 
 /// Names of operations that put something in, and that take something out.
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
@@ -93,7 +86,7 @@ impl<'w> Programs<'w> {
     }
 
     /// The program of this number.
-    pub(super) fn get(&self, number: u32) -> Option<Listed> {
+    pub(super) fn get(&self, number: u32) -> Option<Written> {
         let mut random = Random::new(u64::from(number));
         let mut unique = 0;
         let Calls { children, main } = self.calls;
@@ -111,7 +104,7 @@ impl<'w> Programs<'w> {
             };
             let before = draw(main / 2);
             let threads = children.iter().map(|calls| draw(*calls)).collect();
-            return Some(Listed { before, threads, after: draw(main - main / 2) });
+            return Some(Written { before, threads, after: draw(main - main / 2) });
         };
         let pattern = *self.patterns.get(number as usize)?;
         let of_children: u32 = children.iter().sum();
@@ -127,7 +120,7 @@ impl<'w> Programs<'w> {
                 (first..at).map(|place| call(pattern >> (place % 64) & 1 == 1)).collect()
             })
             .collect();
-        Some(Listed { before, threads, after: (of_main..*main).map(|_| call(false)).collect() })
+        Some(Written { before, threads, after: (of_main..*main).map(|_| call(false)).collect() })
     }
 }
 

@@ -110,6 +110,18 @@ macro_rules! settings {
             self
         }
 
+        /// For how long the program of a failing run is made smaller: two seconds, if nothing is said; not at all, if it is
+        /// zero.
+        ///
+        /// Calls, threads and arguments are taken away as long as what is left is seen going wrong in the same way. The
+        /// report is about the smallest program that did, and has a test of it to be kept. Under real threads that is a
+        /// matter of chance, and of time. What is explored is exact: with one call less, no schedule goes wrong that was
+        /// looked at.
+        pub fn shrink_for(mut self, time: Duration) -> Self {
+            self.options.shrink_for = time;
+            self
+        }
+
         /// Neither keeps failing runs in a file nor tries those that are there.
         pub fn forgetful(mut self) -> Self {
             self.options.remembers = false;

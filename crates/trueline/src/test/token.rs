@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::calls::Calls;
+use super::written;
 use crate::drive::Shape;
 
 /// The name of a run: where its program came from, and how it was disturbed.
@@ -63,6 +64,8 @@ pub enum Source {
         /// Which one.
         number: u32,
     },
+    /// It is this one, as [`Test::only`](super::Test::only) takes it.
+    Given(std::sync::Arc<str>),
 }
 
 impl fmt::Display for Token {
@@ -71,6 +74,7 @@ impl fmt::Display for Token {
         match &self.program {
             Source::Fixed(number) => write!(f, "x{number}.c{chaos}")?,
             Source::Chosen(seed) => write!(f, "w{seed:x}.t{threads}.o{fewest}-{most}.c{chaos}")?,
+            Source::Given(program) => write!(f, "g{}.c{chaos}", written::to_name(program))?,
             Source::Listed { calls: Calls { children, main }, number } => {
                 f.write_str("q")?;
                 children.iter().try_for_each(|calls| write!(f, "{calls}x"))?;
@@ -111,6 +115,7 @@ impl FromStr for Token {
                 match kind {
                     "s" => program = Some(Source::Seed(u64::from_str_radix(rest, 16).ok()?)),
                     "w" => program = Some(Source::Chosen(u64::from_str_radix(rest, 16).ok()?)),
+                    "g" => program = Some(Source::Given(written::from_name(rest)?.into())),
                     "x" => program = Some(Source::Fixed(rest.parse().ok()?)),
                     "t" => shape.threads = rest.parse().ok()?,
                     "o" => {
@@ -167,7 +172,14 @@ mod tests {
         }
         let fixed: Token = "x7.c16".parse().expect("a fixed program");
         assert_eq!((fixed.program, fixed.shape.chaos), (Source::Fixed(7), 16));
-        for text in ["x0.c0.z0", "q2x2x4.n3.z3-1_17-0", "q4x0.n0", "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1"] {
+        for text in [
+            "gpush_1=pop+pop=pop.c16",
+            "x0.c0.z0",
+            "gpop+pop.c0.z3-1",
+            "q2x2x4.n3.z3-1_17-0",
+            "q4x0.n0",
+            "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1",
+        ] {
             assert_eq!(text.parse::<Token>().expect("it is one").to_string(), text);
         }
         assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.o2-5.c0");
@@ -188,6 +200,7 @@ mod tests {
             "s1.o1-99999999",
             "x0.z",
             "x0.z1+2",
+            "gpop~9",
             "q",
             "q2",
             "qx2",

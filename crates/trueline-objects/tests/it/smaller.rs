@@ -1,0 +1,55 @@
+//! Programs in which faulty objects go wrong are made smaller, and what is left is wrong because of the fault.
+
+use std::time::Duration;
+
+use trueline::test::{Exploration, Smallest};
+use trueline_objects::catalog::{self, Settings};
+
+/// Longer than any of them takes on a slow machine.
+const TIME: Duration = Duration::from_secs(600);
+const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, progress: false };
+
+/// Faulty objects that are found out soon, beside correct ones.
+const FAULTY: [&str; 10] = [
+    "ms-queue-faulty-late-read",
+    "ms-queue-faulty-aba",
+    "treiber-stack-faulty-aba",
+    "laarman-map-faulty-delete",
+    "sharded-map-faulty-early-status",
+    "shann-queue-faulty-stale-slot",
+    "lazy-list-faulty-unmarked-validation",
+    "lock-free-list-faulty-separate-mark",
+    "one-family-faulty-late-read",
+    "exchanger-faulty-no-third-stage",
+];
+
+/// The correct object beside a faulty one does nothing wrong in the same program: what is left shows the fault, and not
+/// that something else was asked for than is promised.
+#[test]
+#[expect(clippy::print_stderr, reason = "a table to look at")]
+fn what_is_left_is_the_fault() {
+    let mut exact = 0;
+    for name in FAULTY {
+        let plan = catalog::find(name).expect("it is there").plan(&SETTINGS).time(TIME).shrink_by_exploring();
+        let failure = plan.run().failure.unwrap_or_else(|| panic!("{name} is never wrong"));
+        let Some(smallest) = &failure.smallest else { panic!("{}", failure.report()) };
+        let Smallest { program, calls, of_calls, is_minimal, .. } = smallest;
+        eprintln!("{name}: {calls} of {of_calls} calls{}: {program}", if *is_minimal { ", exact" } else { "" });
+        assert!(calls <= of_calls);
+        exact += usize::from(*is_minimal);
+        let only = |name: &str| {
+            let plan = catalog::find(name).expect("it is there").plan(&SETTINGS).shrink_for(Duration::ZERO);
+            plan.only(program).expect("it was run")
+        };
+        if let Some(most) = smallest.preemptions {
+            let explored = only(name).explore(Exploration::new().preemptions(most)).time(TIME).run();
+            assert!(explored.failure.is_some(), "{name}: {smallest}");
+        }
+        let correct = name.split_once("-faulty").expect("faulty ones are called so").0;
+        let explored = only(correct).explore(Exploration::new().preemptions(1)).time(Duration::from_secs(5)).run();
+        for outcome in [only(correct).runs(20).run(), explored] {
+            assert!(outcome.failure.is_none(), "{correct}: {smallest}");
+        }
+    }
+    assert!(exact * 2 >= FAULTY.len(), "only {exact} are small enough to be exact");
+}

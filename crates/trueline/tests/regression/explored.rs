@@ -1,0 +1,6 @@
+#[test]
+fn explored_again() {
+    your_test()
+        .only("draw | draw")
+        .run();
+}

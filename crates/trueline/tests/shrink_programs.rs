@@ -1,0 +1,379 @@
+//! Programs of failing runs are made smaller: what is left fails, and says how.
+
+use std::collections::BTreeMap;
+use std::panic::catch_unwind;
+use std::time::Duration;
+
+use trueline::drive::systematic::Search;
+use trueline::drive::unique;
+use trueline::primitives::{AtomicU64, Mutex, Ordering::SeqCst};
+use trueline::test::{Against, Exploration, Failure, FailureKind, Modelled, Outcome, Shared, Smallest, Test, call};
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[track_caller]
+fn failure(outcome: Outcome) -> Failure {
+    let runs = outcome.runs;
+    outcome.failure.unwrap_or_else(|| panic!("nothing was found in {runs} runs"))
+}
+
+/// The smallest program, which is exact.
+#[track_caller]
+fn minimal(outcome: Outcome) -> (Failure, Smallest) {
+    let failure = failure(outcome);
+    let smallest = failure.smallest.clone().expect("it was made smaller");
+    assert!(smallest.is_minimal, "{failure}");
+    assert!(smallest.calls <= smallest.of_calls);
+    (failure, smallest)
+}
+
+/// A stack whose `pop` looks, and takes away later.
+#[derive(Default)]
+struct Stack(Mutex<Vec<u64>>);
+
+impl Stack {
+    fn push(&self, x: u64) {
+        self.0.lock().push(x);
+    }
+
+    fn pop(&self) -> Option<u64> {
+        let top = self.0.lock().last().copied()?;
+        self.0.lock().pop();
+        Some(top)
+    }
+}
+
+type Stacks = Test<Stack, Shared<Stack>, Modelled<Vec<u64>>>;
+
+fn stack() -> Stacks {
+    trueline::test(Stack::default)
+        .model(Vec::new())
+        .operation("push", 3..9_u64, |stack, x| stack.push(x), |model, x| model.push(x))
+        .operation("pop", (), |stack, ()| stack.pop(), |model, ()| model.pop())
+        .forgetful()
+}
+
+#[test]
+fn two_pops_of_one_value_are_three_calls() {
+    for seed in 0..8 {
+        let explored = stack().threads(3).calls(3).seed(seed).explore(Exploration::new().programs(3)).time(LONG);
+        let (failure, smallest) = minimal(explored.outcome());
+        assert_eq!(smallest.calls, 3, "{failure}");
+        // Whichever pop comes first, and whoever pushed.
+        let smallest_programs = ["push 3, pop | pop", "pop | push 3, pop"];
+        assert!(smallest_programs.contains(&&*smallest.program), "{failure}");
+        assert_eq!(smallest.of_calls, 9);
+        assert_eq!(failure.history.len(), 3, "the report is about the smallest: {failure}");
+        assert!(failure.to_string().contains("(3 of 9 calls, with one less, no schedule"), "{failure}");
+        assert!(!failure.steps.is_empty());
+    }
+}
+
+/// All programs with one call less are right, and the token makes the same run again.
+#[test]
+fn what_is_left_is_exact_and_made_again() {
+    let (failure, smallest) = minimal(stack().explore(Exploration::new().calls("2*2+4".parse().unwrap())).outcome());
+    assert_eq!(smallest.of_calls, 8);
+    let again = self::failure(stack().replay(&failure.token.to_string()).outcome());
+    assert_eq!(again.history, failure.history);
+    assert!(again.smallest.is_none(), "a run that was asked for is made as it is");
+    let only = |program: &str| {
+        let exhaustive = Exploration::new().search(Search::Exhaustive);
+        stack().only(program).explore(exhaustive).time(LONG).outcome()
+    };
+    assert!(only(&smallest.program).failure.is_some());
+    for less in ["pop | pop", "push 3 | pop", "push 3, pop"] {
+        let outcome = only(less);
+        assert!(outcome.failure.is_none() && outcome.explored.unwrap().is_complete, "{less}");
+    }
+}
+
+#[test]
+fn what_is_before_and_after_is_left_out_too() {
+    let test = || stack().before([call("push", 4), call("push", 5)]).after([call("pop", ())]);
+    let program = [vec![call("pop", ()), call("pop", ())], vec![call("pop", ())]];
+    let (failure, smallest) = minimal(test().program(program).explore(Exploration::new()).outcome());
+    assert_eq!(smallest.of_calls, 6);
+    // A program of one's own keeps its arguments.
+    assert!(["push 4 (pop | pop)", "push 5 (pop | pop)"].contains(&&*smallest.program), "{failure}");
+    // With fewer in it, nothing goes wrong: what is given is all there is.
+    let only = |program: &str| test().only(program).explore(Exploration::new()).outcome().failure;
+    assert!(only(&smallest.program).is_some() && only("pop | pop").is_none());
+}
+
+#[test]
+fn it_is_compared_with_itself() {
+    let itself = Exploration::new().against(Against::Itself);
+    let (failure, smallest) = minimal(stack().threads(2).calls(3).seed(4).explore(itself).time(LONG).outcome());
+    assert_eq!((failure.kind, smallest.calls), (FailureKind::NotSerial, 3), "{}", smallest.program);
+}
+
+/// Two locks, in either order.
+#[derive(Default)]
+struct Locks(Mutex<()>, Mutex<()>);
+
+#[test]
+fn threads_that_wait_for_each_other_are_two_calls() {
+    let test = || {
+        trueline::test(Locks::default)
+            .model(())
+            .operation("forth", (), |locks, ()| drop((locks.0.lock(), locks.1.lock())), |(), ()| ())
+            .operation("back", (), |locks, ()| drop((locks.1.lock(), locks.0.lock())), |(), ()| ())
+            .operation("rest", 0..9, |_, _| (), |(), _| ())
+            .weight(3)
+            .forgetful()
+    };
+    let (failure, smallest) = minimal(test().calls(4).seed(1).explore(Exploration::new()).time(LONG).outcome());
+    assert!(matches!(failure.kind, FailureKind::Stuck(_)), "{failure}");
+    assert!(["forth | back", "back | forth"].contains(&&*smallest.program), "{failure}");
+    // Under real threads too, where it is stuck when nobody has got anywhere for a while.
+    let test = test().watchdog(Duration::from_millis(200)).calls(8).threads(3).chaos(3).time(LONG);
+    let stuck = self::failure(test.shrink_for(Duration::from_secs(8)).outcome());
+    assert!(matches!(stuck.kind, FailureKind::Stuck(_)), "{stuck}");
+    let smallest = stuck.smallest.clone().expect("it is stuck again soon enough");
+    assert!(smallest.calls < smallest.of_calls, "{stuck}");
+}
+
+/// It panics if it is entered twice at a time, after so many times.
+#[derive(Default)]
+struct Fragile(AtomicU64);
+
+#[test]
+fn panics_are_seen_again_and_do_not_escape() {
+    let test = || {
+        trueline::test(Fragile::default)
+            .model(())
+            .operation(
+                "enter",
+                (),
+                |fragile, ()| {
+                    assert_eq!(fragile.0.fetch_add(1, SeqCst), 0, "somebody is inside");
+                    fragile.0.fetch_sub(1, SeqCst);
+                },
+                |(), ()| (),
+            )
+            .operation("rest", 0..9, |_, _| (), |(), _| ())
+            .forgetful()
+    };
+    let (failure, smallest) = minimal(test().calls(3).seed(1).explore(Exploration::new()).time(LONG).outcome());
+    assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
+    assert_eq!(smallest.program, "enter | enter");
+    let failure = self::failure(test().calls(10).threads(3).chaos(4).time(LONG).outcome());
+    assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
+    let smallest = failure.smallest.clone().expect("it panics again");
+    assert!(smallest.calls < smallest.of_calls, "{failure}");
+}
+
+/// A map that loses one of two values that are put under one key.
+#[derive(Default)]
+struct Map(Mutex<BTreeMap<u64, u64>>);
+
+#[test]
+fn arguments_are_as_simple_as_they_can_be() {
+    let test = trueline::test(Map::default)
+        .model(BTreeMap::new())
+        .operation(
+            "put",
+            (5..9_u64, unique()),
+            |map, (key, value)| {
+                let before = map.0.lock().get(&key).copied();
+                map.0.lock().insert(key, value);
+                before
+            },
+            |model, (key, value)| model.insert(key, value),
+        )
+        .operation("get", 5..9_u64, |map, key| map.0.lock().get(&key).copied(), |model, key| model.get(&key).copied())
+        .forgetful();
+    let (failure, smallest) =
+        minimal(test.calls(4).all_arguments().seed(2).explore(Exploration::new()).time(LONG).outcome());
+    assert_eq!(smallest.program, "put [5,1] | put [5,2]", "{failure}");
+}
+
+#[test]
+fn roles_and_workers_are_kept() {
+    let test = || {
+        trueline::test(Stack::default)
+            .model(Vec::new())
+            .operation("pop", (), |stack, ()| stack.pop(), |model, ()| model.pop())
+            .by_threads("consumer", 2)
+            .operation("push", 3..9_u64, |stack, x| stack.push(x), |model, x| model.push(x))
+            .forgetful()
+    };
+    let (failure, smallest) =
+        minimal(test().threads(4).calls(2).seed(1).explore(Exploration::new()).time(LONG).outcome());
+    assert_eq!(smallest.program, "pop | pop | push 3", "{failure}");
+    let chosen = stack().worker(|worker| {
+        for x in 3..5 {
+            worker.call::<_, ()>("push", x);
+            while worker.call::<_, Option<u64>>("pop", ()).is_none() && worker.thread() == 0 {}
+        }
+    });
+    let (failure, smallest) =
+        minimal(chosen.threads(2).explore(Exploration::new().preemptions(1)).time(LONG).outcome());
+    assert_eq!((smallest.calls, smallest.preemptions), (3, Some(1)), "{failure}");
+}
+
+type Counter = Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>>;
+
+/// Two threads may draw the same number.
+fn draw() -> Counter {
+    trueline::test(|| AtomicU64::new(0))
+        .model(0_u64)
+        .operation(
+            "draw",
+            (),
+            |counter, ()| {
+                let number = counter.load(SeqCst);
+                counter.store(number + 1, SeqCst);
+                number
+            },
+            |model, ()| {
+                *model += 1;
+                *model - 1
+            },
+        )
+        .operation("rest", 0..9_u8, |_, _| (), |_, _| ())
+        .forgetful()
+}
+
+#[test]
+fn what_real_threads_did_is_made_smaller_and_seen_again() {
+    let failure = failure(draw().threads(4).calls(12).chaos(4).time(LONG).outcome());
+    let smallest = failure.smallest.clone().expect("it fails again soon enough");
+    assert!(smallest.calls < smallest.of_calls && smallest.of_calls == 48, "{failure}");
+    assert!(smallest.failed > 0 && smallest.failed <= smallest.runs, "{failure}");
+    assert!(failure.history.len() <= smallest.calls, "{failure}");
+    let again = draw().only(&smallest.program).chaos(smallest.chaos).time(LONG).shrink_for(Duration::ZERO).outcome();
+    let again = self::failure(again);
+    assert_eq!(again.kind, FailureKind::NotLinearizable);
+    assert_eq!(again.token.program, failure.token.program);
+    assert!(again.smallest.is_none());
+    let replayed = self::failure(draw().replay(&failure.token.to_string()).time(LONG).outcome());
+    assert!(replayed.smallest.is_none() && replayed.history.len() <= smallest.calls);
+}
+
+/// What is on primitives can be explored, so that what is left is exact.
+#[test]
+fn what_real_threads_did_is_explored() {
+    let test = || draw().threads(4).calls(20).chaos(4).time(LONG).shrink_by_exploring();
+    // Nobody waits that long: it is over when nothing is left to be tried.
+    let (failure, smallest) = minimal(test().shrink_for(Duration::MAX).outcome());
+    assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 80), "{failure}");
+    assert!(smallest.first.scheduled.is_none() && !failure.steps.is_empty(), "{failure}");
+    let kept = failure.regression_test().expect("it is small");
+    assert!(kept.contains(".explore(trueline::test::Exploration::new().preemptions(2))"), "{kept}");
+    let again = draw().only(&smallest.program).explore(Exploration::new().preemptions(2)).outcome();
+    assert_eq!(self::failure(again).history.len(), 2);
+}
+
+/// A thread that chooses has its reasons: without the push, the pop would panic too, and that is no fault.
+#[test]
+fn what_a_worker_relies_on_is_not_left_out() {
+    let test = || {
+        trueline::test(Stack::default)
+            .model(Vec::new())
+            .operation("push", 3..9_u64, |stack, x| stack.push(x), |model, x| model.push(x))
+            .operation(
+                "take",
+                (),
+                |stack, ()| stack.pop().expect("it was pushed"),
+                |model, ()| model.pop().unwrap_or(0),
+            )
+            .operation("rest", (), |_, ()| (), |_, ()| ())
+            .worker(|worker| {
+                worker.call::<_, ()>("push", 3);
+                worker.call::<_, ()>("rest", ());
+                worker.call::<_, u64>("take", ());
+            })
+            .chaos(2)
+            .time(LONG)
+            .forgetful()
+    };
+    for outcome in [test().outcome(), test().shrink_by_exploring().outcome()] {
+        let failure = failure(outcome);
+        if matches!(failure.kind, FailureKind::Panicked { .. }) {
+            assert!(failure.smallest.is_none(), "{failure}");
+        } else {
+            assert!(failure.smallest.is_none_or(|smallest| smallest.program.contains("push")));
+        }
+    }
+}
+
+#[test]
+fn time_is_kept() {
+    let found = |time| failure(draw().threads(4).calls(15).chaos(2).time(LONG).shrink_for(time).outcome()).smallest;
+    assert!(found(Duration::ZERO).is_none());
+    for time in [Duration::from_millis(300), Duration::from_secs(2)] {
+        let smallest = found(time).expect("it fails again soon enough");
+        // A machine may be busy, and a run that is under way is not cut off.
+        assert!(smallest.elapsed < time * 2 + Duration::from_millis(500), "{:?}", smallest.elapsed);
+    }
+}
+
+mod explored {
+    use super::*;
+
+    fn your_test() -> Counter {
+        draw().name("tests::explored").explore(Exploration::new()).forgetful()
+    }
+
+    /// What a report says is to be kept is Rust, and fails.
+    #[test]
+    fn a_test_is_kept() {
+        // It is called here, as it is to fail; the harness does not see it.
+        mod kept {
+            use super::your_test;
+            include!("regression/explored.rs");
+            pub(super) const TEST: fn() = explored_again;
+        }
+        let failure = failure(your_test().calls(3).outcome());
+        let text = include_str!("regression/explored.rs");
+        assert_eq!(failure.regression_test().as_deref(), Some(text));
+        for line in text.lines() {
+            assert!(failure.to_string().contains(&format!("    {line}\n")), "{failure}");
+        }
+        let message = *catch_unwind(kept::TEST).unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("is not linearizable"), "{message}");
+    }
+}
+
+mod run {
+    use super::*;
+
+    fn your_test() -> Counter {
+        draw().chaos(2).name("run").forgetful()
+    }
+
+    /// The same for runs under real threads, but for the numbers that are measured.
+    #[test]
+    fn a_test_is_kept() {
+        mod kept {
+            use super::your_test;
+            include!("regression/run.rs");
+            pub(super) const TEST: fn() = run_again;
+        }
+        let failure = failure(your_test().time(LONG).outcome());
+        let Smallest { program, chaos, .. } = failure.smallest.as_ref().expect("it fails again soon enough");
+        let runs = failure.smallest.as_ref().map(Smallest::enough_runs);
+        let text = include_str!("regression/run.rs")
+            .replace("draw | draw", program)
+            .replace("chaos(2)", &format!("chaos({chaos})"))
+            .replace("runs(1000)", &format!("runs({})", runs.unwrap_or_default()));
+        assert_eq!(failure.regression_test(), Some(text));
+        // It is chance on which try.
+        let fails = || catch_unwind(kept::TEST).is_err();
+        assert!((0..50).any(|_| fails()));
+    }
+}
+
+#[test]
+#[should_panic(expected = "a program calls `peek`, but the test has only push, pop")]
+fn a_program_that_calls_something_else_is_refused() {
+    stack().only("push 1 | peek").run();
+}
+
+#[test]
+#[should_panic(expected = "a program calls `push` with \"x\", which it does not take")]
+fn a_program_with_other_arguments_is_refused() {
+    stack().only("push \"x\"").run();
+}
