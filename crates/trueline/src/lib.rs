@@ -80,8 +80,3 @@ pub mod verdict;
 pub mod view;
 
 pub use test::test;
-
-/// The code in the README is compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

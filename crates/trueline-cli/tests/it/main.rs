@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod cores;
+mod docs;
 mod explore;
 mod limits;
 mod listings;
