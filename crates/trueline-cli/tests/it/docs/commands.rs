@@ -53,8 +53,8 @@ impl Shell {
             .expect("there is a shell");
         self.code = output.status.code().expect("it ended by itself");
         let text = String::from_utf8(output.stdout).expect("text");
-        // What is in a folder of this test is in the usual one for whoever reads.
-        let text = text.replace(&format!("{}/tmp/", self.scratch.path()), "/tmp/");
+        // Histories are saved beside the tests, but in the folder for temporary files where trueline is installed.
+        let text = SAVED.replace_all(&text, "/tmp/trueline/").into_owned();
         Said { code: self.code, text }
     }
 }
@@ -81,19 +81,18 @@ pub(super) struct Step {
     pub(super) expected: Vec<String>,
 }
 
-/// The commands of a block: lines that begin with `$`, to be continued behind a backslash.
+/// The commands of a block: lines that begin with `$`, and go on in those that begin with `>`.
 pub(super) fn steps(block: &Block) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut is_continued = false;
     for line in block.text.lines() {
-        if is_continued {
-            let step = steps.last_mut().expect("one is continued");
-            step.prompt.push_str(&format!("{line}\n"));
-            step.command.push_str(&format!("\n{line}"));
-            is_continued = line.ends_with('\\');
-        } else if let Some(command) = line.strip_prefix("$ ") {
+        let last = steps.last_mut();
+        if let Some(command) = line.strip_prefix("$ ") {
             steps.push(Step { command: command.to_owned(), prompt: format!("{line}\n"), expected: Vec::new() });
-            is_continued = command.ends_with('\\');
+        } else if let (Some(further), Some(step)) =
+            (line.strip_prefix("> "), last.filter(|step| step.expected.is_empty()))
+        {
+            step.prompt.push_str(&format!("{line}\n"));
+            step.command.push_str(&format!("\n{further}"));
         } else if let Some(step) = steps.last_mut() {
             step.expected.push(line.to_owned());
         } else {
@@ -103,17 +102,21 @@ pub(super) fn steps(block: &Block) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Times differ from run to run, and what is found by chance differs in every number.
+/// A folder in which failing runs are saved.
+static SAVED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+/trueline/").expect("a pattern"));
+
+/// Times differ from run to run, lines of sources from change to change, and what is found by chance differs in every number.
 fn mask(line: &str, is_chance: bool) -> String {
     static TIME: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"\b\d+(\.\d+)? ?(ns|µs|ms|s|min)\b|_ns":\d+|time="[\d.]+"#).expect("a pattern"));
+    static SOURCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.rs:\d+").expect("a pattern"));
     static RATE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[\d,.]+ per second\b").expect("a pattern"));
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bs[0-9a-f]{4,}(\.[0-9a-z-]+)+").expect("a pattern"));
-    static SAVED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+/trueline/").expect("a pattern"));
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d[\d,.]*").expect("a pattern"));
     let line = TIME.replace_all(line.trim_end(), "TIME");
     let line = RATE.replace_all(&line, "RATE");
-    let line = SAVED.replace_all(&line, "FOLDER/");
+    let line = SAVED.replace_all(&line, "/tmp/trueline/");
+    let line = SOURCE.replace_all(&line, ".rs:LINE");
     if !is_chance {
         return line.into_owned();
     }
@@ -177,8 +180,8 @@ fn commands_and_what_they_say() {
         range: 0..0,
         line: 1,
     };
-    let found = steps(&block("$ one \\\n  two\nsaid\n$ three\n")).expect("they begin with $");
+    let found = steps(&block("$ one \\\n> two\nsaid\n> said\n$ three\n")).expect("they begin with $");
     let found: Vec<(&str, usize)> = found.iter().map(|step| (step.command.as_str(), step.expected.len())).collect();
-    assert_eq!(found, [("one \\\n  two", 1), ("three", 0)]);
+    assert_eq!(found, [("one \\\ntwo", 2), ("three", 0)]);
     assert!(steps(&block("said\n$ one\n")).is_err());
 }
