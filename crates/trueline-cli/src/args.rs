@@ -26,6 +26,9 @@ Examples:
   trueline view --spec queue history.jsonl --output history.html
   trueline test ms-queue --threads 4 --ops 200 --runs 1000
   trueline explore treiber-stack --calls 2*2+4
+  trueline convert history.edn --to jsonl -o history.jsonl
+  trueline lint --spec cas-register:0 history.edn
+  trueline generate --spec queue --violation --seed 7
   trueline specs";
 
 const CHECK_EXAMPLES: &str = "\
@@ -45,8 +48,9 @@ Examples:
 A file holds JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
-or a history in one of the other formats that --format names. Of a directory, files that end
-in .jsonl, .json and .edn are read, and those in .log and .txt that look like histories.";
+or a history in one of the other formats that --format names, or one that --map describes;
+all of them may be compressed by gzip or zstd. Of a directory, files that end in .jsonl, .json
+and .edn are read, and those in .log and .txt that look like histories.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -92,6 +96,95 @@ Exit codes:
   2  wrong usage
   3  not all was explored in time, and nothing is known to be wrong";
 
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  trueline convert store/latest/history.edn --to jsonl          to standard output
+  trueline convert log.jsonl.gz --to porcupine-json -o log.json
+  trueline convert jepsen.log --independent --to jsonl-operations
+  trueline convert foreign.jsonl --map mapping.toml --to jsonl
+
+Operations, processes, keys, objects and the order of calls and returns stay the same. Operations
+that failed, times and other fields are left out. What a format cannot hold is an error.";
+
+const CONVERT_EXIT_CODES: &str = "\
+Exit codes:
+  0  it was written
+  2  wrong usage, or the input cannot be read, or the format cannot hold it";
+
+const LINT_EXAMPLES: &str = "\
+Examples:
+  trueline lint history.jsonl                           pairing, times, and how hard it is
+  trueline lint --spec cas-register:0 history.edn       what reads of nil mean, too, and values
+  trueline lint --json recorded/
+
+Problems make `check` refuse the file. Warnings say where a verdict may not mean what one thinks.
+Notes say how the file is read, and are no findings. The forecast is of the search: a monitor may
+judge what looks hard.";
+
+const LINT_EXIT_CODES: &str = "\
+Exit codes:
+  0  no problem and no warning
+  1  there are some
+  2  wrong usage, or an input that cannot be read";
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  trueline generate --spec queue > good.jsonl
+  trueline generate --spec register:0 --operations 1000 --processes 16 --contention 1
+  trueline generate --spec kv --violation --seed 7 --format porcupine-kv -o bad.edn
+  trueline generate --spec map --pending 5 | trueline check --spec map -
+
+The same seed gives the same history. One with --violation was judged, and is rejected.";
+
+const GENERATE_EXIT_CODES: &str = "\
+Exit codes:
+  0  it was written
+  2  wrong usage, or there is no such history";
+
+const COLLECT_EXAMPLES: &str = "\
+Examples:
+  trueline collect -o history.jsonl                     listens on 127.0.0.1:7878
+  trueline collect --listen 0.0.0.0:9000 -o history.jsonl
+
+Clients send a line before each call and one behind each return, and read the answer to each; a
+call is made only when its line was answered, or the log is wrong. In Python:
+
+  import json, socket
+  log = socket.create_connection((\"127.0.0.1\", 7878)).makefile(\"rw\")
+  def say(type, f, value):
+      log.write(json.dumps({\"type\": type, \"f\": f, \"value\": value}) + \"\\n\")
+      log.flush()
+      answer = json.loads(log.readline())
+      assert \"error\" not in answer, answer
+  say(\"invoke\", \"write\", 5)
+  register.write(5)               # if nobody knows how it ended: say(\"info\", ..)
+  say(\"ok\", \"write\", 5)
+
+Each connection is a process; one that does several things at once gives each its own `process`, a
+number or a name. `object` and `key` are as in files. What is open when a client goes away may have
+happened, or not.";
+
+const COLLECT_EXIT_CODES: &str = "\
+Exit codes:
+  0  it was ended by Ctrl-C, and everything is written
+  2  wrong usage, or the file cannot be written";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  trueline completions bash > ~/.local/share/bash-completion/completions/trueline
+  trueline completions zsh > ~/.zfunc/_trueline
+  trueline completions fish > ~/.config/fish/completions/trueline.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  trueline man | man -l -
+  trueline man --directory ~/.local/share/man/man1      a page for each command, too";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  trueline specs                 trueline algorithms
+  trueline specs --json          trueline algorithms --json";
+
 const TEST_EXIT_CODES: &str = "\
 Exit codes:
   0  no run went wrong
@@ -123,6 +216,7 @@ pub(crate) enum Command {
     /// Draws a recorded history: who called what when, an order that works, and where none does.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
+    #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     View(Box<ViewArgs>),
     /// Runs a built-in object under real threads, and judges what it did.
     #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]
@@ -130,10 +224,30 @@ pub(crate) enum Command {
     /// Explores all schedules of small programs of a built-in object.
     #[command(before_help = EXPLORE_EXAMPLES, after_help = EXPLORE_EXIT_CODES, help_template = HELP)]
     Explore(Box<ExploreArgs>),
+    /// Writes a history in another format.
+    #[command(before_help = CONVERT_EXAMPLES, after_help = CONVERT_EXIT_CODES, help_template = HELP)]
+    Convert(ConvertArgs),
+    /// Tells what may surprise in a history, and how hard it will be to judge.
+    #[command(before_help = LINT_EXAMPLES, after_help = LINT_EXIT_CODES, help_template = HELP)]
+    Lint(LintArgs),
+    /// Makes up a history of a specification, a right one or one with a violation.
+    #[command(before_help = GENERATE_EXAMPLES, after_help = GENERATE_EXIT_CODES, help_template = HELP)]
+    Generate(GenerateArgs),
+    /// Writes down what clients of a distributed system say over TCP, in one order.
+    #[command(before_help = COLLECT_EXAMPLES, after_help = COLLECT_EXIT_CODES, help_template = HELP)]
+    Collect(CollectArgs),
     /// Lists the specifications, their operations, and what values and results mean.
+    #[command(before_help = LIST_EXAMPLES, help_template = HELP)]
     Specs(ListArgs),
     /// Lists the algorithms.
+    #[command(before_help = LIST_EXAMPLES, help_template = HELP)]
     Algorithms(ListArgs),
+    /// Prints what a shell needs to complete commands and options.
+    #[command(before_help = COMPLETIONS_EXAMPLES, help_template = HELP)]
+    Completions(CompletionsArgs),
+    /// Prints the manual page.
+    #[command(before_help = MAN_EXAMPLES, help_template = HELP)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -182,17 +296,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) nil_wildcard: bool,
 
-    /// The format of the files; without it, it is detected.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
-    pub(crate) format: Format,
-
-    /// Values are pairs [key value] (Jepsen's independent keys): each key is an object of its own, or a key of the spec.
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) tuples: Option<Tuples>,
-
-    /// The same as `--tuples objects`.
-    #[arg(long, conflicts_with = "tuples")]
-    pub(crate) independent: bool,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 
     /// By how much the clocks of the processes may differ, in the unit of `call` and `return`: an operation is before
     /// another only if it was on all clocks.
@@ -232,6 +337,138 @@ pub(crate) struct CheckArgs {
     /// Print no results: only the exit code tells.
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) quiet: bool,
+
+    /// Write the results as JUnit's XML to this file, too: a case for each file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Print annotations for GitHub's workflows, too.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) github: bool,
+}
+
+/// How files are read.
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// The format of the files; without it, it is detected.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
+    pub(crate) format: Format,
+
+    /// Values are pairs [key value] (Jepsen's independent keys): each key is an object of its own, or a key of the spec.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) tuples: Option<Tuples>,
+
+    /// The same as `--tuples objects`.
+    #[arg(long, conflicts_with = "tuples")]
+    pub(crate) independent: bool,
+
+    /// Which fields of foreign JSON lines mean what, in TOML or JSON: process = "who", f = "what.name", value, key, result,
+    /// object; type and a table [types] (begin = "invoke", end = "ok") for events, or call and return for whole operations.
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(crate) map: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The file; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+
+    /// The format to write.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: To,
+
+    /// The file to write; without it, standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArgs {
+    /// Files or directories; `-` is standard input.
+    #[arg(required = true, value_name = "FILES_OR_DIRS")]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// What the object should do; without it, values are not looked at.
+    #[arg(long)]
+    pub(crate) spec: Option<String>,
+
+    /// A read of null matches any value (register, cas-register and multi-register).
+    #[arg(long, requires = "spec")]
+    pub(crate) nil_wildcard: bool,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+
+    /// Print one JSON object for each file.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArgs {
+    /// What the object does; `trueline specs` lists them.
+    #[arg(long)]
+    pub(crate) spec: String,
+
+    /// How many operations are called.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) operations: u32,
+
+    /// How many processes call them.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) processes: u32,
+
+    /// How much they overlap: from 0, one after the other, to 1, all the time.
+    #[arg(long, value_name = "X", default_value_t = 0.5, value_parser = parse_share)]
+    pub(crate) contention: f64,
+
+    /// How many operations never return.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) pending: u32,
+
+    /// Change one result, so that the history is no longer right.
+    #[arg(long)]
+    pub(crate) violation: bool,
+
+    /// The seed of all that is random.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// The format to write.
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    pub(crate) format: To,
+
+    /// The file to write; without it, standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CollectArgs {
+    /// The address and port to listen on.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
+    pub(crate) listen: String,
+
+    /// The file to write.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write a page for each command into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -527,6 +764,40 @@ impl From<Format> for codec::Format {
     }
 }
 
+/// The formats that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum To {
+    /// JSON lines of events.
+    #[value(alias = "jsonl-events")]
+    Jsonl,
+    /// JSON lines of whole operations.
+    JsonlOperations,
+    /// Jepsen's history.edn.
+    Jepsen,
+    /// Jepsen's history.txt; no keys.
+    JepsenLog,
+    /// Porcupine's key-value histories; every operation has a key.
+    PorcupineKv,
+    /// Porcupine's operations as JSON lines.
+    PorcupineJson,
+    /// Start and finish events as JSON lines.
+    Events,
+}
+
+impl From<To> for codec::Target {
+    fn from(to: To) -> Self {
+        match to {
+            To::Jsonl => Self::Jsonl,
+            To::JsonlOperations => Self::Operations,
+            To::Jepsen => Self::Jepsen,
+            To::JepsenLog => Self::JepsenLog,
+            To::PorcupineKv => Self::PorcupineKv,
+            To::PorcupineJson => Self::PorcupineJson,
+            To::Events => Self::Events,
+        }
+    }
+}
+
 /// What the key of a pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tuples {
@@ -536,7 +807,7 @@ pub(crate) enum Tuples {
     Keys,
 }
 
-impl CheckArgs {
+impl ReadArgs {
     /// What pairs mean, if values are pairs.
     pub(crate) fn tuples(&self) -> Option<codec::Tuples> {
         match self.tuples {
@@ -545,6 +816,11 @@ impl CheckArgs {
             None => self.independent.then_some(codec::Tuples::Objects),
         }
     }
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 1, such as 0.5".to_owned())
 }
 
 /// A number and its unit.

@@ -1,29 +1,30 @@
 //! `trueline check`: reads histories and judges them, one after another.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use trueline::history::RawHistory;
-use trueline::history::codec::{self, CodecError};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trueline::judge::shrink::Limits;
-use trueline::judge::{Budget, Config};
+use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, json, text};
 
 use super::picture;
 use crate::args::{CheckArgs, Criterion};
+use crate::input::{Input, Reading, find_inputs};
 use crate::output::{self, Written};
+use crate::{cancel, ci};
 
-/// How much is read from a file at once.
-const CHUNK: usize = 1 << 18;
+/// What takes longer shows that it is going on.
+const LONG: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &CheckArgs) -> ExitCode {
-    let spec = match specification(args) {
-        Ok(spec) => spec,
+    let judge = match Judge::new(args) {
+        Ok(judge) => judge,
         Err(fault) => {
             output::error(fault);
             return ExitCode::from(2);
@@ -33,11 +34,6 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
         output::error(fault);
         return ExitCode::from(2);
     }
-    if let Some(fault) = wrong_factors(args, &spec) {
-        output::error(fault);
-        return ExitCode::from(2);
-    }
-    let config = config(args);
     let (inputs, passed_over) = find_inputs(&args.inputs);
     if args.view.is_some() && inputs.len() > 1 {
         let many = inputs.len();
@@ -59,23 +55,75 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
     };
     let progress = progress(inputs.len());
     let mut tally = Tally::default();
-    for input in inputs {
+    let mut all = Vec::new();
+    let files = inputs.len();
+    for (index, input) in inputs.into_iter().enumerate() {
         progress.set_message(input.name());
-        let judged = judge(input, &spec, &config, args, wanted);
+        let judged = judge.judge(&input, wanted);
         tally.count(&judged);
-        if progress.suspend(|| print(&judged, args)) != Written::All {
-            break;
-        }
+        let written = progress.suspend(|| print(&judged, args));
         if let (Some(path), Judged::Report(_, Some(timeline))) = (&args.view, &judged) {
             if let Err(fault) = picture::write(path, timeline, args) {
                 output::error(fault);
                 return ExitCode::from(2);
             }
         }
+        if args.junit.is_some() {
+            all.push(judged);
+        }
+        if written != Written::All {
+            break;
+        }
         progress.inc(1);
+        if judge.token.is_cancelled() {
+            let left = files - index - 1;
+            if left > 0 {
+                output::note(format_args!("{left} of {files} files were not judged"));
+                tally.unknown = true;
+            }
+            break;
+        }
     }
     progress.finish_and_clear();
+    if let Some(path) = &args.junit {
+        if !write_junit(path, &ci::junit(judge.spec.name(), &all)) {
+            return ExitCode::from(2);
+        }
+    }
     tally.exit_code()
+}
+
+/// What reads histories and judges them, as the arguments say.
+pub(super) struct Judge<'a> {
+    args: &'a CheckArgs,
+    spec: NamedSpec,
+    reading: Reading,
+    /// Ctrl-C cancels it.
+    token: CancelToken,
+    budget: Budget,
+    config: Config,
+}
+
+/// The specification, if it can judge as the arguments want it to; or what to do.
+fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
+    let spec =
+        named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
+    let name = spec.name();
+    if args.clock_skew > 0 && spec.process_matters() {
+        // Operations that overlap get processes of their own.
+        return Err(format!(
+            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
+        ));
+    }
+    if args.criterion == Criterion::Progress && !spec.has_progress() {
+        return Err(format!(
+            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
+        ));
+    }
+    match wrong_factors(args, &spec) {
+        Some(fault) => Err(fault),
+        None => Ok(spec),
+    }
 }
 
 /// What is wrong with the criterion and the factors, if anything is.
@@ -97,27 +145,16 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-/// The specification, if it can judge as the arguments want it to; or what to do.
-pub(super) fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
-    let spec =
-        named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
-    let name = spec.name();
-    if args.clock_skew > 0 && spec.process_matters() {
-        // Operations that overlap get processes of their own.
-        return Err(format!(
-            "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
-        ));
+fn write_junit(path: &Path, content: &str) -> bool {
+    let written = fs::write(path, content);
+    if let Err(fault) = &written {
+        output::error(format_args!("{}: cannot write: {fault}; check the path", path.display()));
     }
-    if args.criterion == Criterion::Progress && !spec.has_progress() {
-        return Err(format!(
-            "--criterion progress is for objects whose operations synchronise, and those of {name} do not; leave it out"
-        ));
-    }
-    Ok(spec)
+    written.is_ok()
 }
 
-fn budget(args: &CheckArgs) -> Budget {
-    let mut budget = Budget::unlimited().memory(args.memory);
+fn budget(args: &CheckArgs, token: &CancelToken) -> Budget {
+    let mut budget = Budget::unlimited().memory(args.memory).cancelled_by(token.clone());
     if let Some(timeout) = args.timeout {
         budget = budget.time(timeout);
     }
@@ -127,12 +164,12 @@ fn budget(args: &CheckArgs) -> Budget {
     budget
 }
 
-pub(super) fn config(args: &CheckArgs) -> Config {
+fn config(args: &CheckArgs, budget: Budget) -> Config {
     let mut config = Config::new()
         .algorithm(args.algorithm.clone())
         .partition(!args.no_partition)
         .threads(usize::from(args.threads))
-        .budget(budget(args));
+        .budget(budget);
     if let Some(rules) = args.rules {
         config = config.rules(rules);
     }
@@ -142,97 +179,8 @@ pub(super) fn config(args: &CheckArgs) -> Config {
     config
 }
 
-/// Something to judge, or why there is nothing.
-pub(super) enum Input {
-    Stdin,
-    File(PathBuf),
-    Fault(PathBuf, String),
-}
-
-impl Input {
-    /// The name that reports and errors give it.
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::Stdin => "-".to_owned(),
-            Self::File(path) | Self::Fault(path, _) => path.display().to_string(),
-        }
-    }
-}
-
-/// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
-/// passed over although their names allow histories.
-pub(super) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
-    let mut inputs = Vec::new();
-    let mut passed_over = Vec::new();
-    for path in paths {
-        if path.as_os_str() == "-" {
-            inputs.push(Input::Stdin);
-        } else if path.is_dir() {
-            let mut files = Vec::new();
-            match find_files(path, &mut files, &mut passed_over) {
-                Err((place, fault)) => {
-                    let message = format!("cannot list the directory: {fault}; check its permissions");
-                    inputs.push(Input::Fault(place, message));
-                }
-                Ok(()) if files.is_empty() => {
-                    let message = "no *.jsonl, *.json or *.edn file, and no log, in this directory; name the files, or another directory";
-                    inputs.push(Input::Fault(path.clone(), message.to_owned()));
-                }
-                Ok(()) => {
-                    files.sort();
-                    inputs.extend(files.into_iter().map(Input::File));
-                }
-            }
-        } else {
-            inputs.push(Input::File(path.clone()));
-        }
-    }
-    passed_over.sort();
-    (inputs, passed_over)
-}
-
-/// Adds the histories below `directory`. Links to directories are not followed: they may lead in circles.
-fn find_files(
-    directory: &Path,
-    files: &mut Vec<PathBuf>,
-    passed_over: &mut Vec<PathBuf>,
-) -> Result<(), (PathBuf, io::Error)> {
-    let fault = |error| (directory.to_owned(), error);
-    let mut directories = Vec::new();
-    for entry in fs::read_dir(directory).map_err(fault)? {
-        let entry = entry.map_err(fault)?;
-        let path = entry.path();
-        if entry.file_type().map_err(fault)?.is_dir() {
-            directories.push(path);
-        } else if path.is_file() {
-            match is_history(&path) {
-                Some(true) => files.push(path),
-                Some(false) => passed_over.push(path),
-                None => {}
-            }
-        }
-    }
-    directories.iter().try_for_each(|directory| find_files(directory, files, passed_over))
-}
-
-/// Whether a file is a history; `None` if its name says that it is something else.
-///
-/// Logs and texts of all kinds lie beside histories: they must look like one.
-fn is_history(path: &Path) -> Option<bool> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "json" | "edn") => Some(true),
-        Some("log" | "txt") => {
-            let mut start = Vec::new();
-            let looked = File::open(path).and_then(|file| file.take(CHUNK as u64).read_to_end(&mut start));
-            // What cannot be read is to be complained about.
-            Some(looked.is_err() || codec::detect(&start).is_some())
-        }
-        _ => None,
-    }
-}
-
 /// What became of an input.
-pub(super) enum Judged {
+pub(crate) enum Judged {
     Report(Box<Report>, Option<Box<Timeline>>),
     Unreadable { file: String, line: Option<usize>, message: String },
 }
@@ -248,70 +196,75 @@ pub(super) enum Wanted {
     Everything,
 }
 
-pub(super) fn judge(input: Input, spec: &NamedSpec, config: &Config, args: &CheckArgs, wanted: Wanted) -> Judged {
-    let file = input.name();
-    let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
-    let history = match input {
-        Input::Fault(_, message) => return unreadable(None, message),
-        Input::Stdin => read(io::stdin().lock(), args),
-        Input::File(path) => match File::open(path) {
-            Ok(content) => read(BufReader::with_capacity(CHUNK, content), args),
-            Err(fault) => return unreadable(None, format!("cannot open: {fault}; check the path")),
-        },
-    };
-    let history = match history {
-        Ok(history) => history,
-        Err(fault) => return unreadable(fault.line(), fault.message().to_owned()),
-    };
-    let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
-    let judged = match &args.factor {
-        None => spec.judge(history, config),
-        Some(factors) => match spec.judge_quasi(history, factors, config) {
-            Some(judged) => judged,
-            None => return unreadable(None, "such objects have no factors; leave --factor out".to_owned()),
-        },
-    };
-    match judged {
-        Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
-        Ok(judged) => {
-            let counts = (judged.operations(), judged.pending());
-            let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
-            let mut progress = None;
-            if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
-                if let Some(Ok(verdict)) = spec.progress(&stuck, &budget(args)) {
-                    report = report.with_progress(&judged.history(), &verdict);
-                    progress = Some(verdict);
+impl<'a> Judge<'a> {
+    /// As the arguments say; or what is wrong with them.
+    pub(super) fn new(args: &'a CheckArgs) -> Result<Self, String> {
+        let spec = specification(args)?;
+        let reading = Reading::new(&args.read, args.clock_skew)?;
+        let token = cancel::on_interrupt();
+        let budget = budget(args, &token);
+        let config = config(args, budget.clone());
+        Ok(Self { args, spec, reading, token, budget, config })
+    }
+
+    pub(super) fn judge(&self, input: &Input, wanted: Wanted) -> Judged {
+        let Self { args, spec, config, .. } = self;
+        let file = input.name();
+        let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
+        let history = match self.reading.read(input) {
+            Ok(history) => history,
+            Err(fault) => return unreadable(fault.line, fault.message),
+        };
+        let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
+        let spinner = spinner(history.len());
+        let judged = cancel::while_busy(|| match &args.factor {
+            None => Some(spec.judge(history, config)),
+            Some(factors) => spec.judge_quasi(history, factors, config),
+        });
+        spinner.finish_and_clear();
+        let Some(judged) = judged else {
+            return unreadable(None, "such objects have no factors; leave --factor out".to_owned());
+        };
+        match judged {
+            Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
+            Ok(judged) => {
+                let counts = (judged.operations(), judged.pending());
+                let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+                let mut progress = None;
+                if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
+                    if let Some(Ok(verdict)) = cancel::while_busy(|| spec.progress(&stuck, &self.budget)) {
+                        report = report.with_progress(&judged.history(), &verdict);
+                        progress = Some(verdict);
+                    }
                 }
+                let mut core = None;
+                if (args.core && !args.quiet) || wanted == Wanted::Everything {
+                    let limits = Limits::new().time(args.core_timeout).memory(args.memory);
+                    core = spec.shrink(&judged, &limits);
+                }
+                if let (Some(core), true) = (&core, args.core) {
+                    report = report.with_core(&judged.history(), core);
+                }
+                let is_drawn = match wanted {
+                    Wanted::Report => false,
+                    Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
+                    Wanted::Everything => true,
+                };
+                let timeline = is_drawn
+                    .then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
+                Judged::Report(Box::new(report), timeline.map(Box::new))
             }
-            let mut core = None;
-            if (args.core && !args.quiet) || wanted == Wanted::Everything {
-                let limits = Limits::new().time(args.core_timeout).memory(args.memory);
-                core = spec.shrink(&judged, &limits);
-            }
-            if let (Some(core), true) = (&core, args.core) {
-                report = report.with_core(&judged.history(), core);
-            }
-            let is_drawn = match wanted {
-                Wanted::Report => false,
-                Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
-                Wanted::Everything => true,
-            };
-            let timeline =
-                is_drawn.then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
-            Judged::Report(Box::new(report), timeline.map(Box::new))
         }
     }
 }
 
-fn read(input: impl io::BufRead, args: &CheckArgs) -> Result<RawHistory, CodecError> {
-    let history = codec::read_skewed(input, args.format.into(), args.clock_skew)?;
-    match args.tuples() {
-        Some(tuples) => tuples.take_apart(history),
-        None => Ok(history),
-    }
-}
-
 pub(super) fn print(judged: &Judged, args: &CheckArgs) -> Written {
+    if let Some(annotation) = ci::annotation(judged).filter(|_| args.github) {
+        let written = output::stdout(|out| writeln!(out, "{annotation}"));
+        if written != Written::All {
+            return written;
+        }
+    }
     match judged {
         Judged::Unreadable { file, line, message } => {
             match line {
@@ -342,6 +295,27 @@ fn progress(files: usize) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}");
     ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// A sign of life on stderr while a file is judged, if that takes long and somebody looks.
+fn spinner(operations: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    let style =
+        ProgressStyle::with_template("{spinner} judging {msg} for {elapsed} (Ctrl-C ends it with what is known)");
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.set_message(format!("{operations} operations"));
+    let shown = spinner.downgrade();
+    std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        if let Some(spinner) = shown.upgrade().filter(|spinner| !spinner.is_finished()) {
+            spinner.set_draw_target(ProgressDrawTarget::stderr());
+            spinner.enable_steady_tick(Duration::from_millis(200));
+        }
+    });
+    spinner
 }
 
 /// Which verdicts there were.

@@ -11,8 +11,10 @@ use trueline::drive::systematic::Progress;
 use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outcome, Plan};
 use trueline_objects::catalog::{self, Entry, Settings};
 
+use super::in_order;
 use super::test::Finding;
 use crate::args::{Choices, Criterion, ExploreArgs};
+use crate::cancel;
 use crate::output::{self, Written};
 
 /// What takes longer shows how far it is.
@@ -32,16 +34,18 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
     let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    let outcome = plan.watch_exploration(watch(bar.clone())).run();
+    let token = cancel::on_interrupt();
+    let plan = plan.watch_exploration(watch(bar.clone())).cancelled_by(token.clone());
+    let outcome = cancel::while_busy(|| plan.run());
     bar.finish_and_clear();
     let explored = outcome.explored.clone().unwrap_or_default();
-    let finding = match Finding::of(&outcome) {
+    let finding = match Finding::of(&outcome, token.is_cancelled()) {
         Finding::Accepted if !explored.is_complete && args.replay.is_none() => Finding::Unknown,
         finding => finding,
     };
     let written = output::stdout(|out| match args.json {
-        true => writeln!(out, "{}", to_json(entry, &outcome, finding)),
-        false => text(out, entry, &outcome, finding, args),
+        true => writeln!(out, "{}", to_json(entry, &outcome, finding, token.is_cancelled())),
+        false => text(out, entry, &outcome, finding, token.is_cancelled(), args),
     });
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
@@ -103,13 +107,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     }
     if let Some(k) = args.k {
         let (family, _) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
-        let family = match family {
-            "displacement-queue" | "k-fifo" => "queue",
-            "k-stack" => "stack",
-            "k-priority-queue" => "priority-queue",
-            family => family.trim_start_matches("quasi-"),
-        };
-        let name = format!("quasi-{family}:{k}");
+        let name = format!("quasi-{}:{k}", in_order(family));
         plan = plan.judged_by(&name).map_err(|fault| format!("--k {k} cannot be used with {}: {fault}", entry.name))?;
     }
     if let Some(threads) = args.threads {
@@ -158,7 +156,7 @@ pub(super) fn add_to_json(object: &mut Map<String, Value>, explored: &Explored) 
     }
 }
 
-fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding) -> Value {
+fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: bool) -> Value {
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let failure = outcome.failure.as_ref();
     let mut object = Map::new();
@@ -171,6 +169,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding) -> Value {
     put("seed", json!(outcome.seed));
     let algorithm = failure.map(|failure| failure.algorithm.as_str()).filter(|algorithm| !algorithm.is_empty());
     put("algorithm", json!(algorithm.unwrap_or("auto")));
+    if is_cancelled {
+        put("reason", json!("cancelled"));
+    }
     if outcome.undecided > 0 {
         put("undecided", json!(outcome.undecided));
     }
@@ -194,7 +195,14 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding) -> Value {
     Value::Object(object)
 }
 
-fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding, args: &ExploreArgs) -> io::Result<()> {
+fn text(
+    out: &mut dyn Write,
+    entry: &Entry,
+    outcome: &Outcome,
+    finding: Finding,
+    is_cancelled: bool,
+    args: &ExploreArgs,
+) -> io::Result<()> {
     if let Some(failure) = &outcome.failure {
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
@@ -212,7 +220,9 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     if *undecided > 0 {
         writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
     }
-    if finding == Finding::Unknown {
+    if is_cancelled {
+        writeln!(out, "  it was cancelled before all was explored")?;
+    } else if finding == Finding::Unknown {
         writeln!(out, "  not all was explored: give it more --time, fewer --calls, or a bound on --preemptions")?;
     }
     Ok(())

@@ -11,6 +11,7 @@ use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 
 use super::explore;
 use crate::args::{Criterion, Engine, TestArgs, Weights};
+use crate::cancel;
 use crate::output::{self, Written};
 
 /// For how long runs are made if nothing is said: a faulty object is found out long before.
@@ -31,15 +32,17 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
         }
     };
     let progress = Progress::new(args);
-    let outcome = plan.watch(progress.watch()).run();
+    let token = cancel::on_interrupt();
+    let plan = plan.watch(progress.watch()).cancelled_by(token.clone());
+    let outcome = cancel::while_busy(|| plan.run());
     progress.bar.finish_and_clear();
     if let Some(warning) = outcome.warning {
         output::note(format_args!("{warning}; `instant` is used instead"));
     }
-    let finding = Finding::of(&outcome);
+    let finding = Finding::of(&outcome, token.is_cancelled());
     let written = output::stdout(|out| match args.json {
-        true => writeln!(out, "{}", to_json(entry, &outcome, finding, args)),
-        false => text(out, entry, &outcome, finding, args),
+        true => writeln!(out, "{}", to_json(entry, &outcome, finding, token.is_cancelled(), args)),
+        false => text(out, entry, &outcome, finding, token.is_cancelled(), args),
     });
     if finding == Finding::Accepted && !entry.is_correct() {
         let fault = entry.fault.unwrap_or_default();
@@ -120,11 +123,11 @@ pub(super) enum Finding {
 }
 
 impl Finding {
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome, is_cancelled: bool) -> Self {
         match &outcome.failure {
             Some(Failure { kind: FailureKind::Stuck(_) | FailureKind::Diverged(_), .. }) => Self::Stuck,
             Some(_) => Self::Rejected,
-            None if outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
+            None if is_cancelled || outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
             None => Self::Accepted,
         }
     }
@@ -147,7 +150,7 @@ impl Finding {
     }
 }
 
-fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) -> Value {
+fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: bool, args: &TestArgs) -> Value {
     let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let failure = outcome.failure.as_ref();
     let algorithm = failure.map(|failure| failure.algorithm.clone()).filter(|algorithm| !algorithm.is_empty());
@@ -160,6 +163,9 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
     put("elapsed_ns", json!(nanoseconds(outcome.elapsed)));
     put("seed", json!(outcome.seed));
     put("algorithm", json!(algorithm.unwrap_or_else(|| args.algorithm.to_string())));
+    if is_cancelled {
+        put("reason", json!("cancelled"));
+    }
     if outcome.undecided > 0 {
         put("undecided", json!(outcome.undecided));
     }
@@ -191,7 +197,14 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) 
     Value::Object(object)
 }
 
-fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding, args: &TestArgs) -> io::Result<()> {
+fn text(
+    out: &mut dyn Write,
+    entry: &Entry,
+    outcome: &Outcome,
+    finding: Finding,
+    is_cancelled: bool,
+    args: &TestArgs,
+) -> io::Result<()> {
     let Outcome { runs, operations, undecided, lost, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
@@ -208,6 +221,9 @@ fn text(out: &mut dyn Write, entry: &Entry, outcome: &Outcome, finding: Finding,
     };
     writeln!(out, "\x1b[1m{name}: {verdict}\x1b[0m{why}")?;
     writeln!(out, "  {runs} runs with {operations} operations in {elapsed:.1?}, seed {seed}")?;
+    if is_cancelled {
+        writeln!(out, "  it was cancelled before its time was over")?;
+    }
     if *lost > 0 {
         writeln!(out, "  it gave up: {lost} threads never came back from operations that block")?;
     }

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::check::{self, Judged, Wanted};
+use super::check::{self, Judge, Judged, Wanted};
 use super::picture::{self, Form};
 use crate::args::ViewArgs;
+use crate::input::find_inputs;
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &ViewArgs) -> ExitCode {
@@ -21,17 +22,16 @@ pub(crate) fn run(args: &ViewArgs) -> ExitCode {
 /// What went wrong, unless that was said already.
 fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
     let ViewArgs { output, check: args } = args;
-    let spec = check::specification(args)?;
+    let judge = Judge::new(args)?;
     let in_terminal = output.as_os_str() == "-";
     if !in_terminal {
         Form::of(output)?;
     }
-    let (mut inputs, _) = check::find_inputs(&args.inputs);
+    let (mut inputs, _) = find_inputs(&args.inputs);
     if inputs.len() != 1 {
         return Err(Some(format!("`trueline view` draws one history, and there are {} files; name one", inputs.len())));
     }
-    let input = inputs.remove(0);
-    let judged = check::judge(input, &spec, &check::config(args), args, Wanted::Everything);
+    let judged = judge.judge(&inputs.remove(0), Wanted::Everything);
     let Judged::Report(_, Some(timeline)) = &judged else {
         let _ = check::print(&judged, args);
         return Err(None);

@@ -61,7 +61,15 @@ fn cases() -> Vec<Case> {
         case("cut-in-the-middle", "queue", format!("{{\"process\":0,\n{INVOKE}"), 1, &["on a single line"]),
         case("pretty-printed", "queue", "{\n  \"process\": 0\n}\n", 1, &["on a single line"]),
         case("binary", "queue", b"\x7fELF\x02\x01\x01\0\0\0\0\0\xff\xfe".to_vec(), 1, &["not text", "JSON lines"]),
-        case("gzip", "queue", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03".to_vec(), 1, &["not compressed"]),
+        case(
+            "gzip",
+            "queue",
+            b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03".to_vec(),
+            None,
+            &["gzip", "cut off", "copy the file"],
+        ),
+        case("zstd", "queue", b"\x28\xb5\x2f\xfd\x04".to_vec(), None, &["zstd", "cut off", "copy the file"]),
+        case("bzip2", "queue", b"BZh91AY&SY\xff\xfe".to_vec(), 1, &["not text"]),
         case("nul-bytes", "queue", [INVOKE.as_bytes(), b"\n\0\0\0\0"].concat(), 2, &["not text"]),
         case("utf-16", "queue", b"\xff\xfe{\0}\0".to_vec(), 1, &["UTF-8"]),
         case("invalid-utf-8", "queue", [INVOKE.as_bytes(), b"\n{\"f\":\"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
@@ -480,7 +488,7 @@ fn log_cases() -> Vec<Case> {
         case("log-empty", "cas-register", "", None, &["no operation", "give a file of Jepsen's log lines"])
             .with(FORCED),
         case("log-without-events", "cas-register", "INFO  jepsen.core - up\n", None, &["no operation"]).with(FORCED),
-        case("log-binary", "cas-register", b"\x1f\x8b\x08\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
+        case("log-binary", "cas-register", b"BZh91AY\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
         case("log-prose-first", "cas-register", "Well.\n0\t:invoke\t:read\tnil\n", 1, &["this is no event", "remove"])
             .with(FORCED),
         log("log-cut-off", "1\t:inv", &["the line ends too early", "delete the line"]),

@@ -1,14 +1,21 @@
 //! The real binary, as people and scripts run it.
 
 mod bad_input;
+mod ci;
+mod collect;
+mod convert;
 mod cores;
 mod docs;
 mod explore;
+mod generate;
+mod interrupts;
 mod limits;
+mod lint;
 mod listings;
 mod objects;
 mod pictures;
 mod quasi;
+mod reading;
 mod synchronisations;
 mod verdicts;
 
@@ -31,6 +38,18 @@ const ACCEPTED: &str = r#"{"process":0,"f":"enqueue","value":1,"call":10,"return
 {"process":1,"f":"dequeue","value":null,"result":2,"call":15,"return":30}
 {"process":2,"f":"enqueue","value":2,"call":5,"return":null}
 "#;
+
+/// A file or directory of histories of others (`knossos`, `porcupine`), which are not part of the project: below
+/// `../shared/data`, or where `FOREIGN_HISTORIES` says. A test that needs them says so when they are absent.
+fn foreign(path: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let root = std::env::var_os("FOREIGN_HISTORIES").map_or_else(beside, PathBuf::from);
+    let found = Some(root.join(path)).filter(|found| found.exists());
+    if found.is_none() {
+        let _ = writeln!(std::io::stderr(), "PASSED OVER: {path} is not here; FOREIGN_HISTORIES says where it is");
+    }
+    found
+}
 
 /// A directory of its own for each test, empty at first.
 struct Scratch(PathBuf);

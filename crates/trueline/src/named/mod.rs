@@ -21,11 +21,15 @@
 
 mod families;
 mod quasi;
+mod sequential;
 mod table;
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt::{self, Debug};
+use std::hash::Hash;
 
+use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Budget, Config};
@@ -33,6 +37,7 @@ use crate::spec::Spec;
 use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Witness};
 
 pub use quasi::{NoFactors, QuasiFactors};
+pub use sequential::{Choose, NamedObject};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
 /// How a named specification reads histories.
@@ -193,6 +198,21 @@ impl NamedSpec {
         self.family.is_quasi()
     }
 
+    /// Everything in `history` that this specification cannot read, in the order of the calls: [`judge`](Self::judge) ends at
+    /// the first.
+    pub fn faults(&self, history: &RawHistory) -> Vec<NamedError> {
+        history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation)).collect()
+    }
+
+    /// The parts that can be judged apart: of each operation, the number of its part; and of each part, its name, which is
+    /// empty if there is but one.
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    pub fn parts(&self, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        self.family.parts(self.info, history)
+    }
+
     /// Whether operations wait for each other, so that [`progress`](Self::progress) can be judged.
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()
@@ -307,13 +327,18 @@ trait Family: Debug + Send + Sync + 'static {
 
     /// The result as it is shown.
     fn show_ret(ret: &Ret<Self>) -> String;
+
+    /// The result of `record` as files give it.
+    fn write_ret(&self, _record: &Record, ret: &Ret<Self>) -> Value {
+        sequential::value_of(&Self::show_ret(ret))
+    }
 }
 
 /// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`]; and
 /// what judges it.
 trait SyncFamily: Debug + Send + Sync + 'static {
     type Op: Clone + Debug + Send + Sync + 'static;
-    type Ret: Clone + Debug + Send + Sync + 'static;
+    type Ret: Clone + Eq + Debug + Send + Sync + 'static;
 
     fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
 
@@ -334,6 +359,9 @@ trait SyncFamily: Debug + Send + Sync + 'static {
     fn show_op(op: &Self::Op) -> Record;
 
     fn show_ret(ret: &Self::Ret) -> String;
+
+    /// The object, if operations take effect in one step.
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
@@ -360,6 +388,10 @@ trait AnyFamily: Debug + Send + Sync {
     fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
     /// The states that a linearization passes; events from `until` on have not happened.
     fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed>;
+    /// Why an operation cannot be read, if it cannot.
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
     fn has_progress(&self) -> bool {
         false
     }
@@ -413,6 +445,21 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
         let Synchronised(history) =
             judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
         self.0.states(history, linearization, until)
+    }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        let Self(family) = self;
+        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
+        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result)).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        self.read(info, history)?;
+        Ok(by_object(history))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        self.0.object()
     }
 
     fn has_progress(&self) -> bool {
@@ -493,6 +540,25 @@ impl<F: Family> AnyFamily for F {
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         judge::states(self.spec(), history, &linearization.order)
     }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        read_one(self, info, operation).err()
+    }
+
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        let typed = read_all(self, info, history)?;
+        let operations = typed.operations();
+        let keys =
+            operations.iter().map(|operation| self.spec().key(&operation.op, operation.outcome.result())).collect();
+        Ok(numbered(history, keys, |index| {
+            let Record { key, value, .. } = F::show_op(&operations[index].op);
+            key.unwrap_or(value).to_string()
+        }))
+    }
+
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        Some(Box::new(sequential::OneAtATime::new(self)))
+    }
 }
 
 /// A history as a family reads it.
@@ -501,14 +567,52 @@ fn read_all<F: Family>(
     info: &SpecInfo,
     history: &RawHistory,
 ) -> Result<History<Op<F>, Ret<F>>, NamedError> {
-    history.try_map(|operation| {
-        read(
-            info,
-            operation,
-            |name, process, record| family.read_op(name, process, record),
-            |record, op, result| family.read_ret(record, op, result),
-        )
-    })
+    history.try_map(|operation| read_one(family, info, operation))
+}
+
+/// An operation as a family reads it.
+fn read_one<F: Family>(
+    family: &F,
+    info: &SpecInfo,
+    operation: &Operation<Record, Value>,
+) -> Result<(Op<F>, Outcome<Ret<F>>), NamedError> {
+    let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
+    read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result))
+}
+
+/// Numbers the parts of a history whose objects are judged whole.
+fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
+    numbered(history, history.operations().iter().map(|_| None::<()>).collect(), |_| String::new())
+}
+
+/// Numbers the parts of a history: by object, and by key where all operations of the object have one. `name` names the part
+/// of an operation by its key.
+fn numbered<K: Eq + Hash>(
+    history: &RawHistory,
+    keys: Vec<Option<K>>,
+    name: impl Fn(usize) -> String,
+) -> (Vec<usize>, Vec<String>) {
+    let mut is_whole = vec![false; history.object_count()];
+    for (operation, key) in history.operations().iter().zip(&keys) {
+        is_whole[operation.object.index()] |= key.is_none();
+    }
+    let mut numbers = HashMap::new();
+    let mut names = Vec::new();
+    let parts = history.operations().iter().zip(keys).enumerate().map(|(index, (operation, key))| {
+        let object = operation.object;
+        let key = key.filter(|_| !is_whole[object.index()]);
+        let has_key = key.is_some();
+        *numbers.entry((object, key)).or_insert_with(|| {
+            let object = history.object_name(object).unwrap_or_default();
+            names.push(match (object, has_key) {
+                (object, false) => object.to_owned(),
+                ("", true) => name(index),
+                (object, true) => format!("{object} {}", name(index)),
+            });
+            names.len() - 1
+        })
+    });
+    (parts.collect(), names)
 }
 
 /// An operation and its outcome, or the line and the fault.

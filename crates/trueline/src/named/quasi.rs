@@ -3,9 +3,10 @@
 use std::fmt::{self, Debug};
 use std::str::FromStr;
 
+use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
 use super::{AnyFamily, Family, NamedError, NamedJudgement, Op, Recorded, Ret, Typed};
-use crate::history::{History, RawHistory, Record};
+use crate::history::{History, Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::shrink::Limits;
 use crate::judge::{self, Config};
@@ -166,5 +167,20 @@ impl<F: Family> AnyFamily for Quasi<F> {
         let Typed { history, .. } =
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         judge::states(self.family.spec(), history, &linearization.permuted)
+    }
+
+    fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
+        AnyFamily::fault(&self.family, info, operation)
+    }
+
+    /// Keys are not judged apart: operations count their places among all of the object.
+    fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
+        super::read_all(&self.family, info, history)?;
+        Ok(super::by_object(history))
+    }
+
+    /// The object in order: that is allowed, too.
+    fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+        AnyFamily::object(&self.family)
     }
 }

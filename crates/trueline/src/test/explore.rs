@@ -258,12 +258,19 @@ impl Exploring {
         time.map_or(Duration::MAX, |time| time.saturating_sub(self.started.elapsed()))
     }
 
+    /// Ends it when the test is cancelled.
+    fn stop(&self) -> Option<systematic::Stop> {
+        let token = self.plan.cancel.clone()?;
+        Some(Arc::new(move || token.is_cancelled()))
+    }
+
     fn executions_left(&self) -> Option<u64> {
         self.plan.options.runs.map(|most| most.saturating_sub(self.explored.executions))
     }
 
     fn is_over(&self) -> bool {
-        self.has_enough() || self.time_left().is_zero() || self.executions_left() == Some(0)
+        let is_enough = self.has_enough() || self.time_left().is_zero() || self.executions_left() == Some(0);
+        is_enough || self.plan.is_cancelled()
     }
 
     /// Explores one program after the other.
@@ -412,6 +419,7 @@ impl Exploring {
         };
         let mut settings = self.exploration.settings();
         settings.search = Search::Serial;
+        settings.stop = self.stop();
         let serial = Arc::new(Mutex::new(Serial::new()));
         let known = Arc::clone(&serial);
         let add = move |execution: &Execution| {
@@ -439,6 +447,7 @@ impl Exploring {
         settings.time = time;
         settings.seed = self.seed;
         settings.executions = self.executions_left();
+        settings.stop = self.stop();
         settings.collect = self.plan.options.collect.saturating_sub(self.failures.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
         let executions = before.executions;
@@ -507,6 +516,10 @@ impl Exploring {
         };
         let program = self.program(token);
         let serial = self.serial(&program);
+        if self.plan.is_cancelled() {
+            // Not all serial histories may be known.
+            return false;
+        }
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();

@@ -1166,6 +1166,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
             watch: None,
             #[cfg(feature = "systematic")]
             watch_exploration: None,
+            cancel: None,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::drive::{
 };
 use crate::history::{History, Record, Value};
 use crate::judge::sync::{self, SyncAlgorithm};
-use crate::judge::{Algorithm, Budget, Config, check};
+use crate::judge::{Algorithm, Budget, CancelToken, Config, check};
 #[cfg(feature = "named")]
 use crate::named::NamedSpec;
 use crate::verdict::{ProgressVerdict, Verdict};
@@ -127,6 +127,7 @@ pub struct Plan {
     pub(super) watch: Option<Watch>,
     #[cfg(feature = "systematic")]
     pub(super) watch_exploration: Option<crate::drive::systematic::Watch>,
+    pub(super) cancel: Option<CancelToken>,
 }
 
 impl fmt::Debug for Plan {
@@ -275,6 +276,16 @@ impl Plan {
         Ok(self)
     }
 
+    /// Ends the test when `token` is cancelled: what is known then is its outcome.
+    pub fn cancelled_by(mut self, token: CancelToken) -> Self {
+        self.cancel = Some(token);
+        self
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
     /// Makes runs until one fails, or the time is over.
     ///
     /// # Panics
@@ -395,7 +406,11 @@ impl Plan {
     }
 
     pub(super) fn budget(&self) -> Budget {
-        Budget::unlimited().time(self.options.timeout).memory(1 << 30)
+        let budget = Budget::unlimited().time(self.options.timeout).memory(1 << 30);
+        match &self.cancel {
+            Some(token) => budget.cancelled_by(token.clone()),
+            None => budget,
+        }
     }
 
     /// What each thread calls, made up.
@@ -453,7 +468,8 @@ impl Search<'_> {
         let is_enough = runs.is_some_and(|runs| self.runs.load(Ordering::Relaxed) >= runs)
             || time.is_some_and(|time| self.started.elapsed() >= time);
         // Not one run would be no test.
-        (is_enough && self.runs.load(Ordering::Relaxed) > 0) || self.is_over.load(Ordering::Relaxed)
+        let is_enough = is_enough && self.runs.load(Ordering::Relaxed) > 0;
+        is_enough || self.plan.is_cancelled() || self.is_over.load(Ordering::Relaxed)
     }
 
     fn make_noise(&self) {
@@ -652,6 +668,14 @@ mod tests {
     fn runs_end_at_the_first_limit() {
         assert_eq!(plan().runs(7).time(Duration::from_secs(600)).run().runs, 7);
         let outcome = plan().runs(u64::MAX).time(Duration::from_millis(5)).run();
+        assert!(outcome.runs >= 1 && outcome.failure.is_none());
+    }
+
+    #[test]
+    fn a_cancelled_test_ends() {
+        let token = CancelToken::new();
+        let cancel = token.clone();
+        let outcome = plan().runs(u64::MAX).watch(move |_| cancel.cancel()).cancelled_by(token).run();
         assert!(outcome.runs >= 1 && outcome.failure.is_none());
     }
 

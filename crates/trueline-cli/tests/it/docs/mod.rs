@@ -4,6 +4,9 @@
 //! cannot be run is in a list here, with the reason. `TRUELINE_UPDATE=1` writes what commands say into the pages, to be looked
 //! at before it is committed.
 
+// There is a shell.
+#![cfg(unix)]
+
 mod commands;
 mod links;
 mod pages;
@@ -11,17 +14,19 @@ mod reports;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
 
 use commands::{Shell, Step, is_same, steps};
 use pages::{Block, Page, pages, root};
 
-use crate::run;
+use crate::collect::Collector;
+use crate::{Scratch, run};
 
 /// Blocks that cannot be run: the page, their first line, and why.
 const NOT_RUN: [(&str, &str, &str); 1] = [(
     "docs/src/databases.md",
     "import json, socket",
-    "it is Python, which the tests do not need; tests/it/collect.rs speaks as it does",
+    "it is Python, which the tests do not need: `the_client_in_python` runs it where there is Python",
 )];
 
 /// Commands that cannot be run, and why.
@@ -284,4 +289,25 @@ fn commands_and_options_within_lines_exist() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(seen > 10, "{seen}");
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "what is not tested is said")]
+fn the_client_in_python() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("SKIPPED: there is no python3");
+        return;
+    }
+    let page = Page::read("docs/src/databases.md");
+    let block = page.blocks.iter().find(|block| block.language == "python").expect("there is a client");
+    let scratch = Scratch::new("docs-python");
+    let collector = Collector::start(&scratch);
+    let port = collector.address.rsplit(':').next().expect("there is a port").to_owned();
+    assert!(block.text.contains("7878"), "{}", block.text);
+    let client =
+        Command::new("python3").arg("-c").arg(block.text.replace("7878", &port)).output().expect("it is there");
+    assert!(client.status.success(), "{client:?}");
+    let (file, said) = collector.end();
+    assert!(said.contains("2 events of 1 processes"), "{said}");
+    assert_eq!(run(&["check", "--spec", "register", &file]).code, 0);
 }

@@ -1,9 +1,10 @@
 //! Reports of tests that the pages show. What real threads do is chance, so a test is run until its report is one like that
 //! on the page.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-use std::{collections::VecDeque, sync::Mutex};
 
+use trueline::primitives::Mutex;
 use trueline::test::Outcome;
 
 use super::commands::{Step, is_same};
@@ -39,13 +40,13 @@ pub(super) fn comes_true(name: &str, expected: &str) -> Result<(), String> {
 /// The first test of the guide that fails.
 fn racy_queue() -> Outcome {
     fn pop(queue: &Mutex<VecDeque<i32>>) -> Option<i32> {
-        let first = queue.lock().unwrap().front().copied();
-        queue.lock().unwrap().pop_front().and(first)
+        let first = queue.lock().front().copied(); // two threads may see the same one
+        queue.lock().pop_front().and(first)
     }
 
     trueline::test(|| Mutex::new(VecDeque::new()))
         .model(VecDeque::new())
-        .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+        .operation("push", 0..100, |queue, x| queue.lock().push_back(x), |model, x| model.push_back(x))
         .operation("pop", (), |queue, ()| pop(queue), |model, ()| model.pop_front())
         .time(std::time::Duration::from_secs(30))
         .name("queue")

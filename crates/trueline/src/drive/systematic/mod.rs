@@ -176,6 +176,9 @@ pub struct Progress {
 /// Is told how far an exploration is.
 pub type Watch = Arc<dyn Fn(Progress) + Send + Sync>;
 
+/// Tells whether an exploration shall end.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// How a program is explored.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -200,6 +203,8 @@ pub struct Settings {
     pub collect: usize,
     /// Is told how far it is, now and then.
     pub watch: Option<Watch>,
+    /// Is asked before each execution whether to end.
+    pub stop: Option<Stop>,
 }
 
 impl Default for Settings {
@@ -215,14 +220,14 @@ impl Default for Settings {
             seed: 0,
             collect: 1,
             watch: None,
+            stop: None,
         }
     }
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, collect, watch: _ } =
-            self;
+        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, collect, .. } = self;
         f.debug_struct("Settings")
             .field("search", search)
             .field("choices", choices)
@@ -487,7 +492,8 @@ impl Shared {
     }
 
     fn is_enough(&self) -> bool {
-        let is_enough = self.settings.executions.is_some_and(|most| self.executions.load(Ordering::Relaxed) >= most);
+        let is_enough = self.settings.executions.is_some_and(|most| self.executions.load(Ordering::Relaxed) >= most)
+            || self.settings.stop.as_ref().is_some_and(|stop| stop());
         if is_enough {
             self.cut_off();
         }

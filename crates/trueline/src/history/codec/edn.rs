@@ -91,17 +91,34 @@ pub(super) struct Reader<'n, R> {
     /// What ends when the text ends: "file" or "line".
     extent: &'static str,
     fresh: bool,
+    /// The line of the first comment.
+    comment: Option<u32>,
 }
 
 impl<'n, R: BufRead> Reader<'n, R> {
     /// Reads a whole file.
     pub(super) fn new(input: R, names: &'n mut Names) -> Self {
-        Self { input, names, line: 1, token_line: 1, used: 0, text: Vec::new(), extent: "file", fresh: true }
+        Self {
+            input,
+            names,
+            line: 1,
+            token_line: 1,
+            used: 0,
+            text: Vec::new(),
+            extent: "file",
+            fresh: true,
+            comment: None,
+        }
     }
 
     /// Reads a single line of a file.
     pub(super) fn of_line(input: R, line: u32, names: &'n mut Names) -> Self {
         Self { line, token_line: line, extent: "line", fresh: false, ..Self::new(input, names) }
+    }
+
+    /// The line of the first comment, if there was one.
+    pub(super) fn first_comment(&self) -> Option<u32> {
+        self.comment
     }
 
     /// Says that a form begins that may be as long as forms may be.
@@ -561,6 +578,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     /// Passes over space, commas and comments; gives the byte behind them.
     fn skip_space(&mut self) -> Result<Option<u8>, CodecError> {
         let mut in_comment = false;
+        let mut comment = None;
         loop {
             let fresh = std::mem::replace(&mut self.fresh, false);
             let bytes = self.fill()?;
@@ -581,6 +599,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 } else if in_comment || is_space(byte) {
                 } else if byte == b';' {
                     in_comment = true;
+                    comment = comment.or(Some(lines));
                 } else {
                     found = Some(byte);
                     length = index;
@@ -588,6 +607,9 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 }
             }
             self.input.consume(length);
+            if let (None, Some(lines)) = (self.comment, comment.take()) {
+                self.comment = u32::try_from(lines).ok().map(|lines| self.line.saturating_add(lines));
+            }
             self.next_lines(lines)?;
             if found.is_some() {
                 return Ok(found);

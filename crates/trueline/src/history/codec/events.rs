@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::super::{Builder, HistoryError, ObjectId, RawHistory, Record, Value};
 use super::CodecError;
-use super::field::quoted;
+use super::field::{Parsed, quoted};
+use super::survey::{Remarks, Trap};
 
 /// Why a line was refused.
 #[derive(Debug)]
@@ -54,17 +55,63 @@ pub(super) enum End {
 
 /// The events read so far.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(super) struct Events<'r> {
     builder: Builder<Record, Value>,
     /// The object of each open operation, where objects are named.
     objects: HashMap<u32, ObjectId>,
+    /// What is remarkable, if somebody asks; then events that do not fit are left out.
+    remarks: Option<&'r mut Remarks>,
+    /// The processes whose last operation ended nobody knows how, and on which line.
+    unknown: HashMap<u32, u32>,
 }
 
-impl Events {
+impl<'r> Events<'r> {
+    pub(super) fn new(remarks: Option<&'r mut Remarks>) -> Self {
+        Self { remarks, ..Self::default() }
+    }
+
+    /// Something remarkable.
+    pub(super) fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
+        if let Some(remarks) = &mut self.remarks {
+            remarks.see(trap, line, what);
+        }
+    }
+
+    /// The time stamp of an event.
+    pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
+        if let Some(remarks) = &mut self.remarks {
+            remarks.time(line, process, time);
+        }
+    }
+
+    /// An event that does not fit is left out, if that is wanted.
+    fn forgive(&mut self, line: u32, fault: Fault) -> Result<(), Fault> {
+        if self.remarks.is_none() {
+            return Err(fault);
+        }
+        self.see(Trap::Unpaired, line, || match fault {
+            Fault::Message(message) => message,
+            Fault::History(error) => error.problem(),
+        });
+        Ok(())
+    }
+
     /// A call on this line.
     pub(super) fn call(&mut self, line: u32, process: u32, object: Option<&str>, record: Record) -> Result<(), Fault> {
         self.builder.line(line);
         let object = object.map(|name| self.builder.object(name));
+        if self.remarks.is_some() {
+            if let Some(earlier) = self.unknown.remove(&process) {
+                self.see(Trap::ProcessGoesOn, line, || {
+                    format!("process {process} calls, and nobody knows how its last operation ended (line {earlier})")
+                });
+            }
+            if self.builder.open(process).is_some() {
+                let again = self.builder.call_on(object.unwrap_or_default(), process, record.clone());
+                again.map(drop).or_else(|fault| self.forgive(line, fault.into()))?;
+                self.builder.info(process)?;
+            }
+        }
         self.builder.call_on(object.unwrap_or_default(), process, record)?;
         if let Some(object) = object {
             self.objects.insert(process, object);
@@ -89,29 +136,35 @@ impl Events {
         self.builder.line(line);
         if let (Some(f), Some(open)) = (f, self.builder.open(process)) {
             if *f != *open.f {
-                return Err(format!(
+                let message = format!(
                     "process {process} returns from `{}`, but its open call is `{}`; a process returns from what it called last",
                     quoted(f),
                     quoted(&open.f)
-                )
-                .into());
+                );
+                return self.forgive(line, message.into());
             }
         }
         let object = object.map(|name| self.builder.object(name));
         if object.is_some() && self.objects.get(&process).is_some_and(|&called| Some(called) != object) {
-            return Err(format!(
-                "process {process} returns from another `object` than it called; name the same on both lines"
-            )
-            .into());
+            let message =
+                format!("process {process} returns from another `object` than it called; name the same on both lines");
+            return self.forgive(line, message.into());
         }
-        match end {
-            End::Ok(result) => {
-                self.builder.ret(process, result?)?;
+        let ended = match end {
+            End::Ok(result) => self.builder.ret(process, result?).map(drop),
+            End::Fail => {
+                self.see(Trap::Failed, line, || format!("an operation of process {process} failed"));
+                self.builder.fail(process)
             }
-            End::Fail => self.builder.fail(process)?,
-            End::Info => self.builder.info(process)?,
-        }
-        Ok(())
+            End::Info => {
+                self.see(Trap::Info, line, || format!("process {process} does not know how its operation ended"));
+                if self.remarks.is_some() {
+                    self.unknown.insert(process, line);
+                }
+                self.builder.info(process)
+            }
+        };
+        ended.or_else(|fault| self.forgive(line, fault.into()))
     }
 
     pub(super) fn finish(self) -> RawHistory {

@@ -19,14 +19,16 @@
 //! the order of keys. Numbers that are no 64-bit integers are an error where they are an argument or a result.
 
 use std::collections::HashSet;
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use super::super::{RawHistory, Record, Value};
+use super::super::{ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::edn::{Item, Reader, Shape, mismatch};
 use super::events::{End, Events, Fault, not_empty};
 use super::field::{Kind, Names, Parsed, quoted, read_key, read_kind, read_process, read_value, shorten, wrong};
+use super::survey::{Remarks, Trap};
+use super::writing::{Edn, Keyword, Line, Target, for_each_event, said_again, write as write_as};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "Jepsen's EDN";
@@ -51,9 +53,14 @@ const WHAT: &str = "Jepsen's EDN";
 /// If the text is no EDN, or is not what the [module](self) says, or the events together are no history, or there is
 /// no operation.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_with(input, None)
+}
+
+/// The same, and what is remarkable on the way.
+pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut reader = Reader::new(input, &mut names);
-    let mut events = Events::default();
+    let mut events = Events::new(remarks);
     // The vector or list around the events, and where it begins.
     let mut around: Option<(Shape, u32)> = None;
     let mut bare = false;
@@ -86,13 +93,71 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
             }
             Item::Open(shape @ (Shape::List | Shape::Vector)) if around.is_none() && !bare => {
                 around = Some((shape, line));
+                events.see(Trap::Container, line, || format!("a {} around the events", shape.name()));
             }
             Item::Open(shape) => return Err(no_event(line, &format!("a {}", shape.name()))),
             Item::Value(Ok(value)) => return Err(no_event(line, &shorten(value.to_string()))),
             Item::Value(Err(_)) => return Err(no_event(line, "a number")),
         }
     }
+    if let Some(line) = reader.first_comment() {
+        events.see(Trap::Comment, line, || "a comment".to_owned());
+    }
     not_empty(events.finish(), WHAT)
+}
+
+/// Writes a history as a vector of maps, one on each line.
+///
+/// ```
+/// use trueline::history::codec::{jepsen_edn, jsonl};
+///
+/// let history = jsonl::read(&br#"{"process":0,"f":"read","result":5,"call":0,"return":9}"#[..])?;
+/// let mut written = Vec::new();
+/// jepsen_edn::write(&history, &mut written)?;
+/// assert_eq!(String::from_utf8(written)?, "\
+/// [{:process 0, :type :invoke, :f :read, :value nil}
+///  {:process 0, :type :ok, :f :read, :value 5}]
+/// ");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`write`](super::write()).
+pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
+    write_as(history, Target::Jepsen, output)
+}
+
+pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    let mut before = "[";
+    for_each_event(history, |operation, line| {
+        output.write_all(before.as_bytes())?;
+        before = "\n ";
+        write_map(&mut output, operation.process, &operation.op, line)
+    })?;
+    output.write_all(b"]\n")?;
+    output.flush()
+}
+
+/// Writes the map of an event.
+pub(super) fn write_map(
+    output: &mut impl Write,
+    process: ProcessId,
+    record: &Record,
+    line: Line<'_>,
+) -> io::Result<()> {
+    let (kind, value) = match line {
+        Line::Call => ("invoke", Some(&record.value)),
+        Line::Return(result) => ("ok", Some(said_again(record, result))),
+        Line::Info => ("info", None),
+    };
+    write!(output, "{{:process {process}, :type :{kind}, :f {}", Keyword(&record.f))?;
+    if let Some(key) = &record.key {
+        write!(output, ", :key {}", Edn(key))?;
+    }
+    if let Some(value) = value {
+        write!(output, ", :value {}", Edn(value))?;
+    }
+    output.write_all(b"}")
 }
 
 fn no_event(line: u32, found: &str) -> CodecError {
@@ -110,6 +175,9 @@ pub(super) struct Fields {
     pub(super) f: Option<Parsed>,
     pub(super) key: Option<Parsed>,
     pub(super) value: Option<Parsed>,
+    pub(super) time: Option<Parsed>,
+    /// The first of the fields that are not read.
+    pub(super) other: Option<Arc<str>>,
 }
 
 impl Fields {
@@ -120,6 +188,7 @@ impl Fields {
             "f" => &mut self.f,
             "key" => &mut self.key,
             "value" => &mut self.value,
+            "time" => &mut self.time,
             _ => return None,
         })
     }
@@ -153,6 +222,9 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
             Item::Open(_) | Item::End => return Err(reader.cut_off("map", opened)),
         };
         let known = fields.slot(&name).map(|slot| slot.replace(value).is_some());
+        if known.is_none() && fields.other.is_none() {
+            fields.other = Some(Arc::clone(&name));
+        }
         if known.unwrap_or_else(|| !others.insert(Arc::clone(&name))) {
             let name = quoted(&name);
             return Err(CodecError::at(line, format!("`:{name}` is there twice; keep one of them")));
@@ -170,19 +242,26 @@ pub(super) enum Failed {
 }
 
 /// Whether this is the name of a compare-and-set, whose failure says something of the state.
-fn is_cas(name: &str) -> bool {
+pub(super) fn is_cas(name: &str) -> bool {
     matches!(name, "cas" | "compare-and-set" | "compare-and-swap")
 }
 
 /// Adds an event of Jepsen's.
-pub(super) fn add(events: &mut Events, line: u32, fields: Fields, failed: Failed) -> Result<(), Fault> {
-    let Fields { process, kind, f, key, value } = fields;
+pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Failed) -> Result<(), Fault> {
+    let Fields { process, kind, f, key, value, time, other } = fields;
+    if let Some(other) = other {
+        events.see(Trap::OtherField, line, || format!("`:{}`", quoted(&other)));
+    }
     let process = match process {
         None => return Err("`:process` is missing; say who called, such as :process 0".into()),
         // Jepsen logs what its nemesis does among the operations; it is none of them.
-        Some(Ok(Value::Text(_))) => return Ok(()),
+        Some(Ok(Value::Text(name))) => {
+            events.see(Trap::Nemesis, line, || format!("the process is `{}`", quoted(&name)));
+            return Ok(());
+        }
         Some(process) => read_process(":process", &process)?,
     };
+    events.time(line, process, time.as_ref());
     let kind = match kind {
         None => return Err("`:type` is missing; give :invoke, :ok, :fail or :info".into()),
         Some(kind) => read_kind(&kind)?,

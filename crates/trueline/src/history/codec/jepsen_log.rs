@@ -17,21 +17,23 @@
 //! was another one. One that says something else (`:timed-out`) did not happen. A read of `nil` is a read of null:
 //! what that means is for the specification to say.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 
 use super::super::{RawHistory, Value};
 use super::CodecError;
 use super::edn::{Item, Reader};
 use super::events::{Events, not_empty};
 use super::field::{Names, Parsed, shorten};
-use super::jepsen_edn::{Failed, Fields, add};
+use super::jepsen_edn::{Failed, Fields, add, is_cas};
 use super::lines::Lines;
+use super::survey::Remarks;
+use super::writing::{Edn, Keyword, Line, Target, for_each_event, said_again, write as write_as};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "Jepsen's log lines";
 
 /// The logger whose lines tell of operations.
-const LOGGER: &str = "jepsen.util";
+pub(super) const LOGGER: &str = "jepsen.util";
 
 /// Reads a history from the lines of a log, or from `history.txt`.
 ///
@@ -52,10 +54,15 @@ const LOGGER: &str = "jepsen.util";
 /// # Errors
 /// If a line is not what the [module](self) says, or the events together are no history, or there is no operation.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_with(input, None)
+}
+
+/// The same, and what is remarkable on the way.
+pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, WHAT);
     let mut buffer = Vec::new();
-    let mut events = Events::default();
+    let mut events = Events::new(remarks);
     // The first event decides: whether it has a logger before it.
     let mut logged: Option<bool> = None;
     let mut passed_over: Option<u32> = None;
@@ -86,6 +93,32 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
         add(&mut events, number, fields, Failed::CasReturnedFalse).map_err(|fault| fault.at(number))?;
     }
     not_empty(events.finish(), WHAT)
+}
+
+/// Writes a history as `history.txt`: process, type, function and value on each line.
+///
+/// A compare-and-set that returned false is one that failed.
+///
+/// # Errors
+/// As [`write`](super::write()): operations with keys or objects cannot be written.
+pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
+    write_as(history, Target::JepsenLog, output)
+}
+
+pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    for_each_event(history, |operation, line| {
+        let (process, record) = (operation.process, &operation.op);
+        let (kind, value) = match line {
+            Line::Call => ("invoke", &record.value),
+            Line::Return(Value::Bool(false)) if is_cas(&record.f) && matches!(record.value, Value::List(_)) => {
+                ("fail", &record.value)
+            }
+            Line::Return(result) => ("ok", said_again(record, result)),
+            Line::Info => ("info", &record.value),
+        };
+        writeln!(output, "{process}\t:{kind}\t{}\t{}", Keyword(&record.f), Edn(value))
+    })?;
+    output.flush()
 }
 
 const NO_EVENT: &str = "this is no event; write process, type, function and value, such as `0 :invoke :read nil`, with tabs between them, or remove the line";
@@ -130,7 +163,7 @@ fn read_fields(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Fields, Co
     } else {
         Some(word(reader, number)?)
     };
-    Ok(Fields { process: Some(process), kind: Some(kind), f: Some(f), key: None, value })
+    Ok(Fields { process: Some(process), kind: Some(kind), f: Some(f), key: None, value, time: None, other: None })
 }
 
 fn word(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Parsed, CodecError> {

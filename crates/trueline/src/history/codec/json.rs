@@ -156,6 +156,11 @@ impl Object {
         Ok(found.map(|index| self.0.remove(index)))
     }
 
+    /// The field with exactly this name.
+    pub(super) fn get(&self, name: &str) -> Option<&Node> {
+        self.0.iter().find(|(other, _)| **other == *name).map(|(_, node)| node)
+    }
+
     /// Puts back a field that was taken out.
     pub(super) fn put(&mut self, name: Arc<str>, node: Node) {
         self.0.push((name, node));

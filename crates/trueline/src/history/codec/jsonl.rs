@@ -32,11 +32,12 @@ use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, R
 use super::CodecError;
 use super::events::{End, Events, Fault, not_empty};
 use super::field::{
-    Kind, Names, Parsed, Unfit, read_kind, read_name, read_object, read_process, read_record, read_time, read_value,
-    wrong,
+    Kind, Names, Parsed, Unfit, quoted, read_kind, read_name, read_object, read_process, read_record, read_time,
+    read_value, wrong,
 };
 use super::json::{LIST, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
+use super::survey::{Remarks, Trap};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "JSON lines";
@@ -59,13 +60,17 @@ const WHAT: &str = "JSON lines";
 /// # Errors
 /// If a line is not what the [module](self) says, or the lines together are no history, or there is no operation.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
-    read_skewed(input, 0)
+    read_with(input, 0, None)
 }
 
-/// The same of clocks that may differ by `skew`: see [`widen`].
-pub(super) fn read_skewed(input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
+/// The same of clocks that may differ by `skew` (see [`widen`]), and what is remarkable on the way.
+pub(super) fn read_with(
+    input: impl BufRead,
+    skew: i64,
+    remarks: Option<&mut Remarks>,
+) -> Result<RawHistory, CodecError> {
     let mut lines = Lines::new(input, WHAT);
-    let mut file = File::default();
+    let mut file = File::new(remarks);
     let mut buffer = Vec::new();
     while let Some((number, line)) = lines.next(&mut buffer)? {
         match parse(line, &mut file.names) {
@@ -73,7 +78,7 @@ pub(super) fn read_skewed(input: impl BufRead, skew: i64) -> Result<RawHistory, 
             Err(error) => return Err(CodecError::at(number, syntax_message(&error, line, lines.at_end()))),
         }
     }
-    file.finish(skew)
+    file.finish(skew, WHAT)
 }
 
 /// Writes the events of a history, a line each.
@@ -154,7 +159,7 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
 ///
 /// Where a process calls before its last operation has returned, the two touch in time (see
 /// [`from_intervals`](super::super::from_intervals)): from that call to that return there is only one time.
-fn times(history: &RawHistory) -> Vec<usize> {
+pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();
     // How many of such stretches begin, less those that end, at each event.
     let mut stretches = vec![0i32; history.events().len() + 1];
@@ -183,7 +188,7 @@ fn times(history: &RawHistory) -> Vec<usize> {
 }
 
 /// A JSON string.
-struct Text<'a>(&'a Arc<str>);
+pub(super) struct Text<'a>(pub(super) &'a Arc<str>);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -192,7 +197,7 @@ impl fmt::Display for Text<'_> {
 }
 
 /// The field `key`, if there is one.
-struct Key<'a>(Option<&'a Value>);
+pub(super) struct Key<'a>(pub(super) Option<&'a Value>);
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,7 +216,7 @@ impl fmt::Display for Object<'_> {
 
 /// The fields of a line.
 #[derive(Default)]
-struct Fields {
+pub(super) struct Fields {
     process: Option<Parsed>,
     kind: Option<Parsed>,
     f: Option<Parsed>,
@@ -223,10 +228,12 @@ struct Fields {
     ret: Option<Parsed>,
     id: Option<Parsed>,
     time: Option<Parsed>,
+    /// The first of the fields that are not read.
+    other: Option<Box<str>>,
 }
 
 impl Fields {
-    fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
+    pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
         Some(match name {
             "process" => &mut self.process,
             "type" => &mut self.kind,
@@ -281,6 +288,9 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
                     *slot = Some(map.next_value_seed(ValueSeed::new(self.0))?);
                 }
                 None => {
+                    if fields.other.is_none() {
+                        fields.other = Some(other.clone());
+                    }
                     if let Some(name) = others.replace(other) {
                         return Err(twice(&name));
                     }
@@ -333,18 +343,20 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
 
 /// The lines read so far.
 #[derive(Default)]
-struct File {
+pub(super) struct File<'r> {
     names: Names,
-    content: Content,
+    content: Content<'r>,
+    /// What is remarkable, if somebody asks; events have it, once there are some.
+    remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object: the first line decides.
     named: Option<bool>,
 }
 
 #[derive(Default)]
-enum Content {
+enum Content<'r> {
     #[default]
     Nothing,
-    Events(Events),
+    Events(Events<'r>),
     Operations(Operations),
 }
 
@@ -357,8 +369,21 @@ struct Operations {
     ids: HashMap<i64, u32>,
 }
 
-impl File {
-    fn add(&mut self, number: u32, mut fields: Fields) -> Result<(), Fault> {
+impl<'r> File<'r> {
+    pub(super) fn new(remarks: Option<&'r mut Remarks>) -> Self {
+        Self { remarks, ..Self::default() }
+    }
+
+    /// Something remarkable.
+    fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
+        match (&mut self.content, &mut self.remarks) {
+            (Content::Events(events), _) => events.see(trap, line, what),
+            (_, Some(remarks)) => remarks.see(trap, line, what),
+            _ => {}
+        }
+    }
+
+    pub(super) fn add(&mut self, number: u32, mut fields: Fields) -> Result<(), Fault> {
         let is_event = match (&fields.kind, &fields.call) {
             (Some(_), None) => true,
             (None, Some(_)) => false,
@@ -381,7 +406,10 @@ impl File {
         let process = match (process, kind) {
             (Ok(process), _) => process,
             // Jepsen logs what its nemesis does among the operations; it is none of them.
-            (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => return Ok(()),
+            (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => {
+                self.see(Trap::Nemesis, number, || "the process has a name".to_owned());
+                return Ok(());
+            }
             (Err(message), _) => return Err(message.into()),
         };
         let object = read_object(fields.object.as_ref())?;
@@ -400,8 +428,17 @@ impl File {
         }
         let object = object.as_deref();
         if matches!(self.content, Content::Nothing) {
-            self.content =
-                if is_event { Content::Events(Events::default()) } else { Content::Operations(Operations::default()) };
+            self.content = if is_event {
+                Content::Events(Events::new(self.remarks.take()))
+            } else {
+                Content::Operations(Operations::default())
+            };
+        }
+        if let Some(other) = fields.other.take() {
+            self.see(Trap::OtherField, number, || format!("`{}`", quoted(&other)));
+        }
+        if let Content::Events(events) = &mut self.content {
+            events.time(number, process, fields.time.as_ref());
         }
         match (&mut self.content, kind) {
             (Content::Events(events), Some(kind)) => add_event(events, number, kind, process, object, fields),
@@ -411,7 +448,7 @@ impl File {
         }
     }
 
-    fn finish(self, skew: i64) -> Result<RawHistory, CodecError> {
+    pub(super) fn finish(self, skew: i64, what: &str) -> Result<RawHistory, CodecError> {
         // The strings that came again and again are in the history now; the table is not needed for what follows.
         drop(self.names);
         let history = match self.content {
@@ -420,6 +457,9 @@ impl File {
             Content::Events(events) => events.finish(),
             Content::Operations(operations) => {
                 let (mut intervals, objects) = (operations.intervals, operations.objects);
+                if let Some(remarks) = self.remarks {
+                    remarks.intervals(&mut intervals);
+                }
                 if skew > 0 {
                     // What is wrong with it is wrong by its own clocks.
                     from_named_intervals(intervals.clone(), objects.clone())?;
@@ -428,13 +468,13 @@ impl File {
                 from_named_intervals(intervals, objects)?
             }
         };
-        not_empty(history, WHAT)
+        not_empty(history, what)
     }
 }
 
 /// Adds a line of events.
 fn add_event(
-    events: &mut Events,
+    events: &mut Events<'_>,
     number: u32,
     kind: Kind,
     process: u32,

@@ -1,8 +1,9 @@
 //! Histories as files.
 //!
 //! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification reads those.
-//! [`read`] finds out which codec, or is told. Every fault of a file is a [`CodecError`] that names the line and says
-//! what to do: no input may panic, overflow the stack, or take memory that its size does not justify.
+//! [`read`] finds out which codec, or is told; [`write()`] writes any of the formats. Every fault of a file is a
+//! [`CodecError`] that names the line and says what to do: no input may panic, overflow the stack, or take memory that its
+//! size does not justify.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|
@@ -22,9 +23,12 @@ pub mod jepsen_log;
 mod json;
 pub mod jsonl;
 mod lines;
+pub mod mapping;
 pub mod porcupine;
 pub mod start_finish;
+mod survey;
 mod tuples;
+mod writing;
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
@@ -32,7 +36,10 @@ use std::sync::Arc;
 use super::{HistoryError, RawHistory};
 
 pub use detect::detect;
+pub use mapping::Mapping;
+pub use survey::{Seen, Survey, Trap, survey};
 pub use tuples::Tuples;
+pub use writing::{Target, write};
 
 /// The longest line that is read, in bytes.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -98,8 +105,8 @@ pub fn read_skewed(mut input: impl BufRead, format: Format, skew: i64) -> Result
 
 fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     match format {
-        Format::Jsonl | Format::Auto => jsonl::read_skewed(input, skew),
-        Format::PorcupineJson => porcupine::read_json_skewed(input, skew),
+        Format::Jsonl | Format::Auto => jsonl::read_with(input, skew, None),
+        Format::PorcupineJson => porcupine::read_json_with(input, skew, None),
         _ if skew > 0 => Err(CodecError::no_times()),
         Format::Jepsen => jepsen_edn::read(input),
         Format::JepsenLog => jepsen_log::read(input),
@@ -108,7 +115,7 @@ fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory,
     }
 }
 
-/// What is wrong with a file, and on which line.
+/// What is wrong with a file, and on which line; or why a history cannot be written.
 ///
 /// ```
 /// use trueline::history::codec::jsonl;
@@ -143,6 +150,10 @@ impl CodecError {
     fn io(line: u32, error: io::Error) -> Self {
         let line = (line > 0).then_some(line as usize);
         Self { line, message: format!("cannot read: {error}"), source: Some(Arc::new(error)) }
+    }
+
+    fn unwritten(error: io::Error) -> Self {
+        Self { line: None, message: format!("cannot write: {error}"), source: Some(Arc::new(error)) }
     }
 
     /// The line that is wrong, counted from 1; `None` if the fault belongs to no line.

@@ -29,17 +29,20 @@
 //! The result is in `Output`: a value, or an object with the result in `value` (or `result`, `ret`), where `ok` is the
 //! result of a compare-and-set, `exists` false makes it null, and `unknown` true says that it never returned.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use super::super::{Interval, ObjectId, ProcessId, RawHistory, Record, Value, from_intervals, widen};
+use super::super::{Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value, from_intervals, widen};
 use super::CodecError;
 use super::edn::{Item, Reader, Shape};
 use super::events::{Events, not_empty};
 use super::field::{Names, Parsed, quoted, read_key, read_process, read_time, read_value, shorten, wrong};
 use super::jepsen_edn::{self, Failed, Fields, add};
 use super::json::{self, Node, Object, syntax_message};
+use super::jsonl::{Key, Text, times};
 use super::lines::Lines;
+use super::survey::{Remarks, Trap};
+use super::writing::{Target, for_each_event, write as write_as};
 
 /// What the files should hold, for messages.
 const KV: &str = "Porcupine's key-value events";
@@ -61,12 +64,18 @@ const JSON: &str = "Porcupine's operations as JSON lines";
 /// # Errors
 /// If a line is not what the [module](self) says, or the events together are no history, or there is no operation.
 pub fn read_kv(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_kv_with(input, None)
+}
+
+/// The same, and what is remarkable on the way.
+pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, KV);
     let mut buffer = Vec::new();
-    let mut events = Events::default();
+    let mut events = Events::new(remarks);
     while let Some((number, line)) = lines.next(&mut buffer)? {
         if line.starts_with(';') {
+            events.see(Trap::Comment, number, || "a comment".to_owned());
             continue;
         }
         let fields = read_map(line, number, &mut names)?;
@@ -81,8 +90,55 @@ pub fn read_kv(input: impl BufRead) -> Result<RawHistory, CodecError> {
     not_empty(events.finish(), KV)
 }
 
+/// Writes a key-value history: an EDN map on each line.
+///
+/// # Errors
+/// As [`write`](super::write()): operations without a key cannot be written, nor objects.
+pub fn write_kv(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
+    write_as(history, Target::PorcupineKv, output)
+}
+
+pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    for_each_event(history, |operation, line| {
+        jepsen_edn::write_map(&mut output, operation.process, &operation.op, line)?;
+        output.write_all(b"\n")
+    })?;
+    output.flush()
+}
+
+/// Writes Porcupine's operations as JSON lines; positions in the order of events serve as times, as in
+/// [`jsonl::write_operations`](super::jsonl::write_operations).
+///
+/// # Errors
+/// As [`write`](super::write()): objects cannot be written.
+pub fn write_json(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
+    write_as(history, Target::PorcupineJson, output)
+}
+
+pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    let times = times(history);
+    for operation in history.operations() {
+        let Record { f, key, value } = &operation.op;
+        let (process, f, key) = (operation.process, Text(f), Key(key.as_ref()));
+        let call = times[operation.call_position() as usize];
+        write!(output, r#"{{"ClientId":{process},"Input":{{"op":{f}{key}"#)?;
+        if !value.is_null() {
+            write!(output, r#","value":{value}"#)?;
+        }
+        write!(output, r#"}},"Call":{call}"#)?;
+        match (&operation.outcome, operation.return_position()) {
+            (Outcome::Returned(result), Some(ret)) => {
+                let ret = times[ret as usize];
+                writeln!(output, r#","Output":{{"value":{result}}},"Return":{ret}}}"#)?;
+            }
+            _ => writeln!(output, r#","Return":null}}"#)?,
+        }
+    }
+    output.flush()
+}
+
 /// A return names the key of its call.
-fn same_key(events: &Events, fields: &Fields) -> Result<(), String> {
+fn same_key(events: &Events<'_>, fields: &Fields) -> Result<(), String> {
     let (Some(Ok(Value::Int(process))), Some(Ok(key))) = (&fields.process, &fields.key) else { return Ok(()) };
     let open = u32::try_from(*process).ok().and_then(|process| events.open(process));
     match open.and_then(|open| open.key.as_ref()) {
@@ -135,11 +191,15 @@ pub(super) fn is_kv_event(line: &str) -> bool {
 /// # Errors
 /// If a line is not what the [module](self) says, or the operations together are no history, or there is none.
 pub fn read_json(input: impl BufRead) -> Result<RawHistory, CodecError> {
-    read_json_skewed(input, 0)
+    read_json_with(input, 0, None)
 }
 
-/// The same of clocks that may differ by `skew`: see [`widen`].
-pub(super) fn read_json_skewed(input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
+/// The same of clocks that may differ by `skew` (see [`widen`]), and what is remarkable on the way.
+pub(super) fn read_json_with(
+    input: impl BufRead,
+    skew: i64,
+    remarks: Option<&mut Remarks>,
+) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, JSON);
     let mut buffer = Vec::new();
@@ -153,6 +213,9 @@ pub(super) fn read_json_skewed(input: impl BufRead, skew: i64) -> Result<RawHist
         let interval =
             read_operation(object, number, next, &mut clients).map_err(|message| CodecError::at(number, message))?;
         intervals.push(interval);
+    }
+    if let Some(remarks) = remarks {
+        remarks.intervals(&mut intervals);
     }
     if skew > 0 {
         // What is wrong with it is wrong by its own clocks.

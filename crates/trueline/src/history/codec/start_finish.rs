@@ -18,15 +18,18 @@
 //! Names of fields are compared without case, `_` and `-`; other fields (`time`) are ignored.
 
 use std::collections::HashMap;
-use std::io::BufRead;
+use std::io::{self, BufRead, Write};
 
 use super::super::{RawHistory, Record, Value};
 use super::CodecError;
 use super::events::{End, Events, Fault, not_empty};
 use super::field::{Kind, Names, Parsed, read_process, wrong};
 use super::json::{self, Node, Object, syntax_message};
+use super::jsonl::{Key, Text};
 use super::lines::Lines;
 use super::porcupine::{read_call, read_input, read_output};
+use super::survey::Remarks;
+use super::writing::{Line, Target, for_each_event, write as write_as};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "start and finish events as JSON lines";
@@ -55,16 +58,44 @@ const OP: &[&str] = &["op", "f", "operation", "method", "function"];
 /// # Errors
 /// If a line is not what the [module](self) says, or the events together are no history, or there is no operation.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
+    read_with(input, None)
+}
+
+/// The same, and what is remarkable on the way.
+pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, WHAT);
     let mut buffer = Vec::new();
-    let mut pairs = Pairs::default();
+    let mut pairs = Pairs { events: Events::new(remarks), ..Pairs::default() };
     while let Some((number, line)) = lines.next(&mut buffer)? {
         let object = json::object(line, &mut names)
             .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
         pairs.add(number, object).map_err(|fault| fault.at(number))?;
     }
     not_empty(pairs.events.finish(), WHAT)
+}
+
+/// Writes a history as start and finish events.
+///
+/// # Errors
+/// As [`write`](super::write()): objects cannot be written.
+pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
+    write_as(history, Target::Events, output)
+}
+
+pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
+    for_each_event(history, |operation, line| {
+        let Record { f, key, value } = &operation.op;
+        let (client, f, key) = (operation.process, Text(f), Key(key.as_ref()));
+        match line {
+            Line::Call => writeln!(output, r#"{{"client":{client},"event":"start","op":{f}{key},"value":{value}}}"#),
+            Line::Return(result) => {
+                writeln!(output, r#"{{"client":{client},"event":"finish","op":{f},"result":{result}}}"#)
+            }
+            Line::Info => writeln!(output, r#"{{"client":{client},"event":"info","op":{f}}}"#),
+        }
+    })?;
+    output.flush()
 }
 
 /// Whether a line is an event of this kind rather than one of our own format.
@@ -102,8 +133,8 @@ fn read_event(field: &str, event: &Parsed) -> Result<Kind, String> {
 
 /// The events read so far.
 #[derive(Default)]
-struct Pairs {
-    events: Events,
+struct Pairs<'r> {
+    events: Events<'r>,
     /// The process of each operation that has an id and is open.
     by_id: HashMap<i64, u32>,
     /// The id of each operation that has one and is open, by process.
@@ -114,7 +145,7 @@ struct Pairs {
     next: u32,
 }
 
-impl Pairs {
+impl Pairs<'_> {
     fn add(&mut self, line: u32, mut object: Object) -> Result<(), Fault> {
         let (name, event) = match object.take(EVENT)? {
             Some(found) => found,
@@ -122,6 +153,9 @@ impl Pairs {
         };
         let kind = read_event(&name, &event.into_value())?;
         let process = self.process(kind, &mut object)?;
+        if let Ok(Some((_, time))) = object.take(&["time", "timestamp", "ts"]) {
+            self.events.time(line, process, Some(&time.into_value()));
+        }
         if kind == Kind::Invoke {
             let record = read_start(object)?;
             return self.events.call(line, process, None, record);

@@ -187,6 +187,21 @@ impl Family for MultiRegisterFamily {
     fn show_ret(ret: &MultiRegisterRet<Value>) -> String {
         if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0.clone()).to_string() }
     }
+
+    fn write_ret(&self, record: &Record, ret: &MultiRegisterRet<Value>) -> Value {
+        let mut read = ret.0.iter();
+        let Value::List(accesses) = &record.value else { return Value::Null };
+        let filled = accesses.iter().map(|access| match access {
+            Value::List(parts) => match parts.as_ref() {
+                [f, key, Value::Null] => {
+                    [f.clone(), key.clone(), read.next().cloned().unwrap_or_default()].into_iter().collect()
+                }
+                _ => access.clone(),
+            },
+            _ => access.clone(),
+        });
+        filled.collect()
+    }
 }
 
 #[derive(Debug)]

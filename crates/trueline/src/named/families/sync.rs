@@ -6,6 +6,7 @@ use crate::judge::interval::IntervalAlgorithm;
 use crate::judge::sync::SyncAlgorithm;
 use crate::judge::{Budget, Config, interval, sync};
 use crate::named::SyncFamily;
+use crate::named::sequential::{AnyObject, Together};
 use crate::spec::interval::{IntervalSpec, Signal, SignalOp};
 use crate::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
@@ -84,10 +85,18 @@ fn show_channel_ret(ret: &ChannelRet<Value>) -> String {
     }
 }
 
+fn together<'s, F, S>(family: &'s F, spec: &'s S) -> Option<Box<dyn AnyObject + 's>>
+where
+    S: SyncSpec,
+    F: SyncFamily<Op = S::Op, Ret = S::Ret>,
+{
+    Some(Box::new(Together::new(family, spec)))
+}
+
 /// The families: for each its specification, and how operations and results are read and shown; before all of them, what
 /// specifies and judges them.
 macro_rules! families {
-    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
             #[derive(Debug)]
             pub(super) struct $family(pub(super) $spec);
@@ -156,13 +165,17 @@ macro_rules! families {
                     let show: fn(&Self::Ret) -> String = $show_ret;
                     show(ret)
                 }
+
+                fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
+                    $object(self, &self.0)
+                }
             }
         )+
     };
 }
 
 families! {
-    SyncSpec, sync, SyncAlgorithm::Auto, sync::states;
+    SyncSpec, sync, SyncAlgorithm::Auto, sync::states, together;
     ChannelFamily: Channel<Value>,
         |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
     BroadcastFamily: Broadcast<Value>,
@@ -357,7 +370,7 @@ families! {
 
 families! {
     // The steps of a witness do not say who ends in them, so that states are not told.
-    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new();
+    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new(), |_, _| None;
     SignalFamily: Signal,
         |name, _, record| {
             without_key(record)?;

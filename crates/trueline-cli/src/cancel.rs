@@ -1,0 +1,36 @@
+//! Ctrl-C: long work answers with what it knows; everything else just ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trueline::judge::CancelToken;
+
+use crate::output;
+
+/// Whether work is under way that looks at the token.
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// A token that Ctrl-C cancels while [`while_busy`] runs. At any other time, or the second time, Ctrl-C ends the program.
+pub(crate) fn on_interrupt() -> CancelToken {
+    let token = CancelToken::new();
+    let cancelled = token.clone();
+    let set = ctrlc::set_handler(move || {
+        if cancelled.is_cancelled() || !BUSY.load(Ordering::SeqCst) {
+            // As if it had not been decided: nothing is known.
+            std::process::exit(3);
+        }
+        cancelled.cancel();
+        output::note("interrupted: ending with what is known so far (again to end at once)");
+    });
+    if let Err(fault) = set {
+        output::note(format_args!("Ctrl-C ends this at once, without a result: {fault}"));
+    }
+    token
+}
+
+/// Runs work that looks at the token.
+pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
+    BUSY.store(true, Ordering::SeqCst);
+    let done = work();
+    BUSY.store(false, Ordering::SeqCst);
+    done
+}

@@ -1,0 +1,137 @@
+//! What continuous integration reads: JUnit's XML and GitHub's annotations.
+
+use std::fmt::Write as _;
+
+use trueline::view::Finding;
+
+use crate::cmd::check::Judged;
+
+/// A test suite in JUnit's XML, a case for each file. An undecided file is an error, as an unreadable one is: it is not known
+/// to be right.
+pub(crate) fn junit(spec: &str, judged: &[Judged]) -> String {
+    let count = |of: fn(&Judged) -> bool| judged.iter().filter(|judged| of(judged)).count();
+    let failures = count(|judged| matches!(outcome(judged), Outcome::Failure(_)));
+    let errors = count(|judged| matches!(outcome(judged), Outcome::Error(..)));
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    let _ = writeln!(
+        out,
+        "<testsuite name=\"trueline {}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\">",
+        xml(spec),
+        judged.len()
+    );
+    for judged in judged {
+        let (file, seconds) = match judged {
+            Judged::Unreadable { file, .. } => (file, 0.0),
+            Judged::Report(report, _) => (&report.file, report.stats.elapsed.as_secs_f64()),
+        };
+        let _ = write!(out, "<testcase classname=\"{}\" name=\"{}\" time=\"{seconds:.6}\"", xml(spec), xml(file));
+        let _ = match outcome(judged) {
+            Outcome::Pass => writeln!(out, "/>"),
+            Outcome::Failure(message) => {
+                writeln!(out, "><failure message=\"{}\"/></testcase>", xml(&message))
+            }
+            Outcome::Error(kind, message) => {
+                writeln!(out, "><error type=\"{kind}\" message=\"{}\"/></testcase>", xml(&message))
+            }
+        };
+    }
+    out.push_str("</testsuite>\n</testsuites>\n");
+    out
+}
+
+/// The annotation of a file, if there is something to say.
+pub(crate) fn annotation(judged: &Judged) -> Option<String> {
+    let (level, title, file, line, message) = match judged {
+        Judged::Unreadable { file, line, message } => ("error", "unreadable", file, *line, message.clone()),
+        Judged::Report(report, _) => {
+            let reason = report.reason().unwrap_or_default();
+            let (level, title, line) = match &report.finding {
+                Finding::Accepted => return None,
+                Finding::Rejected(rejection) => ("error", "not linearizable", last_line(&rejection.refused.place)),
+                Finding::Stuck(_) => ("error", "stuck", None),
+                Finding::Unknown(_) => ("warning", "undecided", None),
+            };
+            (level, title, &report.file, line, reason)
+        }
+    };
+    let mut out = format!("::{level} file={}", property(file));
+    if let Some(line) = line {
+        let _ = write!(out, ",line={line}");
+    }
+    let _ = write!(out, ",title={}::{}", property(title), data(&message));
+    Some(out)
+}
+
+/// The line of the return, of a place such as `lines 3-7`.
+fn last_line(place: &str) -> Option<usize> {
+    let numbers = place.strip_prefix("line")?.trim_start_matches('s').trim();
+    numbers.rsplit('-').find_map(|number| number.trim().parse().ok())
+}
+
+enum Outcome {
+    Pass,
+    Failure(String),
+    Error(&'static str, String),
+}
+
+fn outcome(judged: &Judged) -> Outcome {
+    match judged {
+        Judged::Unreadable { line, message, .. } => {
+            Outcome::Error("unreadable", line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}")))
+        }
+        Judged::Report(report, _) => {
+            let reason = report.reason().unwrap_or_default();
+            match report.finding {
+                Finding::Accepted => Outcome::Pass,
+                Finding::Rejected(_) | Finding::Stuck(_) => Outcome::Failure(reason),
+                Finding::Unknown(_) => Outcome::Error("undecided", reason),
+            }
+        }
+    }
+}
+
+/// Text within a quoted attribute. What XML cannot say at all is left out.
+fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\r' => out.push_str("&#13;"),
+            '\t' => out.push_str("&#9;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        assert_eq!(last_line("lines 3-7"), Some(7));
+        assert_eq!(last_line("line 3"), Some(3));
+        assert_eq!(last_line("lines 3-"), Some(3));
+        assert_eq!(last_line("event 3"), None);
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(xml("a<b>&\"\u{1}\n"), "a&lt;b&gt;&amp;&quot;\u{fffd}&#10;");
+        assert_eq!(property("a:b,c%\n"), "a%3Ab%2Cc%25%0A");
+    }
+}

@@ -1,0 +1,58 @@
+//! `trueline completions` and `trueline man`: what shells and `man` know of the command line.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::output::{self, Written};
+
+pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "trueline", &mut script);
+    print(&script)
+}
+
+pub(crate) fn man(args: &ManArgs) -> ExitCode {
+    let command = with_examples(Cli::command().disable_help_subcommand(true));
+    match &args.directory {
+        Some(directory) => match write_pages(command, directory) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(fault) => {
+                output::error(format_args!("{}: cannot write: {fault}; check the path", directory.display()));
+                ExitCode::from(2)
+            }
+        },
+        None => {
+            let mut page = Vec::new();
+            match Man::new(command).render(&mut page) {
+                Ok(()) => print(&page),
+                Err(fault) => {
+                    output::error(format_args!("cannot make the page: {fault}"));
+                    ExitCode::from(2)
+                }
+            }
+        }
+    }
+}
+
+/// The command with its examples behind its options, where pages have them.
+fn with_examples(command: clap::Command) -> clap::Command {
+    let behind: Vec<String> =
+        command.get_before_help().into_iter().chain(command.get_after_help()).map(ToString::to_string).collect();
+    command.after_help(behind.join("\n\n")).mut_subcommands(with_examples)
+}
+
+/// A page for the program, and one for each command.
+fn write_pages(command: clap::Command, directory: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(directory)?;
+    clap_mangen::generate_to(command, directory)
+}
+
+fn print(content: &[u8]) -> ExitCode {
+    let written = output::stdout(|out| out.write_all(content));
+    if written == Written::Failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,535 @@
+//! `trueline lint`: what may surprise in a history, and how hard it will be to judge.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde_json::json;
+use trueline::history::codec::{Format, Survey, Trap};
+use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value};
+use trueline::named::{self, NamedSpec, Options};
+
+use super::in_order;
+use crate::args::LintArgs;
+use crate::input::{Reading, Unreadable, find_inputs};
+use crate::output::{self, Written};
+
+pub(crate) fn run(args: &LintArgs) -> ExitCode {
+    let options = Options::new().nil_wildcard(args.nil_wildcard);
+    let spec = args.spec.as_deref().map(|name| named::spec(name, options)).transpose();
+    let prepared = spec.map_err(|fault| fault.to_string()).and_then(|spec| Ok((spec, Reading::new(&args.read, 0)?)));
+    let (spec, reading) = match prepared {
+        Ok(prepared) => prepared,
+        Err(fault) => {
+            output::error(fault);
+            return ExitCode::from(2);
+        }
+    };
+    let (mut unreadable, mut found) = (false, false);
+    let (inputs, _) = find_inputs(&args.inputs);
+    for input in inputs {
+        let file = input.name();
+        let written = match reading.survey(&input) {
+            Err(fault) => {
+                unreadable = true;
+                print_fault(&fault, &file, args.json)
+            }
+            Ok(survey) => {
+                let report = Report::new(file, &survey, spec.as_ref(), args);
+                found |= report.findings.iter().any(|finding| finding.severity != Severity::Note);
+                output::stdout(|out| match args.json {
+                    true => writeln!(out, "{}", report.json()),
+                    false => report.text(out),
+                })
+            }
+        };
+        match written {
+            Written::All => {}
+            Written::ReaderGone => break,
+            Written::Failed => return ExitCode::from(2),
+        }
+    }
+    ExitCode::from(if unreadable { 2 } else { u8::from(found) })
+}
+
+fn print_fault(fault: &Unreadable, file: &str, as_json: bool) -> Written {
+    output::error(fault.describe(file));
+    if !as_json {
+        return Written::All;
+    }
+    output::stdout(|out| writeln!(out, "{}", json!({"file": file, "error": fault.message, "line": fault.line})))
+}
+
+/// An operation as a file gives it.
+type Called = Operation<Record, Value>;
+
+/// How bad it is. Notes say how the file is read; they are no findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Severity {
+    /// `check` refuses the file.
+    Problem,
+    /// The verdict may not mean what one thinks.
+    Warning,
+    Note,
+}
+
+impl Severity {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Problem => "problem",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+struct Finding {
+    code: &'static str,
+    severity: Severity,
+    count: u64,
+    line: Option<usize>,
+    message: String,
+}
+
+struct Report {
+    file: String,
+    format: Format,
+    operations: usize,
+    findings: Vec<Finding>,
+    forecast: Forecast,
+}
+
+impl Report {
+    fn new(file: String, survey: &Survey, spec: Option<&NamedSpec>, args: &LintArgs) -> Self {
+        let history = &survey.history;
+        let mut findings: Vec<Finding> =
+            survey.traps.iter().map(|(trap, seen)| of_trap(*trap, seen.count, seen.line, &seen.what)).collect();
+        let faults = spec.map(|spec| spec.faults(history)).unwrap_or_default();
+        findings.extend(faults.first().map(|first| Finding {
+            code: "outside-the-model",
+            severity: Severity::Problem,
+            count: faults.len() as u64,
+            line: first.line(),
+            message: first.message().to_owned(),
+        }));
+        findings.extend(reads(history, spec, args.nil_wildcard));
+        findings.extend(tuples(history, spec));
+        findings.extend(never_returned(history));
+        if let Some(spec) = spec {
+            findings.extend(origins(survey, spec));
+        }
+        findings.sort_by_key(|finding| (finding.severity, finding.line));
+        let parts = spec.filter(|_| faults.is_empty()).and_then(|spec| spec.parts(history).ok());
+        let forecast = Forecast::new(history, parts.unwrap_or_else(|| parts_by_key(history)));
+        Self { file, format: survey.format, operations: history.len(), findings, forecast }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Forecast { worst, parts, .. } = &self.forecast;
+        let Self { file, operations, .. } = self;
+        writeln!(out, "\x1b[1m{file}\x1b[0m: {operations} operations, {}", format_name(self.format))?;
+        for Finding { code, severity, count, line, message } in &self.findings {
+            let colour = match severity {
+                Severity::Problem => "\x1b[1;31m",
+                Severity::Warning => "\x1b[1;33m",
+                Severity::Note => "\x1b[1m",
+            };
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            let often = if *count > 1 { format!(" ({count} times)") } else { String::new() };
+            writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{message}{often}", severity.name())?;
+        }
+        let of = if *parts == 1 { String::new() } else { format!(" of {parts} parts; the worst, {:?},", worst.name) };
+        let has = if of.is_empty() { "it has" } else { "has" };
+        let Part { operations, widest, at, pending, .. } = worst;
+        let at = at.map_or(String::new(), |line| format!(" (line {line})"));
+        writeln!(
+            out,
+            "  forecast: {}{}{has} {operations} operations, at most {widest} open at once{at}, {pending} never returning",
+            worst.hardness(),
+            if of.is_empty() { "; ".to_owned() } else { format!(";{of} ") },
+        )
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let findings = self.findings.iter().map(|finding| {
+            let Finding { code, severity, count, line, message } = finding;
+            json!({"code": code, "severity": severity.name(), "count": count, "line": line, "message": message})
+        });
+        let Forecast { parts, widest, pending, worst } = &self.forecast;
+        let hardness = worst.hardness();
+        json!({
+            "file": self.file,
+            "format": format_name(self.format),
+            "operations": self.operations,
+            "findings": findings.collect::<Vec<_>>(),
+            "forecast": {
+                "hardness": hardness,
+                "partitions": parts,
+                "widest_overlap": widest,
+                "pending": pending,
+                "worst": {
+                    "name": worst.name,
+                    "operations": worst.operations,
+                    "widest_overlap": worst.widest,
+                    "pending": worst.pending,
+                    "line": worst.at,
+                },
+            },
+        })
+    }
+}
+
+fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Jepsen => "jepsen",
+        Format::JepsenLog => "jepsen-log",
+        Format::PorcupineKv => "porcupine-kv",
+        Format::PorcupineJson => "porcupine-json",
+        Format::Events => "events",
+        _ => "jsonl",
+    }
+}
+
+fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
+    use Severity::{Note, Problem, Warning};
+    let (code, severity, message) = match trap {
+        Trap::Unpaired => ("unpaired", Problem, what.to_owned()),
+        Trap::ReturnBeforeCall => {
+            ("return-before-call", Problem, format!("{what}: its clock went back, or the two are swapped"))
+        }
+        Trap::Overlap => {
+            ("overlap-in-process", Problem, format!("{what}; give concurrent operations different processes"))
+        }
+        Trap::TimeBackward => (
+            "time-backward",
+            Warning,
+            format!(
+                "the time goes back: {what}; events are ordered by line, so check that lines are in the order of one clock"
+            ),
+        ),
+        Trap::TimeEqual => (
+            "time-equal",
+            Note,
+            format!(
+                "equal times: {what}; events are ordered by line, and a clock that shows both at once does not tell which was first"
+            ),
+        ),
+        Trap::Tie => (
+            "time-equal",
+            Warning,
+            format!("{what}: they overlap, as such a clock does not tell which was first; a finer clock may find more"),
+        ),
+        Trap::CoarseClock => (
+            "coarse-clock",
+            Note,
+            format!("{what}: the clock is coarser than its unit, and what happens between its ticks overlaps"),
+        ),
+        Trap::ProcessGoesOn => (
+            "process-goes-on",
+            Note,
+            format!("{what}; here that operation stays open, but other checkers want a new process"),
+        ),
+        Trap::Failed => ("failed", Note, format!("{what}: such operations did not happen, and are dropped")),
+        Trap::Info => ("info", Note, format!("{what}: such operations may take effect at any time, or never")),
+        Trap::Nemesis => ("nemesis", Note, format!("{what}, which is no number: such events are skipped")),
+        Trap::Container => ("container", Note, format!("there is {what}; it is read as if it were not there")),
+        Trap::Comment => ("comment", Note, format!("there is {what}; it is passed over")),
+        Trap::OtherField => ("other-fields", Note, format!("the field {what} is not read")),
+        _ => ("other", Note, what.to_owned()),
+    };
+    Finding { code, severity, count, line, message }
+}
+
+fn is_read(f: &str) -> bool {
+    matches!(f.trim_start_matches(':'), "read" | "r" | "get" | "load")
+}
+
+fn line_of(line: Option<u32>) -> Option<usize> {
+    line.map(|line| line as usize)
+}
+
+/// What reads returned: nothing, or what their calls could not know.
+fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<Finding> {
+    let is_register = spec.is_none_or(|spec| spec.info().name.contains("register"));
+    let is_null_read = |operation: &&Called| {
+        let Record { f, value, .. } = &operation.op;
+        let is_null = match &operation.outcome {
+            Outcome::Returned(Value::Null) => is_read(f) && (value.is_null() || pair_with_null(value)),
+            Outcome::Returned(result) => (is_read(f) && pair_with_null(result)) || has_null_read(f, result),
+            _ => false,
+        };
+        is_null && is_register
+    };
+    let nil: Vec<_> = history.operations().iter().filter(is_null_read).collect();
+    let filled: Vec<_> = history
+        .operations()
+        .iter()
+        .filter(|operation| {
+            let Record { f, value, .. } = &operation.op;
+            is_read(f)
+                && value.is_null()
+                && matches!(&operation.outcome, Outcome::Returned(result) if !result.is_null())
+        })
+        .collect();
+    let begins_null = spec.is_some_and(|spec| !spec.name().contains(':') || spec.name().ends_with(":null"));
+    let (severity, message) = match (wildcard, begins_null) {
+        (true, _) => (Severity::Note, "a read returned nil, which matches anything"),
+        (false, true) => (
+            Severity::Warning,
+            "a read returned nil, which is taken at its word: the register was empty; give --nil-wildcard if it means that the value is not known, as in Knossos",
+        ),
+        (false, false) => (
+            Severity::Warning,
+            "a read returned nil: in Knossos that means that the value is not known and matches anything (--nil-wildcard), here that the register was empty, which it is only if it begins so (no `:0` behind its name)",
+        ),
+    };
+    let nil_read = nil.first().map(|first| Finding {
+        code: "nil-read",
+        severity,
+        count: nil.len() as u64,
+        line: line_of(first.return_line()),
+        message: message.to_owned(),
+    });
+    let filled = filled.first().map(|first| Finding {
+        code: "read-value",
+        severity: Severity::Note,
+        count: filled.len() as u64,
+        line: line_of(first.call_line()),
+        message: "the call of a read says nil, which is no argument: its value is what its return says".to_owned(),
+    });
+    nil_read.into_iter().chain(filled).collect()
+}
+
+fn pair_with_null(value: &Value) -> bool {
+    matches!(value, Value::List(pair) if pair.len() == 2 && !pair[0].is_null() && pair[1].is_null())
+}
+
+/// Whether a transaction read nil.
+fn has_null_read(f: &str, result: &Value) -> bool {
+    let Value::List(accesses) = result else { return false };
+    let is_null_read = |access: &Value| matches!(access, Value::List(parts) if parts.len() == 3 && parts[2].is_null() && matches!(&parts[0], Value::Text(f) if is_read(f)));
+    matches!(f.trim_start_matches(':'), "txn" | "transaction") && accesses.iter().any(is_null_read)
+}
+
+/// Values that are all pairs `[key value]`, as Jepsen's independent tests have them.
+fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
+    let reads_pairs = spec.is_some_and(|spec| matches!(spec.info().name, "map" | "kv" | "array"));
+    let is_pair = |value: &Value| matches!(value, Value::List(pair) if pair.len() == 2);
+    let mut witnesses = history.operations().iter().filter(|operation| {
+        let Record { f, value, .. } = &operation.op;
+        // A compare-and-set has a pair anyway.
+        is_pair(value) && !matches!(f.trim_start_matches(':'), "cas" | "compare-and-set" | "compare-and-swap")
+    });
+    let first = witnesses.next()?;
+    let all = history.operations().iter().all(|operation| operation.op.key.is_none() && is_pair(&operation.op.value));
+    (all && !reads_pairs).then(|| Finding {
+        code: "tuples",
+        severity: Severity::Warning,
+        count: history.len() as u64,
+        line: line_of(first.call_line()),
+        message: format!(
+            "all values are pairs, such as {} of `{}`: if they are Jepsen's independent keys, give --tuples objects (or keys, for a map)",
+            first.op.value, first.op.f
+        ),
+    })
+}
+
+/// Operations that are open at the end without a word.
+fn never_returned(history: &RawHistory) -> Option<Finding> {
+    let open: Vec<_> = history.operations().iter().filter(|operation| operation.return_position().is_none()).collect();
+    open.first().map(|first| Finding {
+        code: "open",
+        severity: Severity::Note,
+        count: open.len() as u64,
+        line: line_of(first.call_line()),
+        message: format!(
+            "`{}` of process {} never returned: it may have taken effect at any time, with any result, or never",
+            first.op.f, first.process
+        ),
+    })
+}
+
+/// The operations of a specification that take out what others have put in, exactly as they put it in.
+fn takes_out(spec: &str, operation: &str) -> bool {
+    match in_order(spec) {
+        "register" | "cas-register" | "once-cell" => matches!(operation, "read" | "get"),
+        "queue" | "bounded-queue" => matches!(operation, "dequeue" | "peek"),
+        "stack" => matches!(operation, "pop" | "top"),
+        "deque" => operation.starts_with("pop-") || operation.starts_with("peek-"),
+        "priority-queue" => matches!(operation, "delete-min" | "peek-min"),
+        "bag" => operation == "remove-any",
+        "sync-channel" | "broadcast" => operation == "receive",
+        _ => false,
+    }
+}
+
+/// Values that came from nowhere, or before they were put in.
+fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
+    let history = &survey.history;
+    let info = spec.info();
+    let name_of = |record: &Record| info.operation(&record.f).map_or("", |operation| operation.name);
+    let initial = spec.name().split_once(':').map(|(_, initial)| initial.trim_matches('"'));
+    // By object and value: the first operation that puts it in, and whether it is the only one.
+    let mut put: HashMap<(ObjectId, &Value), (OpId, bool)> = HashMap::new();
+    for (id, operation) in (0..).map(OpId).zip(history.operations()) {
+        let Record { f: _, key: _, value } = &operation.op;
+        let value = match (name_of(&operation.op), value) {
+            ("cas", Value::List(pair)) if pair.len() == 2 => &pair[1],
+            (name, _) if takes_out(info.name, name) => continue,
+            (_, value) => value,
+        };
+        put.entry((operation.object, value)).and_modify(|(_, only)| *only = false).or_insert((id, true));
+    }
+    let mut nowhere = Vec::new();
+    let mut too_early: Vec<(&Called, &Called)> = Vec::new();
+    for operation in history.operations() {
+        let Outcome::Returned(result) = &operation.outcome else { continue };
+        if result.is_null() || !takes_out(info.name, name_of(&operation.op)) {
+            continue;
+        }
+        let is_initial = initial.is_some_and(|initial| match result {
+            Value::Text(text) => **text == *initial,
+            other => other.to_string() == initial,
+        });
+        match put.get(&(operation.object, result)) {
+            _ if is_initial => {}
+            None => nowhere.push(operation),
+            Some((id, true)) => {
+                let source = &history[*id];
+                if operation.return_position().is_some_and(|ret| ret < source.call_position()) {
+                    too_early.push((operation, source));
+                }
+            }
+            Some((_, false)) => {}
+        }
+    }
+    let nowhere_found = nowhere.first().map(|first| {
+        let result = first.outcome.result().unwrap_or(&Value::Null);
+        let other_kind = put.keys().find(|(_, value)| *value != result && plain(value) == plain(result));
+        let hint = match other_kind {
+            Some((_, value)) => format!("it was put in as {}: log both in the same way", value),
+            None => "the file may begin too late, or log it in another way".to_owned(),
+        };
+        Finding {
+            code: "from-nowhere",
+            severity: Severity::Warning,
+            count: nowhere.len() as u64,
+            line: line_of(first.return_line()),
+            message: format!("`{}` returned {result}, which nobody put in; {hint}", first.op.f),
+        }
+    });
+    let early = too_early.iter().max_by_key(|(taker, giver)| skew(survey, taker, giver));
+    let early = early.map(|(taker, giver)| {
+        let remedy = match skew(survey, taker, giver) {
+            Some(skew) if skew > 0 => {
+                format!("their clocks may differ by {skew} or more: check them, or give --clock-skew {skew} to `check`")
+            }
+            _ => "one of them is logged late, or by a clock that runs ahead".to_owned(),
+        };
+        let place = line_of(giver.call_line()).map_or(String::new(), |line| format!(" (line {line})"));
+        Finding {
+            code: "clock",
+            severity: Severity::Warning,
+            count: too_early.len() as u64,
+            line: line_of(taker.return_line()),
+            message: format!(
+                "process {} had got {} before process {} called what puts it in{place}; {remedy}",
+                taker.process,
+                taker.outcome.result().unwrap_or(&Value::Null),
+                giver.process
+            ),
+        }
+    });
+    nowhere_found.into_iter().chain(early).collect()
+}
+
+/// A value without its kind: 5 and "5" are the same.
+fn plain(value: &Value) -> String {
+    if let Value::Text(text) = value { text.to_string() } else { value.to_string() }
+}
+
+/// By how much clocks differ, if one operation saw what the other did.
+fn skew(survey: &Survey, taker: &Called, giver: &Called) -> Option<i64> {
+    let (_, ret) = survey.times.get(&taker.call_line()?)?;
+    let (call, _) = survey.times.get(&giver.call_line()?)?;
+    call.checked_sub((*ret)?)
+}
+
+/// How hard a history is to judge.
+struct Forecast {
+    parts: usize,
+    widest: usize,
+    pending: usize,
+    worst: Part,
+}
+
+/// Operations that are judged together.
+#[derive(Clone, Default)]
+struct Part {
+    name: String,
+    operations: usize,
+    /// The most that are open at once, those that never return among them.
+    widest: usize,
+    /// The line of the call that made them so many.
+    at: Option<usize>,
+    pending: usize,
+    open: usize,
+}
+
+impl Part {
+    /// A search visits at most 2^open configurations at each return; what a monitor can judge is easier.
+    fn hardness(&self) -> &'static str {
+        match self.widest {
+            0..=10 => "easy",
+            11..=20 => "moderate",
+            _ => "hard",
+        }
+    }
+}
+
+impl Forecast {
+    fn new(history: &RawHistory, (numbers, names): (Vec<usize>, Vec<String>)) -> Self {
+        let mut parts: Vec<Part> = names.into_iter().map(|name| Part { name, ..Part::default() }).collect();
+        let mut whole = Part::default();
+        for event in history.events() {
+            let operation = &history[event.op()];
+            for part in [&mut parts[numbers[event.op().index()]], &mut whole] {
+                match event.kind() {
+                    EventKind::Call => {
+                        part.operations += 1;
+                        part.open += 1;
+                        part.pending += usize::from(operation.return_position().is_none());
+                        if part.open > part.widest {
+                            part.widest = part.open;
+                            part.at = line_of(operation.call_line());
+                        }
+                    }
+                    EventKind::Return => part.open -= 1,
+                }
+            }
+        }
+        let count = parts.len();
+        let worst = parts.into_iter().rev().max_by_key(|part| (part.widest, part.operations)).unwrap_or_default();
+        Self { parts: count, widest: whole.widest, pending: whole.pending, worst }
+    }
+}
+
+/// The parts by object and key, where no specification says more.
+fn parts_by_key(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
+    let has_keys = history.operations().iter().all(|operation| operation.op.key.is_some());
+    let mut numbers = HashMap::new();
+    let mut names = Vec::new();
+    let parts = history.operations().iter().map(|operation| {
+        let key = operation.op.key.as_ref().filter(|_| has_keys);
+        *numbers.entry((operation.object, key)).or_insert_with(|| {
+            let object = history.object_name(operation.object).unwrap_or_default();
+            names.push(match key {
+                Some(key) if object.is_empty() => key.to_string(),
+                Some(key) => format!("{object} {key}"),
+                None => object.to_owned(),
+            });
+            names.len() - 1
+        })
+    });
+    (parts.collect(), names)
+}

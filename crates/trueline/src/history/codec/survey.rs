@@ -1,0 +1,199 @@
+//! Reading a file forgivingly, to tell what may surprise whoever judges it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, Read};
+
+use super::super::{Interval, ProcessId, RawHistory, Record, Value};
+use super::field::{Parsed, Unfit};
+use super::mapping::Mapping;
+use super::{CodecError, Format, LOOKED_AT, detect, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
+
+/// What a file has that may surprise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Trap {
+    /// A return without a call, or a call while one is open, or a return from something else.
+    Unpaired,
+    /// A whole operation that returns before its call.
+    ReturnBeforeCall,
+    /// Whole operations of one process that overlap.
+    Overlap,
+    /// A time stamp before that of the line before.
+    TimeBackward,
+    /// A time stamp equal to that of the line before, which is of another process.
+    TimeEqual,
+    /// A whole operation that is called at the very time at which another returns: they overlap.
+    Tie,
+    /// All times are multiples of 1,000.
+    CoarseClock,
+    /// A process that calls again although nobody knows how its last operation ended.
+    ProcessGoesOn,
+    /// An operation that failed: it is dropped.
+    Failed,
+    /// An operation of which nobody knows how it ended: it is pending.
+    Info,
+    /// An event of a process that is no number, such as Jepsen's nemesis: it is skipped.
+    Nemesis,
+    /// A vector or list around the events.
+    Container,
+    /// Comments.
+    Comment,
+    /// Fields that are not read.
+    OtherField,
+}
+
+/// How often a trap is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// How often.
+    pub count: u64,
+    /// The first line with it.
+    pub line: Option<usize>,
+    /// What is there, of the first.
+    pub what: String,
+}
+
+/// What a file holds, and what may surprise in it.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The format of the file.
+    pub format: Format,
+    /// What happened, without the events that do not fit.
+    pub history: RawHistory,
+    /// The traps that are there.
+    pub traps: BTreeMap<Trap, Seen>,
+    /// Of whole operations, the times of call and return by line.
+    pub times: HashMap<u32, (i64, Option<i64>)>,
+}
+
+/// Reads a history forgivingly: events that do not fit are left out, and told.
+///
+/// ```
+/// use trueline::history::codec::{self, Format, Trap};
+///
+/// let text = b"{\"process\":0,\"type\":\"ok\",\"f\":\"read\"}\n{\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}";
+/// let survey = codec::survey(&text[..], Format::Auto, None)?;
+/// assert_eq!(survey.traps[&Trap::Unpaired].line, Some(1));
+/// assert_eq!(survey.history.len(), 1);
+/// # Ok::<(), codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If the file cannot be read at all: it is not of the format, or there is no operation.
+pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
+    let mut remarks = Remarks::default();
+    if let Some(mapping) = mapping {
+        let history = mapping.read_with(input, 0, Some(&mut remarks))?;
+        return Ok(remarks.finish(Format::Jsonl, history));
+    }
+    let mut start = Vec::new();
+    let format = if format == Format::Auto {
+        (&mut input).take(LOOKED_AT).read_to_end(&mut start).map_err(|error| CodecError::io(0, error))?;
+        detect(&start).unwrap_or(Format::Jsonl)
+    } else {
+        format
+    };
+    let input = start.as_slice().chain(input);
+    let told = Some(&mut remarks);
+    let history = match format {
+        Format::Jsonl | Format::Auto => jsonl::read_with(input, 0, told),
+        Format::PorcupineJson => porcupine::read_json_with(input, 0, told),
+        Format::Jepsen => jepsen_edn::read_with(input, told),
+        Format::JepsenLog => jepsen_log::read_with(input, told),
+        Format::PorcupineKv => porcupine::read_kv_with(input, told),
+        Format::Events => start_finish::read_with(input, told),
+    }?;
+    Ok(remarks.finish(format, history))
+}
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    traps: BTreeMap<Trap, Seen>,
+    times: HashMap<u32, (i64, Option<i64>)>,
+    /// The last time stamp, and whose it was.
+    last_time: Option<(i64, u32)>,
+}
+
+impl Remarks {
+    pub(super) fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
+        let line = (line > 0).then_some(line as usize);
+        self.traps.entry(trap).or_insert_with(|| Seen { count: 0, line, what: what() }).count += 1;
+    }
+
+    /// A time stamp of an event.
+    pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
+        let time = match time {
+            Some(Ok(Value::Int(time))) => *time,
+            // Compared, not computed with: a millionth of a second is enough.
+            #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
+            Some(Err(Unfit::Fraction(time))) => (time * 1e6) as i64,
+            _ => return,
+        };
+        match self.last_time.replace((time, process)) {
+            Some((last, _)) if time < last => {
+                self.see(Trap::TimeBackward, line, || format!("{time} stands behind {last}"));
+            }
+            Some((last, other)) if time == last && other != process => {
+                self.see(Trap::TimeEqual, line, || format!("processes {other} and {process} both have {time}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whole operations, of which those stay that fit.
+    pub(super) fn intervals(&mut self, intervals: &mut Vec<Interval<Record, Value>>) {
+        intervals.retain(|interval| match &interval.ret {
+            Some((ret, _)) if *ret < interval.call => {
+                let call = interval.call;
+                self.see(Trap::ReturnBeforeCall, interval.line, || {
+                    format!("process {} returns at {ret}, but calls at {call}", interval.process)
+                });
+                false
+            }
+            _ => true,
+        });
+        intervals.sort_by_key(|interval| interval.call);
+        let mut busy_until: HashMap<ProcessId, (Option<i64>, u32)> = HashMap::new();
+        intervals.retain(|interval| {
+            match busy_until.get(&interval.process) {
+                Some((Some(until), line)) if *until > interval.call => {
+                    let process = interval.process;
+                    self.see(Trap::Overlap, interval.line, || {
+                        format!("process {process} calls while its operation of line {line} is open")
+                    });
+                    return false;
+                }
+                Some((None, line)) => {
+                    let process = interval.process;
+                    self.see(Trap::ProcessGoesOn, interval.line, || {
+                        format!("process {process} calls, and its operation of line {line} never returned")
+                    });
+                }
+                _ => {}
+            }
+            let until = interval.ret.as_ref().map(|(ret, _)| *ret);
+            busy_until.insert(interval.process, (until, interval.line));
+            true
+        });
+        let returns: HashMap<i64, u32> =
+            intervals.iter().filter_map(|interval| Some((interval.ret.as_ref()?.0, interval.line))).collect();
+        let mut coarse = intervals.len() > 9;
+        for interval in &*intervals {
+            let ret = interval.ret.as_ref().map(|(ret, _)| *ret);
+            self.times.insert(interval.line, (interval.call, ret));
+            if let Some(other) = returns.get(&interval.call).filter(|other| **other != interval.line) {
+                let call = interval.call;
+                self.see(Trap::Tie, interval.line, || format!("the call is at {call}, when line {other} returns"));
+            }
+            coarse &= interval.call % 1000 == 0 && ret.is_none_or(|ret| ret % 1000 == 0);
+        }
+        if coarse {
+            self.see(Trap::CoarseClock, 0, || "all times are multiples of 1000".to_owned());
+        }
+    }
+
+    fn finish(self, format: Format, history: RawHistory) -> Survey {
+        Survey { format, history, traps: self.traps, times: self.times }
+    }
+}

@@ -1,0 +1,250 @@
+//! What the writers of all formats share: which histories a format can hold, and their events in order.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use super::super::{EventKind, Operation, ProcessId, RawHistory, Record, Value};
+use super::field::{quoted, shorten};
+use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
+
+/// How a history is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Target {
+    /// JSON lines of events: [`jsonl::write_events`].
+    Jsonl,
+    /// JSON lines of whole operations: [`jsonl::write_operations`].
+    Operations,
+    /// Jepsen's EDN: [`jepsen_edn::write`].
+    Jepsen,
+    /// Jepsen's `history.txt`: [`jepsen_log::write`].
+    JepsenLog,
+    /// Porcupine's key-value histories: [`porcupine::write_kv`].
+    PorcupineKv,
+    /// Porcupine's operations as JSON lines: [`porcupine::write_json`].
+    PorcupineJson,
+    /// Start and finish events as JSON lines: [`start_finish::write`].
+    Events,
+}
+
+/// Writes a history in a format, such that reading it gives the same history again.
+///
+/// What is the same: operations, processes, keys and objects, and the order of calls and returns. Operations that failed,
+/// times and other fields are not in a history, so they are not written. Jepsen's and Porcupine's EDN say the argument
+/// again where a write, an enqueue or a compare-and-set just succeeded, because that is what their tools expect; to every
+/// specification that means the same.
+///
+/// ```
+/// use trueline::history::codec::{self, Format, Target};
+///
+/// let text = br#"{"process":0,"f":"write","value":1,"call":0,"return":9}"#;
+/// let history = codec::read(&text[..], Format::Auto)?;
+/// let mut written = Vec::new();
+/// codec::write(&history, Target::JepsenLog, &mut written)?;
+/// assert_eq!(written, b"0\t:invoke\t:write\t1\n0\t:ok\t:write\t1\n");
+/// # Ok::<(), codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If the format cannot hold the history; then nothing is written, and the error names the line of the operation. Or if
+/// writing fails; then the error has a source.
+pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result<(), CodecError> {
+    target.holds(history)?;
+    let written = match target {
+        Target::Jsonl => jsonl::write_events(history, output),
+        Target::Operations => jsonl::write_operations(history, output),
+        Target::Jepsen => jepsen_edn::write_all(history, output),
+        Target::JepsenLog => jepsen_log::write_all(history, output),
+        Target::PorcupineKv => porcupine::write_all_kv(history, output),
+        Target::PorcupineJson => porcupine::write_all_json(history, output),
+        Target::Events => start_finish::write_all(history, output),
+    };
+    written.map_err(CodecError::unwritten)
+}
+
+impl Target {
+    /// What the format is called in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Jsonl => "JSON lines of events",
+            Self::Operations => "JSON lines of operations",
+            Self::Jepsen => "Jepsen's EDN",
+            Self::JepsenLog => "Jepsen's log",
+            Self::PorcupineKv => "Porcupine's key-value format",
+            Self::PorcupineJson => "Porcupine's JSON",
+            Self::Events => "start and finish events",
+        }
+    }
+
+    /// Whether it is a format of events in their order, not of whole operations.
+    fn has_events(self) -> bool {
+        !matches!(self, Self::Operations | Self::PorcupineJson)
+    }
+
+    fn has_objects(self) -> bool {
+        matches!(self, Self::Jsonl | Self::Operations)
+    }
+
+    /// Whether it is one of those in which `:ok` of a compare-and-set without a value says that it succeeded.
+    fn is_edn(self) -> bool {
+        matches!(self, Self::Jepsen | Self::JepsenLog | Self::PorcupineKv)
+    }
+
+    /// Whether the format can hold the history.
+    fn holds(self, history: &RawHistory) -> Result<(), CodecError> {
+        let refused = |line: Option<u32>, what: String| {
+            Err(CodecError { line: line.map(|line| line as usize), message: what, source: None })
+        };
+        let name = self.name();
+        for operation in history.operations() {
+            let Record { f, key, value } = &operation.op;
+            let (line, f) = (operation.call_line(), quoted(f));
+            if let (false, Some(object)) = (self.has_objects(), history.object_name(operation.object)) {
+                let object = quoted(object);
+                let message = format!("`{f}` is on the object `{object}`, and {name} has no objects; write JSON lines");
+                return refused(line, message);
+            }
+            match key {
+                None if self == Self::PorcupineKv => {
+                    let remedy = "write another format, or read pairs of key and value as keys (--tuples keys)";
+                    return refused(line, format!("`{f}` has no key, and {name} needs one everywhere; {remedy}"));
+                }
+                Some(key) if self == Self::JepsenLog => {
+                    let key = shorten(key.to_string());
+                    return refused(
+                        line,
+                        format!("`{f}` has the key {key}, and {name} has no keys; write another format"),
+                    );
+                }
+                Some(Value::Null) => {
+                    return refused(line, format!("`{f}` has the key null, which files cannot say; give it a name"));
+                }
+                _ => {}
+            }
+            let result = operation.outcome.result();
+            if self.is_edn() && jepsen_edn::is_cas(&operation.op.f) && result == Some(&Value::Null) {
+                let message = format!(
+                    "`{f}` returned null, which in {name} means that it succeeded; give true or false, or write JSON lines"
+                );
+                return refused(operation.return_line(), message);
+            }
+            let names_logger = |value: &Value| {
+                matches!(value, Value::Text(_) | Value::List(_)) && value.to_string().contains(jepsen_log::LOGGER)
+            };
+            if self == Self::JepsenLog
+                && (names_logger(value) || result.is_some_and(names_logger) || f.contains(jepsen_log::LOGGER))
+            {
+                let message = format!(
+                    "`{f}` speaks of `{}`, by which {name} is recognised; write another format",
+                    jepsen_log::LOGGER
+                );
+                return refused(line, message);
+            }
+        }
+        if self.has_events() {
+            if let Some(operation) = touching(history) {
+                let process = operation.process;
+                let message = format!(
+                    "process {process} calls at the very time at which its last operation returns, which {name} cannot say; write whole operations (jsonl-operations or porcupine-json)"
+                );
+                return refused(operation.call_line(), message);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An operation that is called before the last of its process has returned: the two touch in time.
+fn touching(history: &RawHistory) -> Option<&Operation<Record, Value>> {
+    let mut busy_until: HashMap<ProcessId, u32> = HashMap::new();
+    history.operations().iter().find(|operation| {
+        let touches = busy_until.get(&operation.process).is_some_and(|&ret| ret > operation.call_position());
+        if let Some(ret) = operation.return_position() {
+            busy_until.insert(operation.process, ret);
+        }
+        touches
+    })
+}
+
+/// A line of a file of events.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line<'h> {
+    Call,
+    Return(&'h Value),
+    /// Nobody knows how it ended, and its process goes on.
+    Info,
+}
+
+/// Gives the events in their order to `write`, which gets their operation. An operation that never returned stays open
+/// unless its process goes on.
+pub(super) fn for_each_event<'h>(
+    history: &'h RawHistory,
+    mut write: impl FnMut(&'h Operation<Record, Value>, Line<'h>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut open: HashMap<ProcessId, &Operation<Record, Value>> = HashMap::new();
+    for event in history.events() {
+        let operation = &history[event.op()];
+        match event.kind() {
+            EventKind::Call => {
+                if let Some(earlier) = open.insert(operation.process, operation) {
+                    write(earlier, Line::Info)?;
+                }
+                write(operation, Line::Call)?;
+            }
+            EventKind::Return => {
+                open.remove(&operation.process);
+                write(operation, Line::Return(operation.outcome.result().unwrap_or(&Value::Null)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A value as EDN.
+pub(super) struct Edn<'v>(pub(super) &'v Value);
+
+impl fmt::Display for Edn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("nil"),
+            Value::List(values) => {
+                f.write_str("[")?;
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(" ")?;
+                    }
+                    Edn(value).fmt(f)?;
+                }
+                f.write_str("]")
+            }
+            // Numbers, booleans and the escapes of strings are those of JSON.
+            value => value.fmt(f),
+        }
+    }
+}
+
+/// A name as a keyword, or as a string if it cannot be one.
+pub(super) struct Keyword<'n>(pub(super) &'n str);
+
+impl fmt::Display for Keyword<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*+!?<>=".contains(&byte);
+        if !self.0.is_empty() && self.0.bytes().all(fits) {
+            write!(f, ":{}", self.0)
+        } else {
+            Value::from(self.0).fmt(f)
+        }
+    }
+}
+
+/// What an `:ok` says in EDN: the argument again where the result says no more than that it succeeded, as the tools that
+/// read EDN take it from there.
+pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
+    let succeeded = match result {
+        Value::Null => matches!(&*record.f, "write" | "w" | "put" | "append" | "enqueue" | "enq" | "push"),
+        Value::Bool(true) => jepsen_edn::is_cas(&record.f) && matches!(record.value, Value::List(_)),
+        _ => false,
+    };
+    if succeeded { &record.value } else { result }
+}

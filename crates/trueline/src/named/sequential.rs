@@ -1,0 +1,195 @@
+//! The objects themselves, by name: operations as files give them are carried out, instead of judged.
+
+use super::{Family, NamedError, NamedSpec, SpecInfo, SyncFamily, unknown_operation};
+use crate::history::{ProcessId, Record, Value};
+use crate::spec::Spec;
+use crate::spec::sync::SyncSpec;
+
+/// Which of so many is chosen: a number below the one that it is given.
+pub type Choose<'c> = &'c mut dyn FnMut(usize) -> usize;
+
+/// The object that a [`NamedSpec`] specifies, in some state: see [`NamedSpec::object`].
+pub struct NamedObject<'s> {
+    info: &'static SpecInfo,
+    object: Box<dyn AnyObject + 's>,
+}
+
+impl std::fmt::Debug for NamedObject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("NamedObject").field(&self.info.name).finish()
+    }
+}
+
+impl NamedSpec {
+    /// The object at its start, which carries out operations; `None` of one whose operations take several steps.
+    ///
+    /// ```
+    /// use trueline::history::{ProcessId, Record, Value};
+    /// use trueline::named::{self, Options};
+    ///
+    /// let spec = named::spec("queue", Options::new())?;
+    /// let mut queue = spec.object().expect("it takes one step at a time");
+    /// let mut step = |f: &str, value| {
+    ///     let record = Record { f: f.into(), key: None, value };
+    ///     queue.step(&[(ProcessId(0), &record)], &mut |_| 0)
+    /// };
+    /// step("enqueue", Value::Int(5))?;
+    /// assert_eq!(step("dequeue", Value::Null)?, [(0, Value::Int(5))]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn object(&self) -> Option<NamedObject<'_>> {
+        self.family.object().map(|object| NamedObject { info: self.info, object })
+    }
+}
+
+impl NamedObject<'_> {
+    /// Lets one of the `open` operations take effect, or several that synchronise. Gives their places in `open` and their
+    /// results; nothing, if all have to wait (or if no group was found that may synchronise, of the many that there are).
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument of a wrong kind.
+    pub fn step(
+        &mut self,
+        open: &[(ProcessId, &Record)],
+        choose: Choose<'_>,
+    ) -> Result<Vec<(usize, Value)>, NamedError> {
+        for (_, record) in open {
+            if self.info.operation(&record.f).is_none() {
+                return Err(NamedError::new(unknown_operation(self.info, &record.f)));
+            }
+        }
+        self.object.step(self.info, open, choose).map_err(NamedError::new)
+    }
+}
+
+/// An object without its types.
+pub(super) trait AnyObject {
+    fn step(
+        &mut self,
+        info: &SpecInfo,
+        open: &[(ProcessId, &Record)],
+        choose: Choose<'_>,
+    ) -> Result<Vec<(usize, Value)>, String>;
+}
+
+/// An object whose operations take effect one at a time.
+pub(super) struct OneAtATime<'s, F: Family> {
+    family: &'s F,
+    state: <F::Spec as Spec>::State,
+}
+
+impl<'s, F: Family> OneAtATime<'s, F> {
+    pub(super) fn new(family: &'s F) -> Self {
+        Self { family, state: family.spec().initial() }
+    }
+}
+
+impl<F: Family> AnyObject for OneAtATime<'_, F> {
+    fn step(
+        &mut self,
+        info: &SpecInfo,
+        open: &[(ProcessId, &Record)],
+        choose: Choose<'_>,
+    ) -> Result<Vec<(usize, Value)>, String> {
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = choose(open.len());
+        for index in (first..open.len()).chain(0..first) {
+            let (process, record) = open[index];
+            let op = self.family.read_op(canonical(info, record), process, record)?;
+            let outcomes = self.family.spec().step(&self.state, &op, None);
+            // Files cannot say everything: that a log gave the index 5 to the element 5 looks as if it had given none.
+            let said = outcomes.into_iter().filter_map(|(ret, next)| {
+                let value = self.family.write_ret(record, &ret);
+                let again = self.family.read_ret(record, &op, &value);
+                again.is_ok_and(|again| again == ret).then_some((value, next))
+            });
+            let mut said: Vec<(Value, _)> = said.collect();
+            if said.is_empty() {
+                continue;
+            }
+            let place = if said.len() == 1 { 0 } else { choose(said.len()) };
+            let (value, next) = said.swap_remove(place);
+            self.state = next;
+            return Ok(vec![(index, value)]);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// How many groups are tried that may synchronise.
+const TRIES: usize = 200;
+
+/// An object whose operations synchronise.
+pub(super) struct Together<'s, F, S: SyncSpec> {
+    family: &'s F,
+    spec: &'s S,
+    state: S::State,
+}
+
+impl<'s, F, S: SyncSpec> Together<'s, F, S> {
+    pub(super) fn new(family: &'s F, spec: &'s S) -> Self {
+        Self { family, spec, state: spec.initial() }
+    }
+}
+
+impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Together<'_, F, S> {
+    fn step(
+        &mut self,
+        info: &SpecInfo,
+        open: &[(ProcessId, &Record)],
+        choose: Choose<'_>,
+    ) -> Result<Vec<(usize, Value)>, String> {
+        let ops: Vec<S::Op> = open
+            .iter()
+            .map(|(process, record)| self.family.read_op(canonical(info, record), *process, record))
+            .collect::<Result<_, String>>()?;
+        let arities: Vec<usize> =
+            self.spec.arities(&self.state).into_iter().filter(|arity| *arity <= open.len()).collect();
+        if arities.is_empty() {
+            return Ok(Vec::new());
+        }
+        for _ in 0..TRIES {
+            let arity = arities[choose(arities.len())];
+            let mut rest: Vec<usize> = (0..open.len()).collect();
+            let mut group: Vec<usize> = (0..arity).map(|_| rest.swap_remove(choose(rest.len()))).collect();
+            group.sort_by_key(|&index| (self.spec.place(&ops[index]), index));
+            let chosen: Vec<&S::Op> = group.iter().map(|&index| &ops[index]).collect();
+            let mut outcomes = self.spec.synchronise(&self.state, &chosen);
+            if outcomes.is_empty() {
+                continue;
+            }
+            let (next, results) = outcomes.swap_remove(choose(outcomes.len()));
+            let mut said = Vec::with_capacity(group.len());
+            for (&index, ret) in group.iter().zip(&results) {
+                let value = value_of(&F::show_ret(ret));
+                let again = self.family.read_ret(open[index].1, &ops[index], &value)?;
+                debug_assert_eq!(again, *ret, "{value} is how it is written");
+                said.push((index, value));
+            }
+            self.state = next;
+            return Ok(said);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// The name of an operation in the table, which has it.
+fn canonical<'i>(info: &'i SpecInfo, record: &Record) -> &'i str {
+    info.operation(&record.f).map_or("", |operation| operation.name)
+}
+
+/// The result that is shown so: what is no JSON says nothing.
+pub(super) fn value_of(shown: &str) -> Value {
+    fn read(json: serde_json::Value) -> Value {
+        match json {
+            serde_json::Value::Bool(value) => Value::Bool(value),
+            serde_json::Value::Number(number) => number.as_i64().map_or(Value::Null, Value::Int),
+            serde_json::Value::String(text) => Value::Text(text.into()),
+            serde_json::Value::Array(values) => values.into_iter().map(read).collect(),
+            serde_json::Value::Null | serde_json::Value::Object(_) => Value::Null,
+        }
+    }
+    serde_json::from_str(shown).map_or(Value::Null, read)
+}
