@@ -107,8 +107,9 @@ static SAVED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+/trueline/").ex
 
 /// Times differ from run to run, lines of sources from change to change, and what is found by chance differs in every number.
 fn mask(line: &str, is_chance: bool) -> String {
-    static TIME: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"\b\d+(\.\d+)? ?(ns|µs|ms|s|min)\b|_ns":\d+|time="[\d.]+"#).expect("a pattern"));
+    static TIME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\b\d+(\.\d+)? ?(ns|µs|ms|s|min)\b|(_ns|_bytes)":\d+|time="[\d.]+"#).expect("a pattern")
+    });
     static SOURCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.rs:\d+").expect("a pattern"));
     static RATE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[\d,.]+ per second\b").expect("a pattern"));
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bs[0-9a-f]{4,}(\.[0-9a-z-]+)+").expect("a pattern"));
