@@ -40,7 +40,16 @@ const COMMANDS_NOT_RUN: [(&str, &str); 3] = [
 ];
 
 /// The fewest blocks of each kind that there must be: fewer, and something is not found any more.
-const AT_LEAST: [(&str, usize); 3] = [("commands", 1), ("rust", 1), ("json", 1)];
+const AT_LEAST: [(&str, usize); 8] = [
+    ("commands", 60),
+    ("files", 12),
+    ("json", 10),
+    ("reports", 1),
+    ("rust", 10),
+    ("same as a file", 2),
+    ("toml", 2),
+    ("yaml", 1),
+];
 
 /// What came of the blocks of a page.
 #[derive(Default)]
