@@ -5,14 +5,66 @@ use std::fs;
 use regex::Regex;
 
 use super::pages::{Page, pages, root};
+use crate::{json, run};
 
 /// A page, what it says, and the row of a table in `BENCHMARKS.md` that it says so from: how the row begins, and what is in
 /// it. Whoever measures again is told here what else to change.
-const FIGURES: [(&str, &str, &str, &str); 27] = [
+const FIGURES: [(&str, &str, &str, &str); 38] = [
     ("README.md", "in about 40 ms", "set 280000 auto partitioned", "36.76 ms"),
     ("README.md", "in about 20 ms", "register-bad 32 2", "18.34 ms"),
     ("README.md", "in about 8 ms", "register-info 5 2", "8.19 ms"),
     ("README.md", "in less than a\n  fifth of a second", "monitor queue 1000000 16 bad", "178.44 ms"),
+    (
+        "docs/src/checkers.md",
+        "`auto` | 85 ms | 92,721 | 34.6 MiB",
+        "set 280000 auto |",
+        "84.99 ms | 304 | 92721 | 34.6 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`jit-tree` | 97 ms | 306,366 | 55.4 MiB",
+        "set 280000 jit-tree",
+        "97.03 ms | 347 | 306366 | 55.4 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`wing-gong-graph` | 101 ms | 287,521 | 56.8 MiB",
+        "set 280000 wing-gong-graph",
+        "101.17 ms | 361 | 287521 | 56.8 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`wing-gong-tree` | 103 ms | 304,507 | 56.6 MiB",
+        "set 280000 wing-gong-tree",
+        "102.68 ms | 367 | 304507 | 56.6 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`jit-graph` | 104 ms | 291,567 | 55.1 MiB",
+        "set 280000 jit-graph",
+        "103.94 ms | 371 | 291567 | 55.1 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`bounded-graph` | 131 ms | 291,567 | 55.5 MiB",
+        "set 280000 bounded-graph |",
+        "130.99 ms | 468 | 291567 | 55.5 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`bounded-graph-lru` | 191 ms | 287,521 | 72.9 MiB",
+        "set 280000 bounded-graph-lru",
+        "190.91 ms | 682 | 287521 | 72.9 MiB",
+    ),
+    (
+        "docs/src/checkers.md",
+        "`linear` | 402 ms | 3,963,308 | 43.6 MiB",
+        "set 280000 linear",
+        "401.72 ms | 1435 | 3963308 | 43.6 MiB",
+    ),
+    ("docs/src/checkers.md", "`auto` takes 17 ms", "register-bad 32 1", "16.95 ms"),
+    ("docs/src/checkers.md", "567,116 configurations if all", "queue, 4 clients, good, seed 2 | all", "567116"),
+    ("docs/src/checkers.md", "and 879,900 if it is the 8,192", "| 8192 | 879900", "569510"),
     ("docs/src/checkers.md", "37 ms instead of", "set 280000 auto partitioned", "36.76 ms"),
     ("docs/src/checkers.md", "instead of 85 ms", "set 280000 auto |", "84.99 ms"),
     (
@@ -129,4 +181,31 @@ fn benchmarks_and_variables_exist() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(seen.0 >= 3 && seen.1 >= 8, "{seen:?}");
+}
+
+#[test]
+fn every_algorithm_is_in_the_chapter_on_checkers() {
+    let page = Page::read("docs/src/checkers.md");
+    let listed = run(&["algorithms", "--json"]);
+    assert!(listed.stdout.lines().count() >= 13, "{}", listed.stdout);
+    for line in listed.stdout.lines() {
+        let algorithm = json(line);
+        let name = algorithm["name"].as_str().expect("a name").trim_end_matches("[,..]");
+        assert!(page.text.contains(&format!("| `{name}` |")), "{name} is not in the table");
+    }
+}
+
+#[test]
+fn promises_name_what_there_is() {
+    let page = Page::read("docs/src/stability.md").text;
+    let manifest = |path: &str| -> toml::Table {
+        let text = fs::read_to_string(root().join(path)).expect("it is there");
+        text.parse().expect("it is TOML")
+    };
+    let oldest = manifest("Cargo.toml")["workspace"]["package"]["rust-version"].as_str().expect("a text").to_owned();
+    assert!(page.contains(&format!("| the oldest Rust | {oldest}, in")), "{oldest}");
+    let library = manifest("crates/trueline/Cargo.toml");
+    for feature in library["features"].as_table().expect("a table").keys().filter(|name| *name != "default") {
+        assert!(page.contains(&format!("`{feature}`")), "{feature}");
+    }
 }
