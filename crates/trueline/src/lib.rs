@@ -4,6 +4,26 @@
 //! and its return. Given a **history** of what was called and returned, and a **specification** of what a sequential
 //! object does, trueline finds an order of the operations that explains the history, or shows that there is none.
 //!
+//! [The guide](https://github.com/trueline/trueline/blob/main/docs/src/SUMMARY.md) tells how to use it, from the
+//! [first test](https://github.com/trueline/trueline/blob/main/docs/src/first-structure.md) to
+//! [what a pass does not prove](https://github.com/trueline/trueline/blob/main/docs/src/what-a-pass-does-not-prove.md). These pages
+//! are the reference.
+//!
+//! # A test
+//!
+//! [`test()`](fn@test) makes histories of a concurrent object under real threads, and judges them; see [`mod@test`].
+//!
+//! ```
+//! use std::{collections::VecDeque, sync::Mutex};
+//!
+//! trueline::test(|| Mutex::new(VecDeque::new()))
+//!     .model(VecDeque::new())
+//!     .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+//!     .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
+//!     .runs(100) // for a second, if nothing is said
+//!     .run();
+//! ```
+//!
 //! # A history, a specification, a verdict
 //!
 //! ```
@@ -80,8 +100,3 @@ pub mod verdict;
 pub mod view;
 
 pub use test::test;
-
-/// The code in the README is compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -5,6 +5,7 @@ mod ci;
 mod collect;
 mod convert;
 mod cores;
+mod docs;
 mod explore;
 mod generate;
 mod help;

@@ -54,7 +54,7 @@ pub(in super::super) fn shrink(
     let _quiet = Quiet::new();
     let mut ask = |candidate: &Written| {
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if left.is_zero() || plan.is_cancelled() {
             return Answer::Over;
         }
         // An exploration that is led astray panics. It is no place to say so: what was found first stands.

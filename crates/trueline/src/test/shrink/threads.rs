@@ -115,7 +115,7 @@ impl<'p> Stress<'p> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.end || self.runner.lost() >= MOST_LOST
+        Instant::now() >= self.end || self.runner.lost() >= MOST_LOST || self.plan.is_cancelled()
     }
 
     /// Runs a program for so long, or until so many runs went wrong in the way of the first.

@@ -1,0 +1,324 @@
+//! The README and the guide: every command line is run, every block of code is run or read, every link leads somewhere.
+//!
+//! What is written as `rust` is compiled and run as documentation tests of `trueline-guide`. A block is never passed over: what
+//! cannot be run is in a list here, with the reason. `TRUELINE_UPDATE=1` writes what commands say into the pages, to be looked
+//! at before it is committed.
+
+// There is a shell.
+#![cfg(unix)]
+
+mod commands;
+mod figures;
+mod links;
+mod pages;
+mod reports;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use commands::{Shell, Step, is_same, steps};
+use pages::{Block, Page, pages, root};
+
+use crate::collect::Collector;
+use crate::{Scratch, run};
+
+/// Blocks that cannot be run: the page, their first line, and why.
+const NOT_RUN: [(&str, &str, &str); 1] = [(
+    "docs/src/databases.md",
+    "import json, socket",
+    "it is Python, which the tests do not need: `the_client_in_python` runs it where there is Python",
+)];
+
+/// Commands that cannot be run, and why.
+const COMMANDS_NOT_RUN: [(&str, &str); 3] = [
+    (
+        "trueline collect --listen 127.0.0.1:7878 -o collected.jsonl",
+        "it listens until Ctrl-C; tests/it/collect.rs runs it",
+    ),
+    ("cargo build --release -p trueline-cli", "it builds for minutes; .ci/run does it"),
+    ("cargo run --release -p trueline-bench --features files,objects -- find", "a benchmark"),
+];
+
+/// The fewest blocks of each kind that there must be: fewer, and something is not found any more.
+const AT_LEAST: [(&str, usize); 8] = [
+    ("commands", 60),
+    ("files", 12),
+    ("json", 10),
+    ("reports", 1),
+    ("rust", 10),
+    ("same as a file", 2),
+    ("toml", 2),
+    ("yaml", 1),
+];
+
+/// What came of the blocks of a page.
+#[derive(Default)]
+struct Done {
+    /// How many there were of each kind.
+    kinds: BTreeMap<String, usize>,
+    faults: Vec<String>,
+    /// The page with what commands said, if it was asked for.
+    text: Option<String>,
+}
+
+impl Done {
+    fn count(&mut self, kind: &str) {
+        *self.kinds.entry(kind.to_owned()).or_default() += 1;
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "whoever asks with --nocapture is told what was run")]
+fn every_block_is_run_or_read() {
+    let pages = pages();
+    // One page after the other: some commands have threads of their own, and all have limits of time.
+    let done: Vec<Done> = pages.iter().map(blocks).collect();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for (page, done) in pages.iter().zip(&done) {
+        for (kind, count) in &done.kinds {
+            *kinds.entry(kind).or_default() += count;
+        }
+        if let Some(text) = &done.text {
+            fs::write(root().join(&page.name), text).expect("it can be written");
+        }
+    }
+    println!("blocks of the README and the guide: {kinds:?}");
+    let faults: Vec<&str> = done.iter().flat_map(|done| &done.faults).map(String::as_str).collect();
+    assert!(faults.is_empty(), "{} faults:\n\n{}", faults.len(), faults.join("\n"));
+    for (kind, least) in AT_LEAST {
+        let found = kinds.get(kind).copied().unwrap_or_default();
+        assert!(found >= least, "{found} of {kind}, {least} expected: {kinds:?}");
+    }
+    for (name, first, _) in NOT_RUN {
+        let is_there = |page: &Page| page.blocks.iter().any(|block| block.text.lines().next() == Some(first));
+        assert!(pages.iter().any(|page| page.name == name && is_there(page)), "{name} has no block `{first}` any more");
+    }
+    for (command, _) in COMMANDS_NOT_RUN {
+        let is_there = |block: &Block| block.text.lines().any(|line| line.trim_start_matches("$ ") == command);
+        assert!(pages.iter().any(|page| page.blocks.iter().any(is_there)), "`{command}` is nowhere any more");
+    }
+}
+
+/// Does what there is to do with each block of a page, in order.
+fn blocks(page: &Page) -> Done {
+    let mut done = Done::default();
+    let mut shell = Shell::new(&page.name);
+    let mut written: Vec<(&str, usize)> = Vec::new();
+    let mut updated: Vec<(&Block, String)> = Vec::new();
+    for block in &page.blocks {
+        let at = format!("{}:{}", page.name, block.line);
+        if let Some(path) = block.same_as() {
+            done.count("same as a file");
+            match fs::read_to_string(root().join(path)) {
+                Ok(text) if has_lines(&text, &block.text) => {}
+                Ok(_) => done.faults.push(format!("{at}: {path} does not have this text")),
+                Err(error) => done.faults.push(format!("{at}: {path}: {error}")),
+            }
+        }
+        if let Some(name) = block.file() {
+            done.count("files");
+            shell.write(name, &block.text);
+            written.push((name, block.line));
+        }
+        let first = block.text.lines().next().unwrap_or_default();
+        if NOT_RUN.iter().any(|(name, line, _)| *name == page.name && *line == first) {
+            done.count("not run");
+            continue;
+        }
+        let fault = match block.language.as_str() {
+            "text" if block.report().is_some() => {
+                done.count("reports");
+                reports::comes_true(block.report().unwrap_or_default(), &block.text).err()
+            }
+            "console" | "text" if block.text.contains("$ ") && block.file().is_none() => {
+                match console(block, &mut shell, &mut written, &mut done) {
+                    Ok(text) => {
+                        updated.extend(text.map(|text| (block, text)));
+                        None
+                    }
+                    Err(fault) => Some(fault),
+                }
+            }
+            "sh" => sh(block, &mut shell, &mut done).err(),
+            "rust" => {
+                done.count("rust");
+                rust(page, block).err()
+            }
+            "json" => {
+                done.count("json");
+                let values = serde_json::Deserializer::from_str(&block.text).into_iter::<serde_json::Value>();
+                values.filter_map(Result::err).next().map(|error| error.to_string())
+            }
+            "toml" => {
+                done.count("toml");
+                block.text.parse::<toml::Table>().err().map(|error| error.to_string())
+            }
+            "yaml" => {
+                done.count("yaml");
+                yaml_rust2::YamlLoader::load_from_str(&block.text).err().map(|error| error.to_string())
+            }
+            // What is in other files is read by the commands behind it.
+            _ if block.file().is_some() => None,
+            language => Some(format!(
+                "nothing is known to do with a block of `{language}`: show it as a file, or put it in NOT_RUN with the reason"
+            )),
+        };
+        done.faults.extend(fault.map(|fault| format!("{at}: {fault}")));
+    }
+    for (name, line) in written {
+        done.faults.push(format!("{}:{line}: no command reads {name}", page.name));
+    }
+    if !updated.is_empty() {
+        let mut text = page.text.clone();
+        for (block, new) in updated.into_iter().rev() {
+            text.replace_range(block.range.clone(), &new);
+        }
+        done.text = Some(text);
+    }
+    done
+}
+
+/// Runs the commands of a block. Gives the block anew, if it is to be changed.
+fn console(
+    block: &Block,
+    shell: &mut Shell,
+    written: &mut Vec<(&str, usize)>,
+    done: &mut Done,
+) -> Result<Option<String>, String> {
+    let is_update = std::env::var_os("TRUELINE_UPDATE").is_some();
+    let (mut faults, mut text, mut is_changed) = (Vec::new(), String::new(), false);
+    for step in steps(block)? {
+        let Step { command, prompt, expected } = &step;
+        text.push_str(prompt);
+        written.retain(|(name, _)| !command.contains(name));
+        if COMMANDS_NOT_RUN.iter().any(|(known, _)| known == command) {
+            done.count("commands not run");
+            continue;
+        }
+        done.count("commands");
+        let said = shell.run(command);
+        let is_new = !is_same(&step, &said.text);
+        if is_new && is_update && !expected.iter().any(|line| line.trim() == "...") {
+            is_changed = true;
+            text.push_str(&said.text);
+            continue;
+        }
+        if is_new {
+            let expected = expected.join("\n");
+            faults.push(format!("`{command}` (exit code {}) said\n{}\nnot\n{expected}\n", said.code, said.text));
+        }
+        expected.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
+    Ok(is_changed.then_some(text))
+}
+
+/// Commands of `cargo`, a line each. What can be run without building anything is run.
+fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
+    for line in block.text.lines() {
+        if COMMANDS_NOT_RUN.iter().any(|(known, _)| *known == line) {
+            done.count("commands not run");
+        } else if let Some(args) = line.strip_prefix("cargo run --release -p trueline-cli -- ") {
+            done.count("commands");
+            let said = shell.run(&format!("trueline {args}"));
+            if said.code != 0 {
+                return Err(format!("`{line}` (exit code {}) said\n{}", said.code, said.text));
+            }
+        } else if line == "cargo test --workspace" {
+            // It is what runs this.
+            done.count("commands");
+            let script = fs::read_to_string(root().join(".ci/run")).expect("it is there");
+            if !script.lines().any(|known| known == line) {
+                return Err(format!("`{line}` is not in .ci/run"));
+            }
+        } else {
+            return Err(format!("`{line}` is not run: put it in COMMANDS_NOT_RUN with the reason"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file has the lines of a block in their order, however they are indented; but for the end of a test that panics,
+/// `.run();`, where the file may look at the outcome.
+fn has_lines(file: &str, block: &str) -> bool {
+    let mut lines = file.lines().map(str::trim);
+    let wanted = block.lines().map(str::trim).filter(|line| !line.is_empty() && *line != ".run();");
+    wanted.into_iter().all(|wanted| lines.any(|line| line == wanted))
+}
+
+/// Looks whether a block is compiled and run as a documentation test.
+fn rust(page: &Page, block: &Block) -> Result<(), String> {
+    if let Some(word) = block.attributes.iter().find(|word| *word != "should_panic" && *word != "compile_fail") {
+        return Err(format!("`{word}`: it must be compiled and run"));
+    }
+    if block.text.contains("#[test]") && block.same_as().is_none() {
+        return Err(
+            "a documentation test leaves out what is `#[test]`: show a file that is run, by `same as`".to_owned()
+        );
+    }
+    let list = fs::read_to_string(root().join("crates/trueline-guide/src/lib.rs")).expect("it is there");
+    if !list.contains(&format!("\"../../../{}\"", page.name)) {
+        return Err(format!("{} is not in the list of crates/trueline-guide/src/lib.rs", page.name));
+    }
+    Ok(())
+}
+
+/// What is written as code within a line, and what workflows run, is not run here, but what it names is there.
+#[test]
+fn commands_and_options_within_lines_exist() {
+    let mut options: BTreeMap<String, String> = BTreeMap::new();
+    let mut faults = Vec::new();
+    let mut seen = 0;
+    for page in pages() {
+        let workflows =
+            page.blocks.iter().filter(|block| block.language == "yaml").flat_map(|block| block.text.lines());
+        let runs = workflows.filter_map(|line| line.trim_start_matches(['-', ' ']).strip_prefix("run: "));
+        for span in page.spans.iter().map(String::as_str).chain(runs) {
+            let mut words = span.split_whitespace().skip_while(|word| *word == "$" || word.contains("TRUELINE_"));
+            if words.next() != Some("trueline") {
+                continue;
+            }
+            let Some(command) = words.next().filter(|word| !word.starts_with('-')) else { continue };
+            seen += 1;
+            let help = options.entry(command.to_owned()).or_insert_with(|| {
+                let help = run(&[command, "--help"]);
+                if help.code == 0 { help.stdout } else { String::new() }
+            });
+            if help.is_empty() {
+                faults.push(format!("{}: `{span}`: there is no such command", page.name));
+            }
+            for option in words.filter(|word| word.starts_with("--") && word.len() > 2) {
+                let option = option.split('=').next().unwrap_or(option);
+                if !help.lines().any(|line| line.trim_start().split([' ', ',']).any(|word| word == option)) {
+                    faults.push(format!("{}: `{span}`: {command} has no {option}", page.name));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "what is not tested is said")]
+fn the_client_in_python() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("SKIPPED: there is no python3");
+        return;
+    }
+    let page = Page::read("docs/src/databases.md");
+    let block = page.blocks.iter().find(|block| block.language == "python").expect("there is a client");
+    let scratch = Scratch::new("docs-python");
+    let collector = Collector::start(&scratch);
+    let port = collector.address.rsplit(':').next().expect("there is a port").to_owned();
+    assert!(block.text.contains("7878"), "{}", block.text);
+    let client =
+        Command::new("python3").arg("-c").arg(block.text.replace("7878", &port)).output().expect("it is there");
+    assert!(client.status.success(), "{client:?}");
+    let (file, said) = collector.end();
+    assert!(said.contains("2 events of 1 processes"), "{said}");
+    assert_eq!(run(&["check", "--spec", "register", &file]).code, 0);
+}

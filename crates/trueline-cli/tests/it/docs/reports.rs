@@ -1,0 +1,55 @@
+//! Reports of tests that the pages show. What real threads do is chance, so a test is run until its report is one like that
+//! on the page.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use trueline::primitives::Mutex;
+use trueline::test::Outcome;
+
+use super::commands::{Step, is_same};
+
+/// For how long a report like that on the page is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs the test of this name until its report is like this one.
+pub(super) fn comes_true(name: &str, expected: &str) -> Result<(), String> {
+    let test = match name {
+        "racy_queue" => racy_queue,
+        name => return Err(format!("there is no test `{name}` in reports.rs")),
+    };
+    // What the threads did is drawn, and is another picture each time.
+    let is_picture = |line: &&str| line.contains(['┌', '│', '└']) || line.starts_with("  process ");
+    if !expected.lines().any(|line| line.contains('┌')) {
+        return Err("there is no picture of what the threads did".to_owned());
+    }
+    let expected = expected.lines().map(|line| if is_picture(&line) { "..." } else { line }.to_owned()).collect();
+    // As what the command `test` says: numbers are chance.
+    let step = Step { command: "trueline test".to_owned(), prompt: String::new(), expected };
+    let started = Instant::now();
+    let mut last = String::new();
+    while started.elapsed() < PATIENCE {
+        last = test().failure.map_or_else(String::new, |failure| failure.to_string());
+        if is_same(&step, &last) {
+            return Ok(());
+        }
+    }
+    Err(format!("no report was like the one on the page; the last was\n{last}"))
+}
+
+/// The first test of the guide that fails.
+fn racy_queue() -> Outcome {
+    fn pop(queue: &Mutex<VecDeque<i32>>) -> Option<i32> {
+        let first = queue.lock().front().copied(); // two threads may see the same one
+        queue.lock().pop_front().and(first)
+    }
+
+    trueline::test(|| Mutex::new(VecDeque::new()))
+        .model(VecDeque::new())
+        .operation("push", 0..100, |queue, x| queue.lock().push_back(x), |model, x| model.push_back(x))
+        .operation("pop", (), |queue, ()| pop(queue), |model, ()| model.pop_front())
+        .time(std::time::Duration::from_secs(30))
+        .name("queue")
+        .forgetful()
+        .outcome()
+}
