@@ -172,6 +172,12 @@ fn blocks(page: &Page) -> Done {
     if !updated.is_empty() {
         let mut text = page.text.clone();
         for (block, new) in updated.into_iter().rev() {
+            assert_eq!(
+                page.text[block.range.clone()],
+                block.text,
+                "{}: write an indented block anew by hand",
+                page.name
+            );
             text.replace_range(block.range.clone(), &new);
         }
         done.text = Some(text);
