@@ -478,7 +478,7 @@ mod tests {
             .model(Vec::new())
             .operation("push", 0..9_u64, |stack, x| stack.lock().expect("no panic").push(x), |model, x| model.push(x))
             .operation("pop", (), |stack, ()| stack.lock().expect("no panic").pop(), |model, ()| model.pop())
-            .before(before.iter().map(|value| crate::test::call("push", *value)))
+            .before(fill.iter().map(|value| crate::test::call("push", *value)))
             .into_plan()
             .forgetful()
     }
