@@ -5,6 +5,7 @@ mod ci;
 mod collect;
 mod convert;
 mod cores;
+mod explain;
 mod explore;
 mod generate;
 mod interrupts;

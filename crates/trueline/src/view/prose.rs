@@ -83,9 +83,9 @@ pub fn tell<Op: Display, Ret: Display>(
 /// assert_eq!(
 ///     prose::tell_partners(&builder.finish(), &partners),
 ///     [
-///         "receive() -> 2 of process 1 (events 1-3) synchronised with another that overlapped it and fits what it returned.",
+///         "receive() -> 2 of process 1 (events 1-3) needs a partner, one that overlapped it and fits what it returned.",
 ///         "send(1) of process 0 (events 0-2) overlapped it, but does not fit that.",
-///         "So receive() -> 2 had no partner.",
+///         "None of the calls until then does both: so there is no partner for receive() -> 2.",
 ///     ]
 /// );
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -97,18 +97,16 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
     let [one] = needing.as_slice() else {
         let (names, count) = (teller.names(needing), needing.len());
         teller.say(format!(
-            "{names} each synchronised with another that overlapped it and fits what it returned: {count} partners"
+            "{names} each need a partner of their own, one that overlapped it and fits what it returned: that is {count}"
         ));
-        let only = if partners.is_empty() {
-            "there is none".to_owned()
-        } else {
-            format!("there is only {}", teller.names(partners))
-        };
-        teller.say(format!("But {only}"));
+        teller.say(match partners.as_slice() {
+            [] => "But none of the calls until then does both".to_owned(),
+            partners => format!("But of the calls until then only {} may be one", teller.names(partners)),
+        });
         return teller.sentences;
     };
     let name = teller.name(*one);
-    teller.say(format!("{name} synchronised with another that overlapped it and fits what it returned"));
+    teller.say(format!("{name} needs a partner, one that overlapped it and fits what it returned"));
     for Unfit { op, why } in unfit {
         let other = teller.name(*op);
         teller.say(match why {
@@ -118,11 +116,7 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
         });
     }
     let name = teller.name(*one);
-    if unfit.is_empty() {
-        teller.say(format!("But nothing that could be its partner had been called: so {name} had none"));
-    } else {
-        teller.say(format!("So {name} had no partner"));
-    }
+    teller.say(format!("None of the calls until then does both: so there is no partner for {name}"));
     teller.sentences
 }
 
@@ -171,7 +165,6 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
                 (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " behind that" });
             teller.say(format!("No order was found for {left}{behind}"));
         }
-        teller.say(format!("Of the factors: {}", quasi.more));
         return teller.sentences;
     }
     let witness = Witness { order: prefix.clone(), together: together.clone(), permuted: Vec::new() };
