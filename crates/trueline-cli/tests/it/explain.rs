@@ -215,7 +215,7 @@ fn a_semaphore_with_too_many() {
         sentences,
         [
             "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each needed 1 permit and took one; there was 1 \
-          permit at first, nothing could have given one back: so there is no order for them."
+          permit at first and nothing could have given one back: so there is no order for them."
         ]
     );
 }

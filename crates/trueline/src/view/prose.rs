@@ -99,10 +99,11 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
         teller.say(format!(
             "{names} each need a partner of their own, one that overlapped it and fits what it returned: that is {count}"
         ));
-        teller.say(match partners.as_slice() {
-            [] => "But none of the calls until then does both".to_owned(),
-            partners => format!("But of the calls until then only {} may be one", teller.names(partners)),
-        });
+        let only = match partners.as_slice() {
+            [] => "none of the calls until then does both".to_owned(),
+            partners => format!("of the calls until then only {} may be one", teller.names(partners)),
+        };
+        teller.say(format!("But {only}"));
         return teller.sentences;
     };
     let name = teller.name(*one);
@@ -634,7 +635,8 @@ impl Teller {
                     format!("only {} could have {better}", self.names(others))
                 };
                 let needs = number(*what, *needed);
-                format!("{users} each needed {needs} and {worse}; {}{back}", at_first(*what, *initial))
+                let parts: Vec<String> = at_first(*what, *initial).into_iter().chain([back]).collect();
+                format!("{users} each needed {needs} and {worse}; {}", list(&parts))
             }
         }
     }
@@ -687,17 +689,16 @@ impl Teller {
             Counted::Values if *needed == 0 => self.empty().to_owned(),
             what => format!("needs {}", number(*what, *needed)),
         };
-        let mut text = format!("{user} {needs}; {}", at_first(*what, *initial));
+        let mut parts: Vec<String> = at_first(*what, *initial).into_iter().collect();
         if !before.is_empty() {
-            text.push_str(&format!("{}{} {worse} before it, and ", self.names(before), each(before)));
+            parts.push(format!("{}{} {worse} before it", self.names(before), each(before)));
         }
         let others = self.others(&[], later, &user, "");
-        if maybe.is_empty() {
-            text.push_str(&format!("nothing could have {better} before it{others}"));
-        } else {
-            text.push_str(&format!("only {} could have {better} before it{others}", self.names(maybe)));
-        }
-        text
+        parts.push(match maybe.as_slice() {
+            [] => format!("nothing could have {better} before it{others}"),
+            maybe => format!("only {} could have {better} before it{others}", self.names(maybe)),
+        });
+        format!("{user} {needs}; {}", list(&parts))
     }
 
     fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
@@ -796,12 +797,12 @@ fn number(what: Counted, number: i64) -> String {
 }
 
 /// What there was at first, if that is to be told.
-fn at_first(what: Counted, initial: i64) -> String {
+fn at_first(what: Counted, initial: i64) -> Option<String> {
     match (what, initial) {
-        (Counted::Readers | Counted::Writers | Counted::Values, 0) => String::new(),
-        (Counted::Total, initial) => format!("it was {initial} at first, "),
-        (what, 1) => format!("there was {} at first, ", number(what, 1)),
-        (what, initial) => format!("there were {} at first, ", number(what, initial)),
+        (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
+        (Counted::Total, initial) => Some(format!("it was {initial} at first")),
+        (what, 1) => Some(format!("there was {} at first", number(what, 1))),
+        (what, initial) => Some(format!("there were {} at first", number(what, initial))),
     }
 }
 
