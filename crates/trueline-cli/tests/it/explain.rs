@@ -215,7 +215,7 @@ fn a_semaphore_with_too_many() {
         sentences,
         [
             "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each needed 1 permit and took one; there was 1 \
-          permit at first and nothing could have given one back: so there is no order for them."
+          permit at first, and nothing could have given one back: so there is no order for them."
         ]
     );
 }
@@ -282,7 +282,7 @@ fn codes_are_those_of_check() {
     assert!(
         accepted
             .stdout
-            .ends_with("It is as if all took effect in this order: enqueue(2), dequeue() -> 2, enqueue(1).\n"),
+            .ends_with("It is as if all took effect in this order: enqueue(2), enqueue(1), dequeue() -> 2.\n"),
         "{accepted:?}"
     );
     let unknown = run_with_input(

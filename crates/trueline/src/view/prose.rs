@@ -636,7 +636,7 @@ impl Teller {
                 };
                 let needs = number(*what, *needed);
                 let parts: Vec<String> = at_first(*what, *initial).into_iter().chain([back]).collect();
-                format!("{users} each needed {needs} and {worse}; {}", list(&parts))
+                format!("{users} each needed {needs} and {worse}; {}", parts.join(", and "))
             }
         }
     }
@@ -698,7 +698,7 @@ impl Teller {
             [] => format!("nothing could have {better} before it{others}"),
             maybe => format!("only {} could have {better} before it{others}", self.names(maybe)),
         });
-        format!("{user} {needs}; {}", list(&parts))
+        format!("{user} {needs}; {}", parts.join(", and "))
     }
 
     fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
