@@ -42,6 +42,10 @@ fn a_core_is_printed() {
             "    line 4    process 0  enqueue(3) -> ok  (if and when it took effect does not matter)",
             "    line 103  process 1  dequeue() -> 3",
             "  101 further calls were left out; whether they took effect does not matter",
+            "  why:",
+            "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
+            "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
+            "      process 1 (line 103) got, and nothing had taken it out: so there is no place for dequeue() -> 3.",
         ]
     );
     assert_eq!(judged.stderr, "");
@@ -88,12 +92,18 @@ fn what_a_core_begins_behind_is_told() {
         {"process":1,"f":"read","result":7,"call":5,"return":6}"#;
     let judged = run_with_input(&["check", "--spec", "register", "--core", "-"], text.as_bytes());
     let core = judged.stdout.split_once("  the core").expect("there is a core").1;
+    let (core, _) = core.split_once("  why:").expect("it is explained");
     assert_eq!(
         core,
         ", which cannot be put in order whatever else happened:
     line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
     line 3  process 1  read() -> 7
   1 further call was left out; whether it took effect does not matter
+  why:
+    What returned before write(8) of process 0 (line 2) was called does not matter, as that leaves the same
+      state whatever was before: let all begin behind it.
+    read() -> 7 of process 1 (line 3) could not have returned that right behind write(8), and nothing that was
+      called could lead to a state in which it could: so there is no place for read() -> 7.
 "
     );
 }
@@ -112,7 +122,7 @@ fn lists_and_transactions_are_told_in_part() {
 }
 
 #[test]
-fn every_rejected_history_of_ours_has_a_minimal_core() {
+fn every_rejected_history_of_ours_has_a_minimal_core_and_is_explained() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let table = std::fs::read_to_string(testdata.join("VERDICTS.tsv")).expect("it is there");
     let mut cores = 0;
@@ -137,6 +147,9 @@ fn every_rejected_history_of_ours_has_a_minimal_core() {
         let beginning = u64::from(core.get("begins_behind").is_some() && operations.iter().filter(begins).count() == 0);
         let known = operations.len() as u64 + beginning + core["left_out"].as_u64().expect("a number");
         assert_eq!(Some(known), object["operations"].as_u64(), "{row}: {core}");
+        let explanation =
+            object["explanation"].as_array().unwrap_or_else(|| panic!("{row} is not explained: {object}"));
+        assert!(!explanation.is_empty(), "{row}");
         cores += 1;
     }
     assert!(cores > 20, "{cores}");

@@ -91,8 +91,12 @@ test|explore)
     for arg; do
         case "$arg" in --list|--runs|--replay) limit="";; esac
     done
-    rest=$(printf '%s\n' "$@" | sed '/^--time$/,+1d')
-    exec "$TRUELINE" $rest $limit;;
+    left=$# skips=
+    while [ "$left" -gt 0 ]; do
+        arg="$1"; shift; left=$((left - 1))
+        if [ "$skips" ]; then skips=; elif [ "$arg" = --time ]; then skips=1; else set -- "$@" "$arg"; fi
+    done
+    exec "$TRUELINE" "$@" $limit;;
 *) exec "$TRUELINE" "$@";;
 esac"#,
     );

@@ -6,6 +6,7 @@ mod collect;
 mod convert;
 mod cores;
 mod docs;
+mod explain;
 mod explore;
 mod generate;
 mod help;

@@ -266,7 +266,9 @@ struct Origin<'o> {
 
 /// There was no time for all serial histories.
 #[derive(Debug)]
-struct OutOfTime;
+struct OutOfTime {
+    executions: u64,
+}
 
 /// What was found, before it is explained.
 type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
@@ -524,8 +526,11 @@ impl Exploring {
         if let Some((_, known)) = self.serial.iter().find(|(known, _)| known == token) {
             return Ok(Some(Arc::clone(known)));
         }
-        let Some((serial, executions)) = self.serial_histories(program, time)? else { return Ok(None) };
-        self.explored.executions += executions;
+        let found = self.serial_histories(program, time);
+        if let Ok(Some((_, executions))) | Err(OutOfTime { executions }) = &found {
+            self.explored.executions += executions;
+        }
+        let Some((serial, _)) = found? else { return Ok(None) };
         *self.explored.serial.get_or_insert(0) += serial.count();
         self.serial.push((token.clone(), Arc::clone(&serial)));
         Ok(Some(serial))
@@ -562,7 +567,7 @@ impl Exploring {
         // What has no end is not complete either, but no time would change that.
         let is_cut_off = self.plan.is_cancelled() || time.is_some_and(|time| report.elapsed >= time);
         if !report.is_complete && (is_cut_off || report.diverged == 0) {
-            return Err(OutOfTime);
+            return Err(OutOfTime { executions: report.executions });
         }
         Ok(Some((Arc::new(serial), report.executions)))
     }

@@ -53,11 +53,11 @@ pub fn tell<Op: Display, Ret: Display>(
     if let Some(first) = core.begins_behind {
         let stays = core.members.iter().any(|member| member.id == first);
         let name = teller.name(first);
-        teller.say(if stays {
-            format!("What returned before {name} was called does not matter, as that leaves the same state whatever was before: let it be the first")
-        } else {
-            format!("What returned before {name} was called does not matter, as that leaves the state that there was at first: let all begin behind it")
-        });
+        let begin = if stays { "let it be the first" } else { "let all begin behind it" };
+        teller.say(format!(
+            "What returned before {name} was called does not matter, as that leaves the same state whatever was before: {begin}"
+        ));
+        teller.begins_behind = Some(first).filter(|_| !stays);
     }
     teller.tell_proof(&argument.proof, &mut Vec::new());
     teller.sentences
@@ -83,9 +83,9 @@ pub fn tell<Op: Display, Ret: Display>(
 /// assert_eq!(
 ///     prose::tell_partners(&builder.finish(), &partners),
 ///     [
-///         "receive() -> 2 of process 1 (events 1-3) synchronised with another that overlapped it and fits what it returned.",
+///         "receive() -> 2 of process 1 (events 1-3) needs a partner, one that overlapped it and fits what it returned.",
 ///         "send(1) of process 0 (events 0-2) overlapped it, but does not fit that.",
-///         "So receive() -> 2 had no partner.",
+///         "None of the calls until then does both: so there is no partner for receive() -> 2.",
 ///     ]
 /// );
 /// # Ok::<(), trueline::history::HistoryError>(())
@@ -97,18 +97,17 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
     let [one] = needing.as_slice() else {
         let (names, count) = (teller.names(needing), needing.len());
         teller.say(format!(
-            "{names} each synchronised with another that overlapped it and fits what it returned: {count} partners"
+            "{names} each need a partner of their own, one that overlapped it and fits what it returned: that is {count}"
         ));
-        let only = if partners.is_empty() {
-            "there is none".to_owned()
-        } else {
-            format!("there is only {}", teller.names(partners))
+        let only = match partners.as_slice() {
+            [] => "none of the calls until then does both".to_owned(),
+            partners => format!("of the calls until then only {} may be one", teller.names(partners)),
         };
         teller.say(format!("But {only}"));
         return teller.sentences;
     };
     let name = teller.name(*one);
-    teller.say(format!("{name} synchronised with another that overlapped it and fits what it returned"));
+    teller.say(format!("{name} needs a partner, one that overlapped it and fits what it returned"));
     for Unfit { op, why } in unfit {
         let other = teller.name(*op);
         teller.say(match why {
@@ -118,11 +117,7 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
         });
     }
     let name = teller.name(*one);
-    if unfit.is_empty() {
-        teller.say(format!("But nothing that could be its partner had been called: so {name} had none"));
-    } else {
-        teller.say(format!("So {name} had no partner"));
-    }
+    teller.say(format!("None of the calls until then does both: so there is no partner for {name}"));
     teller.sentences
 }
 
@@ -171,7 +166,6 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
                 (teller.names(&quasi.out_of_reach), if prefix.is_empty() { "" } else { " behind that" });
             teller.say(format!("No order was found for {left}{behind}"));
         }
-        teller.say(format!("Of the factors: {}", quasi.more));
         return teller.sentences;
     }
     let witness = Witness { order: prefix.clone(), together: together.clone(), permuted: Vec::new() };
@@ -268,6 +262,8 @@ struct Teller {
     labels: Vec<(OpId, Label)>,
     introduced: HashSet<OpId>,
     completed: HashSet<OpId>,
+    /// What all begins behind, if the core is without it.
+    begins_behind: Option<OpId>,
     /// Whether it has been said that states are those of the core.
     has_said_which_states: bool,
     sentences: Vec<String>,
@@ -329,6 +325,7 @@ impl Teller {
             labels[at].1.needs = needs;
         }
         Self {
+            begins_behind: None,
             object,
             labels,
             introduced: HashSet::new(),
@@ -606,9 +603,14 @@ impl Teller {
                 )
             }
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
-                let (user, initial) = (self.name(first), shorten(&visible(initial)));
+                let user = self.name(first);
+                let begin = match self.begins_behind {
+                    // What else is in that state is left out of the core: it is not told, but does not help.
+                    Some(begin) => format!("right behind {}", self.name(begin)),
+                    None => format!("at first, in the state {}", shorten(&visible(initial))),
+                };
                 format!(
-                    "{user} could not have returned that at first, in the state {initial}, \
+                    "{user} could not have returned that {begin}, \
                      and nothing that was called could lead to a state in which it could"
                 )
             }
@@ -641,7 +643,8 @@ impl Teller {
                     format!("only {} could have {better}", self.names(others))
                 };
                 let needs = number(*what, *needed);
-                format!("{users} each needed {needs} and {worse}; {}{back}", at_first(*what, *initial))
+                let parts: Vec<String> = at_first(*what, *initial).into_iter().chain([back]).collect();
+                format!("{users} each needed {needs} and {worse}; {}", parts.join(", and "))
             }
         }
     }
@@ -694,17 +697,16 @@ impl Teller {
             Counted::Values if *needed == 0 => self.empty().to_owned(),
             what => format!("needs {}", number(*what, *needed)),
         };
-        let mut text = format!("{user} {needs}; {}", at_first(*what, *initial));
+        let mut parts: Vec<String> = at_first(*what, *initial).into_iter().collect();
         if !before.is_empty() {
-            text.push_str(&format!("{}{} {worse} before it, and ", self.names(before), each(before)));
+            parts.push(format!("{}{} {worse} before it", self.names(before), each(before)));
         }
         let others = self.others(&[], later, &user, "");
-        if maybe.is_empty() {
-            text.push_str(&format!("nothing could have {better} before it{others}"));
-        } else {
-            text.push_str(&format!("only {} could have {better} before it{others}", self.names(maybe)));
-        }
-        text
+        parts.push(match maybe.as_slice() {
+            [] => format!("nothing could have {better} before it{others}"),
+            maybe => format!("only {} could have {better} before it{others}", self.names(maybe)),
+        });
+        format!("{user} {needs}; {}", parts.join(", and "))
     }
 
     fn tell_places<Ret: Display>(&mut self, none: &NoPlace<Ret>, is_nested: bool) {
@@ -803,12 +805,12 @@ fn number(what: Counted, number: i64) -> String {
 }
 
 /// What there was at first, if that is to be told.
-fn at_first(what: Counted, initial: i64) -> String {
+fn at_first(what: Counted, initial: i64) -> Option<String> {
     match (what, initial) {
-        (Counted::Readers | Counted::Writers | Counted::Values, 0) => String::new(),
-        (Counted::Total, initial) => format!("it was {initial} at first, "),
-        (what, 1) => format!("there was {} at first, ", number(what, 1)),
-        (what, initial) => format!("there were {} at first, ", number(what, initial)),
+        (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
+        (Counted::Total, initial) => Some(format!("it was {initial} at first")),
+        (what, 1) => Some(format!("there was {} at first", number(what, 1))),
+        (what, initial) => Some(format!("there were {} at first", number(what, initial))),
     }
 }
 

@@ -100,3 +100,82 @@ fn leave_nothing(executions: &mut Executions<'_>, claims: &[Before]) -> bool {
     }
     executions.exists(&query) == Some(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::executions::Numbered;
+    use super::*;
+    use crate::history::History;
+    use crate::spec::{Register, RegisterOp, RegisterRet};
+    use crate::verdict::{Reason, Step};
+
+    /// write(1), then write(2), then a read of 1.
+    fn history() -> History<RegisterOp<u8>, RegisterRet<u8>> {
+        let mut builder = History::builder();
+        for (process, op, ret) in [
+            (0, RegisterOp::Write(1), RegisterRet::Done),
+            (0, RegisterOp::Write(2), RegisterRet::Done),
+            (1, RegisterOp::Read, RegisterRet::Value(1)),
+        ] {
+            builder.call(process, op).expect("free");
+            builder.ret(process, ret).expect("open");
+        }
+        builder.finish()
+    }
+
+    fn before(first: u32, second: u32) -> Before {
+        Before { first: OpId(first), second: OpId(second) }
+    }
+
+    fn proof() -> Proof<RegisterRet<u8>> {
+        let reason = Reason::Undone { needs: Vec::new(), earlier: vec![OpId(0)], later: Vec::new() };
+        let steps = vec![
+            Step { claim: before(0, 1), ground: Ground::RealTime },
+            Step { claim: before(1, 2), ground: Ground::RealTime },
+            Step { claim: before(2, 1), ground: Ground::Value { reason, given: vec![before(0, 1)] } },
+        ];
+        Proof { steps, end: End::Circle(vec![OpId(1), OpId(2)]) }
+    }
+
+    fn is_right(proof: &Proof<RegisterRet<u8>>) -> bool {
+        let (spec, history) = (Register::new(0), history());
+        let mut numbered = Numbered::new(&spec, &history);
+        super::is_right(&mut Executions::new(&mut numbered, &history), proof)
+    }
+
+    #[test]
+    fn what_is_right_is_right() {
+        assert!(is_right(&proof()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_found() {
+        let spoil = |spoil: fn(&mut Proof<RegisterRet<u8>>)| {
+            let mut proof = proof();
+            spoil(&mut proof);
+            proof
+        };
+        // Real time that was not so, and a claim that does not hold.
+        assert!(!is_right(&spoil(|proof| proof.steps[0].claim = before(1, 0))));
+        assert!(!is_right(&spoil(|proof| proof.steps[2].claim = before(2, 0))));
+        // What is given was not claimed, or nothing is given that it needs.
+        assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(0)))));
+        assert!(!is_right(&spoil(|proof| {
+            if let Ground::Value { given, .. } = &mut proof.steps[2].ground {
+                given.clear();
+            }
+        })));
+        // The circle is none, or its claims leave an order.
+        assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
+        assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
+        // It is possible.
+        let possible = |op| End::Impossible { op: OpId(op), reason: Reason::Source, given: vec![before(0, 1)] };
+        assert!(!is_right(&Proof { end: possible(2), ..proof() }));
+        // One case alone is not enough.
+        let cases = |proof: Proof<RegisterRet<u8>>| {
+            let (yes, no) = (Box::new(Proof { steps: Vec::new(), end: possible(1) }), Box::new(proof.clone()));
+            Proof { steps: Vec::new(), end: End::Cases { assumed: before(0, 2), yes, no } }
+        };
+        assert!(!is_right(&cases(proof())));
+    }
+}

@@ -59,7 +59,7 @@ impl User {
         if described.len() <= MOST_DESCRIBED {
             user.needs = described.into_iter().map(|state| executions.describe(state)).collect();
         }
-        for other in 0..executions.count {
+        for (other, theirs) in needed.iter().enumerate() {
             let (mut makes, mut keeps, mut is_possible) = (false, false, false);
             for (state, was_needed) in states.iter().zip(own) {
                 for next in executions.next(*state, other) {
@@ -69,7 +69,7 @@ impl User {
                 }
             }
             let spoils = is_possible && !keeps;
-            let needs_it = needed[other].iter().zip(own).all(|(theirs, own)| *own || !theirs);
+            let needs_it = theirs.iter().zip(own).all(|(theirs, own)| *own || !theirs);
             user.makers |= if makes && other != op { bit(other) } else { 0 };
             user.spoilers |= if spoils && other != op { bit(other) } else { 0 };
             user.consumers |= if spoils && needs_it { bit(other) } else { 0 };

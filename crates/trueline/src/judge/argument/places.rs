@@ -37,6 +37,9 @@ impl Places {
     }
 }
 
+/// What has taken effect, and the state.
+type Configuration = (Mask, u32);
+
 /// The most places that are few.
 const MOST_FEW: usize = 4;
 /// The most configurations that are looked at for one operation.
@@ -47,11 +50,11 @@ const MOST_TOLD: usize = 6;
 const DEEPEST: u32 = 3;
 
 /// The places of an operation that has few, if there is no order that keeps real time behind this configuration.
-pub(super) fn find(executions: &mut Executions<'_>, start: (Mask, u32)) -> Option<Places> {
+pub(super) fn find(executions: &mut Executions<'_>, start: Configuration) -> Option<Places> {
     find_within(executions, start, DEEPEST)
 }
 
-fn find_within(executions: &mut Executions<'_>, start: (Mask, u32), depth: u32) -> Option<Places> {
+fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32) -> Option<Places> {
     let mut best: Option<((usize, usize), Places)> = None;
     // The last to be called is told, if it is as good as others.
     let candidates: Vec<usize> = ops(executions.completed & !start.0).collect();
@@ -87,8 +90,9 @@ fn find_within(executions: &mut Executions<'_>, start: (Mask, u32), depth: u32) 
 }
 
 /// All places of an operation, each state once where it does not fit.
-fn all(executions: &mut Executions<'_>, start: (Mask, u32), op: usize) -> Option<Places> {
-    let mut via: HashMap<(Mask, u32), Option<((Mask, u32), usize)>, hash::Builder> = HashMap::default();
+fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Option<Places> {
+    // Where each configuration was reached from, and by which operation.
+    let mut via: HashMap<Configuration, Option<(Configuration, usize)>, hash::Builder> = HashMap::default();
     let mut queue = vec![start];
     via.insert(start, None);
     let mut at = 0;

@@ -1,0 +1,297 @@
+//! `explain`: why, in words. Each text here was read against its history.
+
+use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input};
+
+/// What is said of operations, each `process call-return operation`, below "why".
+fn why(spec: &str, operations: &[(u32, &str, u32, u32)]) -> Vec<String> {
+    let lines: Vec<String> = operations
+        .iter()
+        .map(|(process, what, call, ret)| {
+            // Nothing returns at time 0.
+            let ret = if *ret == 0 { "null".to_owned() } else { ret.to_string() };
+            format!(r#"{{"process":{process},{what},"call":{call},"return":{ret}}}"#)
+        })
+        .collect();
+    let judged = run_with_input(&["explain", "--json", "--spec", spec, "-"], lines.join("\n").as_bytes());
+    assert_eq!(judged.code, 1, "{judged:?}");
+    let object = json(&judged.stdout);
+    let sentences = object["explanation"].as_array().unwrap_or_else(|| panic!("{object}"));
+    sentences.iter().map(|sentence| sentence.as_str().expect("text").to_owned()).collect()
+}
+
+#[test]
+fn a_queue_out_of_order() {
+    let sentences = why(
+        "queue",
+        &[
+            (0, r#""f":"enqueue","value":1"#, 1, 2),
+            (0, r#""f":"enqueue","value":2"#, 3, 4),
+            (1, r#""f":"dequeue","result":2"#, 5, 6),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "enqueue(1) of process 0 (line 1) returned before enqueue(2) of process 0 (line 2) was called.",
+            "enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of process 1 \
+             (line 3) got, and nothing had taken it out: so there is no place for dequeue() -> 2.",
+        ]
+    );
+}
+
+#[test]
+fn a_queue_that_lost_an_element() {
+    let sentences =
+        why("queue", &[(0, r#""f":"enqueue","value":1"#, 1, 2), (1, r#""f":"dequeue","result":null"#, 3, 4)]);
+    assert_eq!(
+        sentences,
+        [
+            "enqueue(1) of process 0 (line 1) returned before dequeue() -> null of process 1 (line 2) was called.",
+            "enqueue(1) came before dequeue() -> null, which found the queue empty, but nothing had taken its value out: \
+             so there is no place for dequeue() -> null.",
+        ]
+    );
+}
+
+#[test]
+fn a_queue_that_gave_an_element_twice() {
+    let sentences = why(
+        "queue",
+        &[
+            (0, r#""f":"enqueue","value":1"#, 1, 2),
+            (1, r#""f":"dequeue","result":1"#, 3, 5),
+            (2, r#""f":"dequeue","result":1"#, 4, 6),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "dequeue() -> 1 of process 1 (line 2) and dequeue() -> 1 of process 2 (line 3) took out the same value, and only \
+          enqueue(1) of process 0 (line 1) put it in: so there is no order for them."
+        ]
+    );
+}
+
+#[test]
+fn a_stack_that_is_none() {
+    let sentences = why(
+        "stack",
+        &[
+            (0, r#""f":"push","value":1"#, 1, 2),
+            (0, r#""f":"push","value":2"#, 3, 4),
+            (1, r#""f":"pop","result":1"#, 5, 6),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "push(1) of process 0 (line 1) returned before push(2) of process 0 (line 2) was called.",
+            "push(2) returned before pop() -> 1 of process 1 (line 3) was called.",
+            "push(2) came between push(1) and pop() -> 1, so that its value lay on top of the one that pop() -> 1 got, and \
+             nothing had taken it off: so there is no place for pop() -> 1.",
+        ]
+    );
+}
+
+#[test]
+fn a_register_that_goes_back() {
+    let sentences = why(
+        "register:0",
+        &[
+            (0, r#""f":"write","value":1"#, 1, 2),
+            (1, r#""f":"write","value":2"#, 3, 10),
+            (2, r#""f":"read","result":2"#, 4, 5),
+            (2, r#""f":"read","result":1"#, 6, 7),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "read() -> 2 of process 2 (line 3) returned before read() -> 1 of process 2 (line 4) was called.",
+            "write(1) of process 0 (line 1) returned before read() -> 2 was called.",
+            "read() -> 1 needs the register to hold 1; after read() -> 2 it is not so, and nothing could make it so again \
+             (write(1) came before read() -> 2): so read() -> 1 came before read() -> 2.",
+            "But read() -> 1 and read() -> 2 cannot each come before the other.",
+        ]
+    );
+}
+
+#[test]
+fn a_swap_that_two_win() {
+    let sentences = why(
+        "cas-register:0",
+        &[(0, r#""f":"cas","value":[0,1],"result":true"#, 1, 3), (1, r#""f":"cas","value":[0,2],"result":true"#, 2, 4)],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "cas([0,1]) -> true of process 0 (line 1) and cas([0,2]) -> true of process 1 (line 2) each need the register to \
+          hold 0 and undo it; it was so at first, and nothing could make it so again: so there is no order for them."
+        ]
+    );
+}
+
+#[test]
+fn a_set_that_forgets() {
+    let sentences = why(
+        "set",
+        &[
+            (0, r#""f":"add","value":1,"result":true"#, 1, 6),
+            (1, r#""f":"contains","value":1,"result":true"#, 2, 3),
+            (1, r#""f":"contains","value":1,"result":false"#, 4, 5),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "contains(1) -> true of process 1 (line 2) returned before contains(1) -> false of process 1 (line 3) was called.",
+            "contains(1) -> false needs the set to be {} (of all that these calls can lead to); after contains(1) -> true it \
+             is not so, and nothing could make it so again: so contains(1) -> false came before contains(1) -> true.",
+            "But contains(1) -> false and contains(1) -> true cannot each come before the other.",
+        ]
+    );
+}
+
+#[test]
+fn a_map_of_which_one_key_matters() {
+    let sentences = why(
+        "map",
+        &[
+            (0, r#""f":"put","key":"j","value":7"#, 1, 2),
+            (0, r#""f":"put","key":"k","value":1"#, 3, 4),
+            (1, r#""f":"get","key":"k","result":null"#, 5, 6),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "put(\"k\", 1) of process 0 (line 2) returned before get(\"k\") -> null of process 1 (line 3) was called.",
+            "get(\"k\") -> null needs the map to be {} (of all that these calls can lead to); after put(\"k\", 1) it is not \
+             so, and nothing could make it so again: so get(\"k\") -> null came before put(\"k\", 1).",
+            "But get(\"k\") -> null and put(\"k\", 1) cannot each come before the other.",
+        ]
+    );
+}
+
+#[test]
+fn a_mutex_with_two_holders() {
+    let sentences = why("mutex", &[(0, r#""f":"acquire""#, 1, 3), (1, r#""f":"acquire""#, 2, 4)]);
+    assert_eq!(
+        sentences,
+        [
+            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each need the lock to be free and undo it; it \
+          was so at first, and nothing could make it so again: so there is no order for them."
+        ]
+    );
+}
+
+#[test]
+fn a_writer_beside_a_reader() {
+    let sentences = why(
+        "rwlock",
+        &[
+            (0, r#""f":"read-lock""#, 1, 2),
+            (1, r#""f":"read-lock""#, 1, 3),
+            (1, r#""f":"read-unlock""#, 4, 5),
+            (2, r#""f":"write-lock""#, 6, 7),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "read-lock() of process 0 (line 1) returned before write-lock() of process 2 (line 4) was called.",
+            "read-lock() of process 1 (line 2) returned before write-lock() was called.",
+            "write-lock() needs no readers; read-lock() of process 0 and read-lock() of process 1 each took the lock to read \
+             before it, and only read-unlock() of process 1 (line 3) could have given it back from reading before it: so \
+             there is no place for write-lock().",
+        ]
+    );
+}
+
+#[test]
+fn a_semaphore_with_too_many() {
+    let sentences = why("semaphore:1", &[(0, r#""f":"acquire""#, 1, 2), (1, r#""f":"acquire""#, 1, 3)]);
+    assert_eq!(
+        sentences,
+        [
+            "acquire() of process 0 (line 1) and acquire() of process 1 (line 2) each needed 1 permit and took one; there was 1 \
+          permit at first, and nothing could have given one back: so there is no order for them."
+        ]
+    );
+}
+
+#[test]
+fn all_places_of_an_operation() {
+    let sentences = why(
+        "log",
+        &[
+            (0, r#""f":"append","value":"a""#, 1, 2),
+            (1, r#""f":"append","value":"b""#, 1, 3),
+            (2, r#""f":"read","result":["a"]"#, 4, 5),
+        ],
+    );
+    assert!(sentences.last().is_some_and(|last| last.contains("read() ->")), "{sentences:?}");
+}
+
+#[test]
+fn a_receive_that_was_too_late() {
+    let sentences = why(
+        "sync-channel",
+        &[
+            (0, r#""f":"send","value":1"#, 1, 4),
+            (1, r#""f":"receive","result":1"#, 2, 5),
+            (2, r#""f":"receive","result":1"#, 3, 6),
+        ],
+    );
+    assert_eq!(
+        sentences,
+        [
+            "receive() -> 1 of process 1 (line 2) and receive() -> 1 of process 2 (line 3) each need a partner of their own, \
+             one that overlapped it and fits what it returned: that is 2.",
+            "But of the calls until then only send(1) of process 0 (line 1) may be one.",
+        ]
+    );
+}
+
+#[test]
+fn a_report_is_the_core_and_why() {
+    let scratch = Scratch::new("explain");
+    let file = scratch.file("queue.jsonl", REJECTED);
+    let judged = run(&["explain", "--spec", "queue", &file]);
+    assert_eq!((judged.code, judged.stderr.as_str()), (1, ""), "{judged:?}");
+    let (_, below) = judged.stdout.split_once('\n').expect("the verdict has a line of its own");
+    assert_eq!(
+        below,
+        "  dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1
+  the core, which cannot be put in order whatever else happened:
+    lines 1-2  process 0  enqueue(1) -> ok
+    lines 3-5  process 0  enqueue(2) -> ok  (if and when it took effect does not matter)
+    lines 4-6  process 1  dequeue() -> 2
+  why:
+    enqueue(1) of process 0 (lines 1-2) returned before enqueue(2) of process 0 (lines 3-5) was called.
+    enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of
+      process 1 (lines 4-6) got, and nothing had taken it out: so there is no place for dequeue() -> 2.
+"
+    );
+}
+
+#[test]
+fn codes_are_those_of_check() {
+    let accepted = run_with_input(&["explain", "--spec", "queue", "-"], ACCEPTED.as_bytes());
+    assert_eq!(accepted.code, 0, "{accepted:?}");
+    assert!(
+        accepted
+            .stdout
+            .ends_with("It is as if all took effect in this order: enqueue(2), enqueue(1), dequeue() -> 2.\n"),
+        "{accepted:?}"
+    );
+    let unknown = run_with_input(
+        &["explain", "--spec", "queue", "--algorithm", "brute", "--configurations", "1", "-"],
+        ACCEPTED.as_bytes(),
+    );
+    assert_eq!(unknown.code, 3, "{unknown:?}");
+    assert_eq!(run_with_input(&["explain", "--spec", "queue", "-"], b"nonsense").code, 2);
+    assert_eq!(run(&["explain", "--spec", "queue", "--view", "a.html", "-"]).code, 2);
+    let quiet = run_with_input(&["explain", "--quiet", "--spec", "queue", "-"], REJECTED.as_bytes());
+    assert_eq!((quiet.code, quiet.stdout.as_str()), (1, ""), "{quiet:?}");
+}
