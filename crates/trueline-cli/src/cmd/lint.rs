@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use trueline::history::codec::{Format, Survey, Trap};
 use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value};
-use trueline::named::{self, NamedSpec, Options};
+use trueline::named::{self, NamedSpec, Options, SpecInfo};
 use trueline::view::timeline::visible;
 
 use super::in_order;
@@ -368,28 +368,32 @@ fn takes_out(spec: &str, operation: &str) -> bool {
     }
 }
 
+/// What an operation puts in; nothing, if it takes out.
+fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
+    let name = info.operation(&record.f).map_or("", |operation| operation.name);
+    match (name, &record.value) {
+        ("cas", Value::List(pair)) if pair.len() == 2 => Some(&pair[1]),
+        (name, _) if takes_out(info.name, name) => None,
+        (_, value) => Some(value),
+    }
+}
+
 /// Values that came from nowhere, or before they were put in.
 fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
     let history = &survey.history;
     let info = spec.info();
-    let name_of = |record: &Record| info.operation(&record.f).map_or("", |operation| operation.name);
     let initial = spec.name().split_once(':').map(|(_, initial)| initial.trim_matches('"'));
     // By object and value: the first operation that puts it in, and whether it is the only one.
     let mut put: HashMap<(ObjectId, &Value), (OpId, bool)> = HashMap::new();
     for (id, operation) in (0..).map(OpId).zip(history.operations()) {
-        let Record { f: _, key: _, value } = &operation.op;
-        let value = match (name_of(&operation.op), value) {
-            ("cas", Value::List(pair)) if pair.len() == 2 => &pair[1],
-            (name, _) if takes_out(info.name, name) => continue,
-            (_, value) => value,
-        };
+        let Some(value) = put_in(info, &operation.op) else { continue };
         put.entry((operation.object, value)).and_modify(|(_, only)| *only = false).or_insert((id, true));
     }
     let mut nowhere = Vec::new();
     let mut too_early: Vec<(&Called, &Called)> = Vec::new();
     for operation in history.operations() {
         let Outcome::Returned(result) = &operation.outcome else { continue };
-        if result.is_null() || !takes_out(info.name, name_of(&operation.op)) {
+        if result.is_null() || put_in(info, &operation.op).is_some() {
             continue;
         }
         let is_initial = initial.is_some_and(|initial| match result {
@@ -411,9 +415,14 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
     let nowhere_found = nowhere.first().map(|first| {
         let result = first.outcome.result().unwrap_or(&Value::Null);
         let other_kind = put.keys().find(|(_, value)| *value != result && plain(value) == plain(result));
-        let hint = match other_kind {
-            Some((_, value)) => format!("it was put in as {}: log both in the same way", value),
-            None => "the file may begin too late, or log it in another way".to_owned(),
+        let failed = survey.failed.iter().find(|(record, _)| put_in(info, record) == Some(result));
+        let hint = match (failed, other_kind) {
+            (Some((record, line)), _) => {
+                let f = visible(&record.f);
+                format!("but `{f}`, which failed (line {line}), would have: if it may have happened, log `info`")
+            }
+            (None, Some((_, value))) => format!("it was put in as {value}: log both in the same way"),
+            (None, None) => "the file may begin too late, or log it in another way".to_owned(),
         };
         Finding {
             code: "from-nowhere",

@@ -1,114 +1,9 @@
-//! `convert`: every format to every other and back.
+//! `convert`: what is written, and what is refused. `roundtrips` has every format to every other.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Scratch, json, run, run_with_input};
-
-const FORMATS: [&str; 7] =
-    ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events"];
-
-/// The histories of the project, with their specifications and verdicts.
-pub(crate) fn own() -> Vec<(PathBuf, String, i32)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let table = fs::read_to_string(directory.join("VERDICTS.tsv")).expect("the table is part of the project");
-    let rows = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    rows.map(|row| {
-        let fields: Vec<&str> = row.split('\t').collect();
-        let code = if fields[2] == "accepted" { 0 } else { 1 };
-        (directory.join(fields[0]), fields[1].to_owned(), code)
-    })
-    .filter(|(path, ..)| path.exists())
-    .collect()
-}
-
-/// What a specification understands of a file: the operations that a linearization or a rejection speaks of, by their lines, are
-/// not comparable between formats; what is comparable is the file as JSON lines of operations.
-fn operations(file: &str) -> String {
-    let converted = run(&["convert", file, "--to", "jsonl-operations"]);
-    assert_eq!(converted.code, 0, "{file}: {converted:?}");
-    converted.stdout
-}
-
-/// The same without what EDN says again: a result that is the argument is none.
-pub(crate) fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
-    let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
-        "cas" => operation["result"] == true,
-        f => ["write", "w", "put", "append", "enqueue", "enq"].contains(&f) && operation["result"].is_null(),
-    };
-    operations
-        .lines()
-        .map(|line| {
-            let mut operation = json(line);
-            let returned = !operation["return"].is_null();
-            if returned && (succeeded(&operation) || operation["result"] == operation["value"]) {
-                operation["result"] = "done".into();
-            }
-            operation
-        })
-        .collect()
-}
-
-#[test]
-fn every_format_to_every_other_and_back() {
-    let scratch = Scratch::new("convert");
-    let histories = own();
-    assert!(histories.len() > 40, "the table has many");
-    let mut held = [0; FORMATS.len()];
-    for (path, spec, code) in histories {
-        let file = path.to_str().expect("a plain path");
-        let original = operations(file);
-        let mut written = Vec::new();
-        for (index, format) in FORMATS.iter().enumerate() {
-            let to = scratch
-                .0
-                .join(format!("{}.{format}", path.file_stem().and_then(|stem| stem.to_str()).expect("a name")));
-            let to = to.to_str().expect("a plain path").to_owned();
-            let converted = run(&["convert", file, "--to", format, "-o", &to]);
-            if converted.code == 0 {
-                held[index] += 1;
-                written.push((*format, to));
-            } else {
-                // What cannot be held is told with its line.
-                assert_eq!(converted.code, 2, "{converted:?}");
-                assert!(converted.stderr.starts_with(&format!("error: {file}:")), "{converted:?}");
-                let line = converted.stderr.trim_start_matches(&format!("error: {file}:"));
-                assert!(line.split(':').next().is_some_and(|line| line.parse::<u32>().is_ok()), "{converted:?}");
-                assert!(converted.stdout.is_empty() && !Path::new(&to).exists(), "{converted:?}");
-            }
-        }
-        // JSON lines of operations hold everything.
-        assert!(written.iter().any(|(format, _)| *format == "jsonl-operations"), "{file}");
-        let Some((first_format, first)) = written.iter().find(|(format, _)| *format == "jepsen-log").or(written.last())
-        else {
-            continue;
-        };
-        for (format, to) in &written {
-            let judged = run(&["check", "--spec", &spec, to]);
-            assert_eq!(judged.code, code, "{file} as {format}: {judged:?}");
-            let is_edn = |format: &str| ["jepsen", "jepsen-log", "porcupine-kv"].contains(&format);
-            if is_edn(format) {
-                assert_eq!(without_said_again(&operations(to)), without_said_again(&original), "{file} as {format}");
-            } else {
-                assert_eq!(operations(to), original, "{file} as {format}");
-            }
-            // From each to one that holds the least, and back.
-            let there = run(&["convert", to, "--to", first_format]);
-            assert_eq!(there.code, 0, "{file}: {format} to {first_format}: {there:?}");
-            if is_edn(first_format) || !is_edn(format) {
-                let expected = fs::read_to_string(first).expect("it was written");
-                assert_eq!(there.stdout, expected, "{file}: {format} to {first_format}");
-            }
-            let back = run(&["convert", first, "--to", format]);
-            assert_eq!(back.code, 0, "{file}: {first_format} to {format}: {back:?}");
-            let back = run_with_input(&["check", "--spec", &spec, "-"], back.stdout.as_bytes());
-            assert_eq!(back.code, code, "{file}: {first_format} to {format}: {back:?}");
-        }
-    }
-    for (format, held) in FORMATS.iter().zip(held) {
-        assert!(held > 0, "{format} holds none");
-    }
-}
+use super::roundtrips::FORMATS;
+use super::{Scratch, run, run_with_input};
 
 #[test]
 fn pending_operations_and_processes_that_go_on() {
@@ -122,7 +17,7 @@ fn pending_operations_and_processes_that_go_on() {
 "#;
     let original = run_with_input(&["convert", "-", "--to", "jsonl-operations"], text.as_bytes());
     assert_eq!(original.stdout.lines().count(), 4, "{original:?}");
-    for format in FORMATS.into_iter().filter(|format| *format != "porcupine-kv") {
+    for (format, ..) in FORMATS.into_iter().filter(|(format, ..)| *format != "porcupine-kv") {
         let there = run_with_input(&["convert", "-", "--to", format], text.as_bytes());
         assert_eq!(there.code, 0, "{format}: {there:?}");
         let back = run_with_input(&["convert", "-", "--to", "jsonl-operations"], there.stdout.as_bytes());
@@ -132,11 +27,16 @@ fn pending_operations_and_processes_that_go_on() {
 
 #[test]
 fn what_a_format_cannot_hold_is_told() {
+    let scratch = Scratch::new("convert-refused");
     let object = r#"{"process":0,"f":"read","object":"a","result":1,"call":1,"return":2}"#;
     let key = r#"{"process":0,"f":"get","key":"k","result":1,"call":1,"return":2}"#;
     let touching = "{\"process\":0,\"f\":\"read\",\"call\":1,\"return\":2}\n{\"process\":0,\"f\":\"read\",\"call\":2,\"return\":3}";
     let cas = r#"{"process":0,"f":"cas","value":[1,2],"result":null,"call":1,"return":2}"#;
+    let zero = r#"{"process":0,"f":"read","result":["\u0000"],"call":1,"return":2}"#;
+    let logger = r#"{"process":0,"f":"write","value":"jepsen.util - 0 :ok","call":1,"return":2}"#;
     for (text, format, line, expected) in [
+        (zero, "jepsen", 1, "has a text with the character 0"),
+        (logger, "jepsen-log", 1, "speaks of `jepsen.util`"),
         (object, "jepsen", 1, "on the object `a`, and Jepsen's EDN has no objects"),
         (object, "porcupine-json", 1, "has no objects; write JSON lines"),
         (object, "events", 1, "has no objects"),
@@ -151,6 +51,10 @@ fn what_a_format_cannot_hold_is_told() {
         assert!(converted.stderr.starts_with(&format!("error: -:{line}: ")), "{converted:?}");
         assert!(converted.stderr.contains(expected), "{converted:?}");
         assert_eq!(converted.stdout, "");
+        // Nor is there a file.
+        let file = scratch.0.join("refused").to_str().expect("plain").to_owned();
+        let converted = run_with_input(&["convert", "-", "--to", format, "-o", &file], text.as_bytes());
+        assert!(converted.code == 2 && !Path::new(&file).exists(), "{converted:?}");
     }
     for format in ["jsonl-operations", "porcupine-json"] {
         assert_eq!(run_with_input(&["convert", "-", "--to", format], touching.as_bytes()).code, 0, "{format}");

@@ -362,7 +362,14 @@ fn knossos_values_outside_the_model() {
 fn knossos_values_from_nowhere() {
     knossos("cas-register/bad/rethink-fail-minimal.edn", &REGISTER, |text| text, ("from-nowhere", "warning", 7, 1));
     // Nobody wrote it but a write that failed.
-    knossos("cas-register/bad/immediate-failure.edn", &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
+    let path = "cas-register/bad/immediate-failure.edn";
+    knossos(path, &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
+    if let Some(file) = super::foreign(&format!("knossos/{path}")) {
+        let linted = run(&["lint", "--spec", "cas-register:0", file.to_str().expect("a plain path")]);
+        let hint =
+            "which nobody put in; but `write`, which failed (line 3), would have: if it may have happened, log `info`";
+        assert!(linted.stdout.contains(hint), "{}", linted.stdout);
+    }
 }
 
 #[test]

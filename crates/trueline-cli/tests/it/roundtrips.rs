@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trueline::history::codec::{self, Format, Target};
@@ -12,12 +12,11 @@ use trueline::judge::{Budget, Config};
 use trueline::named::{self, Options};
 use trueline::verdict::Verdict;
 
-use super::convert::{own, without_said_again};
 use super::generate::specs;
-use super::{Scratch, foreign, run, run_with_input};
+use super::{Scratch, foreign, json, run, run_with_input};
 
 /// Each format that can be written, and how it is read.
-const FORMATS: [(&str, Target, Format); 7] = [
+pub(crate) const FORMATS: [(&str, Target, Format); 7] = [
     ("jsonl", Target::Jsonl, Format::Jsonl),
     ("jsonl-operations", Target::Operations, Format::Jsonl),
     ("jepsen", Target::Jepsen, Format::Jepsen),
@@ -45,6 +44,39 @@ fn read(text: &[u8], format: Format, what: &str) -> RawHistory {
 fn operations(history: &RawHistory) -> String {
     let text = written(history, Target::Operations).expect("they hold everything");
     String::from_utf8(text).expect("text")
+}
+
+/// Operations without what EDN says again: a result that is the argument is none.
+fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
+    let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
+        "cas" => operation["result"] == true,
+        f => ["write", "w", "put", "append", "enqueue", "enq"].contains(&f) && operation["result"].is_null(),
+    };
+    operations
+        .lines()
+        .map(|line| {
+            let mut operation = json(line);
+            let returned = !operation["return"].is_null();
+            if returned && (succeeded(&operation) || operation["result"] == operation["value"]) {
+                operation["result"] = "done".into();
+            }
+            operation
+        })
+        .collect()
+}
+
+/// The histories of the project, with their specifications and verdicts.
+fn own() -> Vec<(PathBuf, String, i32)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let table = fs::read_to_string(directory.join("VERDICTS.tsv")).expect("the table is part of the project");
+    let rows = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    rows.map(|row| {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let code = if fields[2] == "accepted" { 0 } else { 1 };
+        (directory.join(fields[0]), fields[1].to_owned(), code)
+    })
+    .filter(|(path, ..)| path.exists())
+    .collect()
 }
 
 /// A history, how it is judged, and what verdicts on it were seen.

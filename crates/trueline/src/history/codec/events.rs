@@ -154,6 +154,9 @@ impl<'r> Events<'r> {
             End::Ok(result) => self.builder.ret(process, result?).map(drop),
             End::Fail => {
                 self.see(Trap::Failed, line, || format!("an operation of process {process} failed"));
+                if let (Some(remarks), Some(record)) = (&mut self.remarks, self.builder.open(process)) {
+                    remarks.failed.push((record.clone(), line as usize));
+                }
                 self.builder.fail(process)
             }
             End::Info => {

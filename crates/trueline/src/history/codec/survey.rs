@@ -64,6 +64,8 @@ pub struct Survey {
     pub traps: BTreeMap<Trap, Seen>,
     /// Of whole operations, the times of call and return by line.
     pub times: HashMap<u32, (i64, Option<i64>)>,
+    /// The operations that failed, and the lines that say so.
+    pub failed: Vec<(Record, usize)>,
 }
 
 /// Reads a history forgivingly: events that do not fit are left out, and told.
@@ -111,6 +113,7 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
 pub(super) struct Remarks {
     traps: BTreeMap<Trap, Seen>,
     times: HashMap<u32, (i64, Option<i64>)>,
+    pub(super) failed: Vec<(Record, usize)>,
     /// The last time stamp, and whose it was.
     last_time: Option<(i64, u32)>,
 }
@@ -194,6 +197,6 @@ impl Remarks {
     }
 
     fn finish(self, format: Format, history: RawHistory) -> Survey {
-        Survey { format, history, traps: self.traps, times: self.times }
+        Survey { format, history, traps: self.traps, times: self.times, failed: self.failed }
     }
 }
