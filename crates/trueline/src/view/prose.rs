@@ -491,16 +491,17 @@ impl Teller {
         let noun = match self.object {
             ObjectKind::Register => return format!("the register to hold {states}"),
             ObjectKind::Lock => return format!("the lock to be {states}"),
-            ObjectKind::ReadWriteLock => "the lock",
-            ObjectKind::Set => "the set",
-            ObjectKind::Map => "the map",
-            _ => "the state",
+            ObjectKind::ReadWriteLock => "the lock to be",
+            ObjectKind::Semaphore => "the semaphore to have",
+            ObjectKind::Set => "the set to be",
+            ObjectKind::Map => "the map to be",
+            _ => "the state to be",
         };
         // Of a larger object, other states may do as well, but there are none here.
         if std::mem::replace(&mut self.has_said_which_states, true) {
-            format!("{noun} to be {states}")
+            format!("{noun} {states}")
         } else {
-            format!("{noun} to be {states} (of all that these calls can lead to)")
+            format!("{noun} {states} (of all that these calls can lead to)")
         }
     }
 
@@ -611,7 +612,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and nothing that was called could lead to a state in which it could"
+                     and nothing that was called before it returned could lead to a state in which it could"
                 )
             }
             Reason::NoMaker { needs, .. } => {
@@ -825,8 +826,8 @@ fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     };
     let (less, had_less) = match what {
         Counted::Permits => ("took one", "taken one"),
-        Counted::Readers => ("gave it back from reading", "given it back from reading"),
-        Counted::Writers => ("gave it back from writing", "given it back from writing"),
+        Counted::Readers => ("gave the lock back from reading", "given it back from reading"),
+        Counted::Writers => ("gave the lock back from writing", "given it back from writing"),
         Counted::Values => ("took one out", "taken one out"),
         Counted::Total => ("took one away", "taken one away"),
     };
