@@ -36,8 +36,13 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
             return (object_of_many(object), Vec::new());
         }
     }
-    if object == ObjectKind::Register && is_keyed {
-        // Of an array or a map, whose states are not one value.
+    // What looks at more than the value, such as an exchange that fails, does not need one value.
+    let is_partial = |(operation, standard): (&Operation<S::Op, S::Ret>, &Option<_>)| {
+        standard.is_none() && operation.outcome.result().is_some()
+    };
+    let is_partial = history.operations().iter().zip(&standard).any(is_partial);
+    if object == ObjectKind::Register && (is_keyed || is_partial) {
+        // Neither are states of an array or a map one value.
         object = ObjectKind::Other;
     }
     // An operation that no monitor knows may do anything, unless it only looks.
