@@ -323,6 +323,20 @@ fn without_preemptions_there_are_the_serial_executions_of_what_does_not_wait() {
 }
 
 #[test]
+fn it_ends_when_it_is_told_to() {
+    let program = program(&[vec![vec![Load(0); 4]], vec![vec![Load(0); 4]]]);
+    for most in [0, 1, 17, 251, 252] {
+        let mut settings = settings(Search::Unreduced);
+        let asked = AtomicU64::new(0);
+        settings.stop = Some(Arc::new(move || asked.fetch_add(1, SeqCst) >= most));
+        let (_, report) = histories(&program, &settings);
+        assert_eq!(report.executions, most);
+        // Of all 252, it knows only when it looks for another.
+        assert!(!report.is_complete || most == 252, "{most}: {report:?}");
+    }
+}
+
+#[test]
 fn serial_executions_get_stuck_alone() {
     // Alone, the first waits for ever; the second lets it go.
     let program = program(&[vec![vec![Until(0, 1)]], vec![vec![Store(0, 1)]]]);
@@ -533,6 +547,53 @@ mod tests_with_types {
         assert_eq!(again.runs, 1);
         assert_eq!(again.failure.expect("it is the same").history.events().len(), failure.history.events().len());
         assert!(tickets(true).replay(&token).outcome().failure.is_none(), "what was corrected is right");
+    }
+
+    /// Whenever it is cancelled, what is right is not said to be wrong: not even if only some serial histories are known.
+    #[test]
+    fn a_cancelled_exploration_says_nothing_wrong() {
+        use trueline::judge::CancelToken;
+        let explore = |most: u64, against: Against| {
+            let token = CancelToken::new();
+            let (cancels, calls) = (token.clone(), std::sync::atomic::AtomicU64::new(0));
+            let plan = trueline::test(|| AtomicU64::new(0))
+                .model(0_u64)
+                .operation(
+                    "draw",
+                    (),
+                    move |counter, ()| {
+                        if calls.fetch_add(1, SeqCst) == most {
+                            cancels.cancel();
+                        }
+                        counter.fetch_add(1, SeqCst)
+                    },
+                    |model, ()| {
+                        *model += 1;
+                        *model - 1
+                    },
+                )
+                .program([vec![call("draw", ()), call("draw", ())], vec![call("draw", ()), call("draw", ())]])
+                .weight(0)
+                .forgetful()
+                .explore(Exploration::new().against(against))
+                .into_plan();
+            let outcome = plan.cancelled_by(token.clone()).run();
+            assert!(outcome.failure.is_none(), "cancelled at call {most}: {:?}", outcome.failure);
+            (token.is_cancelled(), outcome.explored.expect("it was explored"))
+        };
+        for against in [Against::Itself, Against::Specification] {
+            let (_, whole) = explore(u64::MAX, against.clone());
+            assert!(whole.is_complete, "{whole:?}");
+            // Until there is nothing left to be cancelled.
+            let cancelled = (0..1000).take_while(|most| {
+                let (is_cancelled, explored) = explore(*most, against.clone());
+                let is_whole = explored.executions == whole.executions && explored.histories == whole.histories;
+                assert_eq!(explored.is_complete, is_whole, "cancelled at call {most}: {explored:?}");
+                is_cancelled
+            });
+            let cancelled = cancelled.count();
+            assert!((20..1000).contains(&cancelled), "{against:?}: {cancelled}");
+        }
     }
 
     #[test]

@@ -139,6 +139,9 @@ impl Report {
             let often = if *count > 1 { format!(" ({count} times)") } else { String::new() };
             writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{message}{often}", severity.name())?;
         }
+        if *parts == 0 {
+            return Ok(());
+        }
         let of = if *parts == 1 {
             String::new()
         } else {

@@ -130,6 +130,27 @@ fn each_trap_is_named() {
     }
 }
 
+/// Even if nothing is left of a file, it is told why.
+#[test]
+fn nothing_but_broken_pairs() {
+    let ok = r#""process":0,"type":"ok","f":"read","value":1"#;
+    let back = r#""process":0,"f":"read","call":5,"return":4"#;
+    for (text, code) in [(lines(&[ok, ok]), "unpaired"), (lines(&[back]), "return-before-call")] {
+        for args in [&[][..], &["--spec", "register"]] {
+            let (exit, found) = findings(args, &text);
+            assert_eq!((exit, found), (1, vec![(code.to_owned(), "problem".to_owned(), 1)]), "{text}");
+            let shown = run_with_input(&[&["lint"], args, &["-"]].concat(), text.as_bytes());
+            assert!(shown.stdout.starts_with("-: 0 operations") && !shown.stdout.contains("forecast"), "{shown:?}");
+        }
+    }
+    // Nothing at all is no history, nor is what failed.
+    let failed = lines(&[r#""process":0,"type":"invoke","f":"read""#, r#""process":0,"type":"fail","f":"read""#]);
+    for text in ["", "[]", &failed] {
+        let linted = run_with_input(&["lint", "-"], text.as_bytes());
+        assert!(linted.code == 2 && linted.stderr.contains("no operation in the file"), "{linted:?}");
+    }
+}
+
 #[test]
 fn hints() {
     let text = lines(&[

@@ -81,12 +81,12 @@ pub struct Survey {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read at all: it is not of the format, or there is no operation.
+/// If the file cannot be read at all: it is not of the format, or there is no operation, not even one that does not fit.
 pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
     let mut remarks = Remarks::default();
     if let Some(mapping) = mapping {
-        let history = mapping.read_with(input, 0, Some(&mut remarks))?;
-        return Ok(remarks.finish(Format::Jsonl, history));
+        let history = mapping.read_with(input, 0, Some(&mut remarks));
+        return remarks.finish(Format::Jsonl, history);
     }
     let mut start = Vec::new();
     let format = if format == Format::Auto {
@@ -104,8 +104,8 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
         Format::JepsenLog => jepsen_log::read_with(input, told),
         Format::PorcupineKv => porcupine::read_kv_with(input, told),
         Format::Events => start_finish::read_with(input, told),
-    }?;
-    Ok(remarks.finish(format, history))
+    };
+    remarks.finish(format, history)
 }
 
 /// What was seen so far.
@@ -196,7 +196,14 @@ impl Remarks {
         }
     }
 
-    fn finish(self, format: Format, history: RawHistory) -> Survey {
-        Survey { format, history, traps: self.traps, times: self.times, failed: self.failed }
+    fn finish(self, format: Format, history: Result<RawHistory, CodecError>) -> Result<Survey, CodecError> {
+        let does_not_fit = [Trap::Unpaired, Trap::ReturnBeforeCall, Trap::Overlap];
+        let leaves_out = does_not_fit.iter().any(|trap| self.traps.contains_key(trap));
+        let history = match history {
+            // The only fault of a whole file that can be read is that nothing is left of it; why is what one wants to know.
+            Err(CodecError { line: None, source: None, .. }) if leaves_out => RawHistory::builder().finish(),
+            history => history?,
+        };
+        Ok(Survey { format, history, traps: self.traps, times: self.times, failed: self.failed })
     }
 }
