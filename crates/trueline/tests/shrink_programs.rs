@@ -184,7 +184,8 @@ fn arguments_are_as_simple_as_they_can_be() {
         )
         .operation("get", 5..9_u64, |map, key| map.0.lock().get(&key).copied(), |model, key| model.get(&key).copied())
         .forgetful();
-    let (failure, smallest) = minimal(test.calls(4).all_arguments().seed(2).explore(Exploration::new()).time(LONG).outcome());
+    let (failure, smallest) =
+        minimal(test.calls(4).all_arguments().seed(2).explore(Exploration::new()).time(LONG).outcome());
     assert_eq!(smallest.program, "put [5,1] | put [5,2]", "{failure}");
 }
 
@@ -198,7 +199,8 @@ fn roles_and_workers_are_kept() {
             .operation("push", 3..9_u64, |stack, x| stack.push(x), |model, x| model.push(x))
             .forgetful()
     };
-    let (failure, smallest) = minimal(test().threads(4).calls(2).seed(1).explore(Exploration::new()).time(LONG).outcome());
+    let (failure, smallest) =
+        minimal(test().threads(4).calls(2).seed(1).explore(Exploration::new()).time(LONG).outcome());
     assert_eq!(smallest.program, "pop | pop | push 3", "{failure}");
     let chosen = stack().worker(|worker| {
         for x in 3..5 {
@@ -206,7 +208,8 @@ fn roles_and_workers_are_kept() {
             while worker.call::<_, Option<u64>>("pop", ()).is_none() && worker.thread() == 0 {}
         }
     });
-    let (failure, smallest) = minimal(chosen.threads(2).explore(Exploration::new().preemptions(1)).time(LONG).outcome());
+    let (failure, smallest) =
+        minimal(chosen.threads(2).explore(Exploration::new().preemptions(1)).time(LONG).outcome());
     assert_eq!((smallest.calls, smallest.preemptions), (3, Some(1)), "{failure}");
 }
 

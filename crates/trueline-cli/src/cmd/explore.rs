@@ -139,7 +139,9 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
 /// The plan, if it can make this run again.
 pub(super) fn readable(plan: Plan, token: &Token) -> Result<Plan, String> {
     match &token.program {
-        Source::Given(program) => plan.clone().only(program).map(|_| plan).map_err(|fault| format!("--replay: {fault}")),
+        Source::Given(program) => {
+            plan.clone().only(program).map(|_| plan).map_err(|fault| format!("--replay: {fault}"))
+        }
         _ => Ok(plan),
     }
 }

@@ -86,7 +86,10 @@ fn wrong_usage_is_explained() {
         (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
         (&["ms-queue", "--replay", "what"], "does not name a run"),
         (&["ms-queue", "--replay", "gpush_1.c0.z0"], "only enqueue, dequeue"),
-        (&["ms-queue", "--program", "enqueue 1 | pop"], "a program calls `pop`, but the test has only enqueue, dequeue"),
+        (
+            &["ms-queue", "--program", "enqueue 1 | pop"],
+            "a program calls `pop`, but the test has only enqueue, dequeue",
+        ),
         (&["ms-queue", "--calls", "1*1", "--program", "dequeue"], "it is a number"),
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "other operations"),

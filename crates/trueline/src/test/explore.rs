@@ -585,7 +585,8 @@ impl Exploring {
         let schedules::Shrunk { program, execution: smaller, kind, executions, is_minimal } = shrunk;
         let text = program.to_text(&self.plan.workload.kinds);
         let given = self.plan.given(&program, text.as_str().into(), 0);
-        let by_chance = settings.search == BY_CHANCE && (program.calls() > MOST_CALLS || smaller.preemptions > PREEMPTIONS);
+        let by_chance =
+            settings.search == BY_CHANCE && (program.calls() > MOST_CALLS || smaller.preemptions > PREEMPTIONS);
         let preemptions = match settings.search {
             Search::Preemptions(most) => Some(most),
             Search::Pct { .. } if !by_chance => Some(PREEMPTIONS),

@@ -449,8 +449,7 @@ impl Plan {
             elapsed: started.elapsed(),
             settings: Vec::new(),
         };
-        smallest.settings =
-            vec![format!("chaos({})", smallest.chaos), format!("runs({})", smallest.enough_runs())];
+        smallest.settings = vec![format!("chaos({})", smallest.chaos), format!("runs({})", smallest.enough_runs())];
         let token = self.given(&program, smallest.program.as_str().into(), token.shape.chaos);
         Failure::new(self, &smaller.history, kind, token, after, &[]).with_smallest(smallest)
     }
@@ -756,8 +755,7 @@ impl Search<'_> {
 
     /// Makes runs and judges them.
     fn batch(&self, runner: &mut Runner, tokens: &[Token]) -> Option<Found> {
-        let settings =
-            self.plan.run_settings(self.clock, tokens.first()?.shape.chaos, self.plan.options.watchdog);
+        let settings = self.plan.run_settings(self.clock, tokens.first()?.shape.chaos, self.plan.options.watchdog);
         let runs = tokens.iter().map(|token| self.run_of(token)).collect();
         let seen = self.plan.make_runs(runner, runs, &self.kinds, &settings);
         let started = Instant::now();

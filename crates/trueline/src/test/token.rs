@@ -172,7 +172,14 @@ mod tests {
         }
         let fixed: Token = "x7.c16".parse().expect("a fixed program");
         assert_eq!((fixed.program, fixed.shape.chaos), (Source::Fixed(7), 16));
-        for text in ["gpush_1=pop+pop=pop.c16", "x0.c0.z0", "gpop+pop.c0.z3-1", "q2x2x4.n3.z3-1_17-0", "q4x0.n0", "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1"] {
+        for text in [
+            "gpush_1=pop+pop=pop.c16",
+            "x0.c0.z0",
+            "gpop+pop.c0.z3-1",
+            "q2x2x4.n3.z3-1_17-0",
+            "q4x0.n0",
+            "s1.t2.o1-2.c0.p0.hff.u2.v1.z1-1",
+        ] {
             assert_eq!(text.parse::<Token>().expect("it is one").to_string(), text);
         }
         assert_eq!("w1f.t3.o2-5.c0".parse::<Token>().expect("chosen").to_string(), "w1f.t3.o2-5.c0");

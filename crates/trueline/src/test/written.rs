@@ -236,7 +236,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let (kinds, mut random) = (kinds(), Random::new(5));
-        let values = [Value::Null, 7.into(), (-1).into(), "x'|(y".into(), Value::List([1.into(), "a, b".into()].into())];
+        let values =
+            [Value::Null, 7.into(), (-1).into(), "x'|(y".into(), Value::List([1.into(), "a, b".into()].into())];
         for _ in 0..2000 {
             let mut calls = |most| -> Vec<Call> {
                 let length = random.below(most);

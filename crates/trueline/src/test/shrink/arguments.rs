@@ -77,7 +77,8 @@ pub(super) fn renumbered(workload: &Workload, program: &Written) -> Written {
         });
     }
     let mut program = program.clone();
-    let place = |number: i64| numbers.iter().zip(1..).find(|(known, _)| **known == number).map_or(number, |(_, place)| place);
+    let place =
+        |number: i64| numbers.iter().zip(1..).find(|(known, _)| **known == number).map_or(number, |(_, place)| place);
     for call in program.all_mut() {
         call.argument = each(call, &mut |number| place(number));
     }

@@ -99,18 +99,15 @@ impl<'p> Freedom<'p> {
     fn allows(&self, program: &Written) -> bool {
         let workload = &self.plan.workload;
         let keeps_roles = || {
-            let may_call = |(thread, calls): (u32, &Vec<Call>)| {
-                calls.iter().all(|call| workload.may_call(thread, call.operation))
-            };
+            let may_call =
+                |(thread, calls): (u32, &Vec<Call>)| calls.iter().all(|call| workload.may_call(thread, call.operation));
             (0..).zip(&program.threads).all(may_call)
         };
         let is_balanced = || {
             let take_out = program.all().filter(|call| call.argument.is_null()).count();
             take_out * 2 == program.calls()
         };
-        program.calls() > 0
-            && (!self.keeps_roles || keeps_roles())
-            && (!self.balance || is_balanced())
+        program.calls() > 0 && (!self.keeps_roles || keeps_roles()) && (!self.balance || is_balanced())
     }
 }
 
@@ -277,7 +274,8 @@ impl Reduction<'_, '_> {
         if calls > self.freedom.most_for_pairs {
             return false;
         }
-        (0..calls).any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
+        (0..calls)
+            .any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
     /// All parts of a program that have fewer calls, if there are not too many: what cannot lose a call may still be larger than
@@ -334,7 +332,8 @@ impl Reduction<'_, '_> {
                 (is_smaller, pair) = (true, (0, 1));
                 continue;
             }
-            pair = if pair.1 + 1 < self.smallest.threads.len() { (pair.0, pair.1 + 1) } else { (pair.0 + 1, pair.0 + 2) };
+            pair =
+                if pair.1 + 1 < self.smallest.threads.len() { (pair.0, pair.1 + 1) } else { (pair.0 + 1, pair.0 + 2) };
         }
         is_smaller
     }
@@ -399,12 +398,7 @@ const FEWEST_LAST: usize = 4;
 
 /// Programs with few of the calls of one that went wrong, the smallest first: those that the verdict rests on, those that did
 /// not return, the last ones, and all that were made. Most faults need what happened last, and no more.
-fn hints(
-    program: &Written,
-    seen: &History<Call, Value>,
-    around: bool,
-    places: &Places,
-) -> Vec<Written> {
+fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Written> {
     let numbers = numbers_of(program, seen);
     let only = |keeps: &dyn Fn(usize) -> bool| {
         let kept: HashSet<usize> =
@@ -484,7 +478,7 @@ mod tests {
             .model(Vec::new())
             .operation("push", 0..9_u64, |stack, x| stack.lock().expect("no panic").push(x), |model, x| model.push(x))
             .operation("pop", (), |stack, ()| stack.lock().expect("no panic").pop(), |model, ()| model.pop())
-            .before(before.iter().map(|value| crate::test::call("push", *value)))
+            .before(fill.iter().map(|value| crate::test::call("push", *value)))
             .into_plan()
             .forgetful()
     }
@@ -545,7 +539,8 @@ mod tests {
         assert_eq!(reduce("push 5, pop | push 6 | pop | push 7, pop", &is_even), "push 0 | pop");
         // Two values that differ, in whatever thread.
         let differ = |program: &Written| {
-            let values: HashSet<&Value> = program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
+            let values: HashSet<&Value> =
+                program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
             values.len() > 1
         };
         assert_eq!(reduce("push 3 (push 8 | pop, push 5) pop", &differ), "push 0, push 1");
@@ -558,7 +553,8 @@ mod tests {
         let program = || plan.read_program("push 1, push 2 | pop, pop, push 3 | push 4").expect("a program");
         let mut ask = |candidate: &Written| {
             let values: Vec<i64> = candidate.all().filter_map(|call| call.argument.as_int()).collect();
-            let fails = [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
+            let fails =
+                [&[3, 4][..], &[1, 2, 4]].iter().any(|needed| needed.iter().all(|value| values.contains(value)));
             // With 3, it fails only without 2.
             if fails && !(values.contains(&3) && values.contains(&2)) { Answer::Fails } else { Answer::Holds }
         };
