@@ -38,6 +38,7 @@ pub(super) enum Answer {
     /// It was seen failing.
     Fails,
     /// It does not fail, as far as one looks.
+    #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     Holds,
     /// It was not seen failing, but not all was looked at.
     Unknown,
@@ -126,6 +127,7 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
 /// What is left, and whether each candidate that is smaller by a call was looked at.
 pub(super) struct Reduced {
     pub(super) program: Written,
+    #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     pub(super) is_minimal: bool,
 }
 
