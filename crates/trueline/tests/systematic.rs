@@ -603,6 +603,7 @@ mod tests_with_types {
                 .before([call("draw", ()), call("draw", ())])
                 .after([call("draw", ())])
                 .program([vec![call("draw", ())], vec![call("draw", ())]])
+                .shrink_for(std::time::Duration::ZERO)
                 .explore(Exploration::new())
                 .outcome()
         };

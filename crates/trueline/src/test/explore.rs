@@ -194,8 +194,9 @@ const PREEMPTIONS: u32 = 2;
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
 /// The most calls of a program of which all such executions are made, if none goes wrong by chance.
 const MOST_CALLS: usize = 6;
-/// How many candidates that do not go wrong by chance there is time for, at least.
+/// How many candidates that do not go wrong by chance there is time for, at least, and how much time each has at most.
 const CANDIDATES: u32 = 32;
+const LONGEST: Duration = Duration::from_millis(250);
 
 /// Explores programs that may go wrong as one did under real threads, each for `share` at most, and makes the first that does
 /// still smaller, until `end`.
@@ -718,7 +719,7 @@ impl Exploring {
         let serial = serial.map(|(serial, _)| serial);
         let mut settings = Settings { time: Some(time), seed: 0, ..settings.clone() };
         if settings.search == BY_CHANCE {
-            settings.time = Some(time.min(self.plan.time_to_shrink() / CANDIDATES));
+            settings.time = Some(time.min(self.plan.time_to_shrink() / CANDIDATES).min(LONGEST));
             let found = self.explore_until(&program, &settings, kind, serial.clone());
             if !is_small || matches!(found, schedules::Explored::Wrong(..)) {
                 return found;

@@ -429,7 +429,7 @@ impl Plan {
         #[cfg(feature = "systematic")]
         if by_exploring && first.is_free {
             let programs = first.hints.iter().chain([&whole]);
-            let times = (budget / 16, started + budget);
+            let times = ((budget / 16).min(Duration::from_secs(1)), started + budget);
             if let Some(failure) = super::explore::shrink_further(self, &first, programs, times, after) {
                 return failure;
             }

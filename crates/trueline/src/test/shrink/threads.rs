@@ -56,7 +56,7 @@ pub(in super::super) struct Shrunk {
 
 /// Makes the program of a run that went wrong smaller; `None` if nothing smaller was seen going wrong.
 pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, budget: Duration) -> Option<Shrunk> {
-    let freedom = Freedom::of(plan, first.token, first.kind, EFFORT)?;
+    let freedom = Freedom::of(plan, first.token, first.kind, EFFORT).filter(|_| first.is_free)?;
     let _quiet = Quiet::new();
     let mut stress = Stress::new(plan, first, clock, Instant::now() + budget.mul_f64(0.85));
     // Few calls fail sooner, if they do at all; then nobody has to wait for many.
@@ -75,7 +75,7 @@ pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, bud
     let mut ask = |candidate: &Written| match stress.is_over() {
         true => Answer::Over,
         false if stress.run(candidate, slice, 1).failed > 0 => Answer::Fails,
-        false => Answer::Holds,
+        false => Answer::Unknown,
     };
     let Reduced { program, .. } = reduce(start, Vec::new(), &freedom, &mut ask);
     stress.confirm(program, budget)
