@@ -146,6 +146,18 @@ impl<'a, S: Spec> Orders<'a, S> {
                     claims.pop();
                 }
             }
+            End::NeverEmpty { op, first, pairs } => {
+                let op = self.number(*op);
+                assert!(self.is_completed(op) && self.returned_before(self.number(*first), op));
+                let mut puts = BTreeSet::from([*first]);
+                for Before { first, second } in pairs {
+                    assert!(puts.insert(*first), "each has one of its own");
+                    assert!(self.returned_before(self.number(*first), self.number(*second)));
+                }
+                self.visit(&mut Vec::new(), &self.spec.initial(), op, &mut |state| {
+                    assert!(self.step(std::slice::from_ref(state), op).is_empty(), "it fits in {state:?}");
+                });
+            }
             End::NoPlace(none) => self.check_places(none, &[], self.spec.initial()),
         }
         claims.truncate(outer);
@@ -292,6 +304,7 @@ impl Tally {
                 self.count(yes);
                 self.count(no);
             }
+            End::NeverEmpty { .. } => *self.claims.entry("never empty".to_owned()).or_default() += 1,
             End::NoPlace(_) => *self.claims.entry("no place".to_owned()).or_default() += 1,
         }
     }
@@ -438,6 +451,7 @@ fn explanations<F: Family>(out: &mut String) {
                 format!("impossible {:?} {}", std::mem::discriminant(reason), argument.proof.steps.len())
             }
             End::Cases { .. } => "cases".to_owned(),
+            End::NeverEmpty { pairs, .. } => format!("never empty {}", pairs.len()),
             End::NoPlace(none) => format!("no place {}", none.places.iter().any(|place| place.then.is_some())),
         };
         if !shapes.insert(shape) || shapes.len() > MOST_SHAPES {
@@ -525,6 +539,33 @@ mod containers {
         };
         let expected = ["Source", "Seen", "FirstOutFirstIn", "InFront", "Empty", "NotYetIn", "StillIn"];
         all::<Queues>(read, &expected);
+    }
+
+    /// Values overlap like the links of a chain, and an operation that overlaps all of them finds nothing.
+    #[test]
+    fn chains_of_values() {
+        for length in [3u8, 6, 12, 20] {
+            let time = |value: u8| 10 * i64::from(value);
+            let mut intervals = Vec::new();
+            for value in 0..length {
+                let process = 2 * u32::from(value);
+                let start = time(value);
+                intervals.push(Interval::returned(process, QueueOp::Enqueue(value), start, start + 1, QueueRet::Done));
+                let end = time(value + 1) + 5;
+                let taken = QueueRet::Value(Some(value));
+                intervals.push(Interval::returned(process + 1, QueueOp::Dequeue, end, end + 1, taken));
+            }
+            let nothing = QueueRet::Value(None);
+            intervals.push(Interval::returned(1000, QueueOp::Dequeue, 5, time(length) + 3, nothing));
+            let history = from_intervals(intervals).expect("each process calls once");
+            let core = shrink::judge(&Queues::spec(), &history, &Limits::new()).expect("it was never empty");
+            let argument = argument::of_core(&Queues::spec(), &core).expect("it is explained, however long it is");
+            let End::NeverEmpty { pairs, .. } = &argument.proof.end else { panic!("{argument:?}") };
+            assert_eq!(pairs.len() + 1, usize::from(length));
+            let sentences = tell::<Queues>(&history, &core, &argument);
+            assert_eq!(sentences.len(), 3, "{sentences:?}");
+            Tally::default().argue::<Queues>(&history, 0);
+        }
     }
 
     #[test]

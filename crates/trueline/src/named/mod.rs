@@ -40,6 +40,9 @@ pub use quasi::{NoFactors, QuasiFactors};
 pub use sequential::{Choose, NamedObject};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
+/// The few operations that a rejection rests on, and why they have no order, if they are not too many to tell.
+pub type Argued = (Core<Record, String>, Option<Argument<String>>);
+
 /// How a named specification reads histories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -286,11 +289,7 @@ impl NamedSpec {
     ///
     /// # Panics
     /// If it was judged by another specification.
-    pub fn explain(
-        &self,
-        judged: &NamedJudgement,
-        limits: &Limits,
-    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+    pub fn explain(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Argued> {
         self.family.explain(judged.history.as_ref(), limits)
     }
 
@@ -439,11 +438,7 @@ trait AnyFamily: Debug + Send + Sync {
         None
     }
     /// The core, and why it has no order.
-    fn explain(
-        &self,
-        _judged: &dyn Recorded,
-        _limits: &Limits,
-    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+    fn explain(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Argued> {
         None
     }
     /// The states that a linearization passes; events from `until` on have not happened.
@@ -601,11 +596,7 @@ impl<F: Family> AnyFamily for F {
         Some(core.map(show::<F>))
     }
 
-    fn explain(
-        &self,
-        judged: &dyn Recorded,
-        limits: &Limits,
-    ) -> Option<(Core<Record, String>, Option<Argument<String>>)> {
+    fn explain(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Argued> {
         let Typed { history, evidence } =
             judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
         let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);

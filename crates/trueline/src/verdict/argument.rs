@@ -317,6 +317,17 @@ pub enum End<Ret> {
         /// The claims it follows from.
         given: Vec<Before>,
     },
+    /// It found nothing, but at every moment while it was open more values had been put in for sure than calls had begun that
+    /// may have taken one out: for each of those, and for itself, another put had returned before its call.
+    NeverEmpty {
+        /// What found nothing.
+        op: OpId,
+        /// A put that had returned before its call.
+        first: OpId,
+        /// All that may have taken a value out before it returned, each with a put of its own that had returned before its
+        /// call.
+        pairs: Vec<Before>,
+    },
     /// One came before the other, or the other way round, and there is an argument for either.
     Cases {
         /// What is assumed in the first case; in the second, the reverse is.
@@ -375,6 +386,7 @@ impl<Ret> Proof<Ret> {
         let end = match self.end {
             End::Circle(circle) => End::Circle(circle),
             End::Impossible { op, reason, given } => End::Impossible { op, reason, given },
+            End::NeverEmpty { op, first, pairs } => End::NeverEmpty { op, first, pairs },
             End::Cases { assumed, yes, no } => {
                 let (yes, no) = (Box::new(yes.map(read)), Box::new(no.map(read)));
                 End::Cases { assumed, yes, no }

@@ -447,6 +447,28 @@ impl Teller {
                 }
                 self.indent = outer;
             }
+            End::NeverEmpty { op, first, pairs } => {
+                let (empty, found, put) = (self.name(*op), self.empty(), self.name(*first));
+                self.say(format!("{empty} {found}, but while it was open there always was a value: {put} had returned before it was called"));
+                if !pairs.is_empty() {
+                    let more = pairs.len().saturating_sub(MOST_LISTED);
+                    let shown = &pairs[..pairs.len() - more];
+                    let mut names: Vec<String> = Vec::new();
+                    for Before { first, second } in shown {
+                        let (put, taker) = (self.name(*first), self.name(*second));
+                        names.push(format!("{put} before {taker}"));
+                    }
+                    if more > 0 {
+                        names.push(format!("{more} more pairs"));
+                    }
+                    self.say(format!(
+                        "Before each call that may have taken one out, another had been put in, and had returned: {}",
+                        list(&names)
+                    ));
+                }
+                let name = self.name(*op);
+                self.say(format!("So there is no place for {name}"));
+            }
             End::NoPlace(none) => self.tell_places(none, false),
         }
         claims.truncate(known);

@@ -4,9 +4,12 @@
 //! (`judge/monitor/container.rs`), said of two values.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
+use super::executions::{Executions, Mask, bit, ops};
 use super::known::{Known, Proposal, Rule, id, ids};
-use crate::verdict::Reason;
+use crate::history::OpId;
+use crate::verdict::{Before, End, Reason};
 
 /// What an operation does with a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +142,57 @@ impl Container {
         }
     }
 
+    /// What may have taken a value out before `empty` was over.
+    fn takers(&self, real_time: &[Mask], empty: usize) -> impl Iterator<Item = usize> {
+        let takes = |op: &usize| matches!(self.handling[*op], Handling::Take(_) | Handling::Unknown);
+        (0..self.handling.len()).filter(takes).filter(move |op| real_time[*op] & bit(empty) == 0)
+    }
+
+    /// That the container was never empty while some operation was open that found it so: it and all takers have puts of
+    /// their own, which returned before they were called.
+    ///
+    /// Whenever it took effect, the takers that had taken effect were called by then, and so their puts had taken effect too.
+    pub(super) fn never_empty<Ret>(&self, executions: &Executions<'_>) -> Option<End<Ret>> {
+        let real_time = &executions.real_time;
+        let is_empty = |op: &usize| self.handling[*op] == Handling::Empty && executions.completed & bit(*op) != 0;
+        (0..self.handling.len()).filter(is_empty).find_map(|empty| {
+            let mut users: Vec<usize> = self.takers(real_time, empty).chain([empty]).collect();
+            let puts = |op: usize| ops(real_time[op]).filter(|put| matches!(self.handling[*put], Handling::Put(_)));
+            // What was called later has all puts that what was called earlier has.
+            users.sort_by_key(|op| puts(*op).count());
+            let mut taken = 0;
+            let mut first = None;
+            let mut pairs = Vec::new();
+            for user in users {
+                let put = puts(user).find(|put| taken & bit(*put) == 0)?;
+                taken |= bit(put);
+                if user == empty {
+                    first = Some(put);
+                } else {
+                    pairs.push(Before { first: id(put), second: id(user) });
+                }
+            }
+            Some(End::NeverEmpty { op: id(empty), first: id(first?), pairs })
+        })
+    }
+
+    /// Whether that is right, whoever says so.
+    pub(super) fn is_never_empty(&self, executions: &Executions<'_>, op: OpId, first: OpId, pairs: &[Before]) -> bool {
+        let returned_before =
+            |first: OpId, second: OpId| executions.real_time[second.index()] & bit(first.index()) != 0;
+        let mut puts: Vec<OpId> = pairs.iter().map(|pair| pair.first).chain([first]).collect();
+        puts.sort_unstable();
+        puts.dedup();
+        self.handling[op.index()] == Handling::Empty
+            && puts.len() == pairs.len() + 1
+            && puts.iter().all(|put| matches!(self.handling[put.index()], Handling::Put(_)))
+            && returned_before(first, op)
+            && pairs.iter().all(|pair| returned_before(pair.first, pair.second))
+            && self
+                .takers(&executions.real_time, op.index())
+                .all(|taker| pairs.iter().any(|pair| pair.second == id(taker)))
+    }
+
     fn emptiness(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         for empty in (0..self.handling.len()).filter(|op| self.handling[*op] == Handling::Empty) {
             for (_, value, put) in self.single() {
@@ -214,7 +268,7 @@ impl Container {
     }
 }
 
-impl Rule for Container {
+impl Rule for Rc<Container> {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.sources(known, proposals);
         self.emptiness(known, proposals);

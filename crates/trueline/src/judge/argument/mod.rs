@@ -17,12 +17,14 @@ mod places;
 mod read;
 
 use self::conditions::Conditions;
+use self::containers::Container;
 use self::executions::{Executions, MOST_OPERATIONS, Numbered, ops};
 use self::known::{Prover, Rule, id, ids};
 use self::places::Places;
+use self::read::Read;
 use crate::history::OpId;
 use crate::spec::Spec;
-use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, ObjectKind, Place, Proof, Reason, Step};
+use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, Place, Proof, Reason, Step};
 
 /// Why a core has no linearization; `None` if it is too large to be told, or was not rejected.
 ///
@@ -49,9 +51,9 @@ pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument
     if core.history.len() > MOST_OPERATIONS {
         return None;
     }
-    let (object, rules) = read::read(spec, &core.history);
+    let Read { object, rules, container } = read::read(spec, &core.history);
     let mut numbered = Numbered::new(spec, &core.history);
-    let proof = argue(&mut Executions::new(&mut numbered, &core.history), object, rules);
+    let proof = argue(&mut Executions::new(&mut numbered, &core.history), rules, container.as_deref());
     let is_enough = |proof: &Proof<S::Ret>| !tells_little(proof) || core.history.len() == 1;
     let proof = match proof {
         Some(proof) if is_enough(&proof) => proof,
@@ -81,15 +83,27 @@ fn in_places<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> Proof<S::R
 }
 
 /// An argument that speaks of what the object is, checked; operations are numbered as in the core.
-fn argue<Ret>(executions: &mut Executions<'_>, object: ObjectKind, rules: Vec<Box<dyn Rule>>) -> Option<Proof<Ret>> {
-    let is_container =
-        matches!(object, ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag);
+fn argue<Ret>(
+    executions: &mut Executions<'_>,
+    rules: Vec<Box<dyn Rule>>,
+    container: Option<&Container>,
+) -> Option<Proof<Ret>> {
     let mut proof = if rules.is_empty() { None } else { Prover::new(executions, rules).prove() };
-    if proof.is_none() && !is_container {
+    if proof.as_ref().is_none_or(|proof| matches!(proof.end, End::Cases { .. })) {
+        if let Some(end) = container.and_then(|container| container.never_empty(executions)) {
+            proof = Some(Proof { steps: Vec::new(), end });
+        }
+    }
+    if proof.is_none() && container.is_none() {
         let conditions = Conditions::new(executions);
         proof = Prover::new(executions, vec![Box::new(conditions)]).prove();
     }
-    proof.filter(|proof| check::is_right(executions, proof))
+    proof.filter(|proof| match (&proof.end, container) {
+        (End::NeverEmpty { op, first, pairs }, Some(container)) => {
+            container.is_never_empty(executions, *op, *first, pairs)
+        }
+        _ => check::is_right(executions, proof),
+    })
 }
 
 /// The places with states and results as they are told.
@@ -138,6 +152,11 @@ fn renumber<Ret>(proof: &mut Proof<Ret>, number: &dyn Fn(OpId) -> OpId) {
             *op = number(*op);
             given.iter_mut().for_each(before);
             renumber_reason(reason, number);
+        }
+        End::NeverEmpty { op, first, pairs } => {
+            *op = number(*op);
+            *first = number(*first);
+            pairs.iter_mut().for_each(before);
         }
         End::Cases { assumed, yes, no } => {
             before(assumed);

@@ -1,6 +1,7 @@
 //! What a core's operations are, for the rules that speak of it.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use super::containers::{Container, Discipline, Handling};
 use super::counts::{Change, Counts};
@@ -9,12 +10,27 @@ use crate::history::{History, Operation};
 use crate::spec::{Initial, Spec, Standard, Taken};
 use crate::verdict::{Counted, ObjectKind};
 
+/// What a core's operations are.
+pub(super) struct Read {
+    pub(super) object: ObjectKind,
+    /// The rules that are special to it.
+    pub(super) rules: Vec<Box<dyn Rule>>,
+    /// Of a container, what is put in and taken out.
+    pub(super) container: Option<Rc<Container>>,
+}
+
+impl Read {
+    fn only(object: ObjectKind) -> Self {
+        Self { object, rules: Vec::new(), container: None }
+    }
+}
+
 /// What the object is, and the rules that are special to it.
-pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (ObjectKind, Vec<Box<dyn Rule>>) {
+pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read {
     let standard: Vec<Option<Standard<&S::Value>>> =
         history.operations().iter().map(|operation| spec.standard(&operation.op, operation.outcome.result())).collect();
     let kinds: Vec<ObjectKind> = standard.iter().flatten().map(kind).collect();
-    let Some(mut object) = kinds.first().copied() else { return (ObjectKind::Other, Vec::new()) };
+    let Some(mut object) = kinds.first().copied() else { return Read::only(ObjectKind::Other) };
     for kind in kinds {
         object = match (object, kind) {
             (one, other) if one == other => one,
@@ -22,7 +38,7 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
             (ObjectKind::Lock | ObjectKind::ReadWriteLock, ObjectKind::Lock | ObjectKind::ReadWriteLock) => {
                 ObjectKind::ReadWriteLock
             }
-            _ => return (ObjectKind::Other, Vec::new()),
+            _ => return Read::only(ObjectKind::Other),
         };
     }
     let mut is_keyed = false;
@@ -33,7 +49,7 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
         is_keyed = matches!(first, Some(Some(_)));
         if !keys.all(|key| first.as_ref() == Some(&key)) {
             // Each key is an object for itself.
-            return (object_of_many(object), Vec::new());
+            return Read::only(object_of_many(object));
         }
     }
     // What looks at more than the value, such as an exchange that fails, does not need one value.
@@ -50,8 +66,9 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
         standard.is_some() || spec.observes(&operation.op, operation.outcome.result())
     };
     if !history.operations().iter().zip(&standard).all(knows) {
-        return (object, Vec::new());
+        return Read::only(object);
     }
+    let mut container_read = None;
     let rules: Vec<Box<dyn Rule>> = match object {
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => {
             let discipline = match object {
@@ -61,7 +78,9 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
                 _ => Discipline::Bag,
             };
             let size = counts(Counted::Values, 0, &standard);
-            vec![Box::new(container(spec, discipline, &standard)), Box::new(size)]
+            let container = Rc::new(container(spec, discipline, &standard));
+            container_read = Some(Rc::clone(&container));
+            vec![Box::new(container), Box::new(size)]
         }
         ObjectKind::Counter => vec![Box::new(counts(Counted::Total, 0, &standard))],
         ObjectKind::ReadWriteLock => {
@@ -76,7 +95,7 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> (Obje
         },
         _ => Vec::new(),
     };
-    (object, rules)
+    Read { object, rules, container: container_read }
 }
 
 /// What several objects of a kind are together.
