@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use super::{ACCEPTED, REJECTED, Run, Scratch, run, run_with_input, trueline};
 
 /// The exit codes of each command, as its help says them.
-const CODES: [(&str, &[i32]); 12] = [
+const CODES: [(&str, &[i32]); 13] = [
     ("check", &[0, 1, 2, 3]),
+    ("explain", &[0, 1, 2, 3]),
     ("view", &[0, 2]),
     ("test", &[0, 1, 2, 3]),
     ("explore", &[0, 1, 2, 3]),
@@ -25,7 +26,7 @@ const CODES: [(&str, &[i32]); 12] = [
 ];
 
 /// Commands that have their tests elsewhere.
-const ELSEWHERE: [&str; 2] = ["help", "explain"];
+const ELSEWHERE: [&str; 1] = ["help"];
 
 /// A command line, and how it ends.
 struct Case {
@@ -41,13 +42,18 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
     let bad = scratch.file("bad.jsonl", REJECTED);
     let broken = scratch.file("broken.jsonl", "{}\n");
     let keyless = scratch.file("keyless.jsonl", ACCEPTED);
-    let rows: [(&str, &[&str], i32, bool); 34] = [
+    let rows: [(&str, &[&str], i32, bool); 39] = [
         ("check", &["--spec", "queue", &good], 0, true),
         ("check", &["--spec", "queue", &bad], 1, true),
         ("check", &["--spec", "queue", "--json", &bad], 1, false),
         ("check", &["--spec", "queue", &broken], 2, true),
         ("check", &["--spec", "quee", &good], 2, true),
         ("check", &["--spec", "queue", "--algorithm", "jit-graph", "--configurations", "1", &good], 3, true),
+        ("explain", &["--spec", "queue", &good], 0, true),
+        ("explain", &["--spec", "queue", &bad], 1, true),
+        ("explain", &["--spec", "queue", "--json", &bad], 1, false),
+        ("explain", &["--spec", "queue", &broken], 2, true),
+        ("explain", &["--spec", "queue", "--algorithm", "jit-graph", "--configurations", "1", &good], 3, true),
         ("view", &["--spec", "queue", &good], 0, true),
         ("view", &["--spec", "queue", &bad], 0, true),
         ("view", &["--spec", "queue", &broken], 2, true),

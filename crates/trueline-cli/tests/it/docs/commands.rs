@@ -112,7 +112,8 @@ fn mask(line: &str, is_chance: bool) -> String {
     });
     static SOURCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\.rs:\d+").expect("a pattern"));
     static RATE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[\d,.]+ per second\b").expect("a pattern"));
-    static TOKEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bs[0-9a-f]{4,}(\.[0-9a-z-]+)+").expect("a pattern"));
+    static TOKEN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"\b(s[0-9a-f]{4,}(\.[0-9a-z-]+)+|g[^\s"/]+\.c\d+[^\s"]*)"#).expect("a pattern"));
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d[\d,.]*").expect("a pattern"));
     let line = TIME.replace_all(line.trim_end(), "TIME");
     let line = RATE.replace_all(&line, "RATE");
@@ -168,6 +169,7 @@ fn what_is_the_same() {
     assert!(check("from ... to 5", "from 1 to 5") && !check("from ... to 5", "from 1 to 6"));
     let test = |expected, said| is_same(&step("trueline test x", expected), said);
     assert!(test("wrong in run 7: s3315ff7dd0fe65ea.t4.o15-15.c64", "wrong in run 12: s44aa.t2.o1-1.c4"));
+    assert!(test("again: gpop+push_2,pop.c16 cargo", "again: gpush_~5b0~2c2~5d+pop.c0.z1-1_2-0 cargo"));
     assert!(!test("wrong in run 7", "right in run 7"));
 }
 
