@@ -178,7 +178,7 @@ fn observe(trueline: &Path, times: u32, args: &[&str]) -> Result<Vec<Observation
     let seconds = MOST.as_secs().to_string();
     let mut observed = Vec::new();
     for _ in 0..times {
-        let observation = ask(trueline, &[args, &["--json", "--time", &seconds]].concat())?;
+        let observation = ask(trueline, &[args, &["--json", "--shrink-time", "0", "--time", &seconds]].concat())?;
         observed.extend(observation.iter().map(Observation::read));
     }
     Ok(observed)

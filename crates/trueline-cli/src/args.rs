@@ -579,6 +579,10 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
     pub(crate) shrink_time: Duration,
 
+    /// Draw failing runs as pages in this folder, to be looked at in a browser.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) pages: Option<PathBuf>,
+
     /// Run it under real threads, or explore its schedules, which `trueline explore` does with more options.
     #[arg(long, value_enum, default_value_t = Engine::Threads, hide_default_value = true)]
     pub(crate) engine: Engine,
@@ -623,6 +627,10 @@ pub(crate) struct ExploreArgs {
     /// For how long the program of a failing execution is made smaller, in seconds or with a unit; 0 for not at all.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
     pub(crate) shrink_time: Duration,
+
+    /// Draw failing executions as pages in this folder, to be looked at in a browser.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) pages: Option<PathBuf>,
 
     /// How many programs are made up, where they are.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

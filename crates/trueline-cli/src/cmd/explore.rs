@@ -99,6 +99,9 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     };
     let mut plan = entry.plan(&settings).seed(args.seed).collect(args.collect as usize).time(args.time).chaos(0);
     plan = plan.shrink_for(args.shrink_time);
+    if let Some(folder) = &args.pages {
+        plan = plan.pages(folder);
+    }
     if args.calls.is_some() && !plan.takes_calls() {
         return Err(format!(
             "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",

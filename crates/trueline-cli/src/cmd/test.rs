@@ -77,6 +77,9 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
         .testers(args.testers);
+    if let Some(folder) = &args.pages {
+        plan = plan.pages(folder);
+    }
     if let Some(Weights(weights)) = &args.weights {
         plan = plan
             .weights(weights.iter().map(|(name, weight)| (name.as_str(), *weight)))

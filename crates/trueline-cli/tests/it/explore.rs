@@ -1,6 +1,6 @@
 //! `explore`: all schedules of small programs.
 
-use super::{json, run};
+use super::{Scratch, json, run};
 
 #[test]
 fn a_correct_object_is_accepted_when_all_was_explored() {
@@ -45,6 +45,24 @@ fn a_fault_is_found_told_step_by_step_and_made_again() {
     }
     let same = json(&run(&["explore", name, "--calls", "2*2+2", "--json"]).stdout);
     assert_eq!((&same["replay"], &same["executions"]), (&object["replay"], &object["executions"]));
+}
+
+#[test]
+fn what_fails_is_drawn_where_that_is_wanted() {
+    let scratch = Scratch::new("explored-pages");
+    for command in [&["explore", "--calls", "2*2+2"][..], &["test", "--engine", "systematic", "--time", "60"]] {
+        let folder = scratch.0.join(command[0]);
+        let folder = folder.to_str().expect("plain");
+        let failed = run(&[command, &["treiber-stack-faulty-aba", "--pages", folder]].concat());
+        assert_eq!(failed.code, 1, "{failed:?}");
+        let pages: Vec<_> =
+            std::fs::read_dir(folder).expect("it was made").map(|entry| entry.expect("readable")).collect();
+        let [page] = &pages[..] else { panic!("{pages:?}") };
+        let page = page.path();
+        assert!(failed.stdout.contains(page.to_str().expect("plain")), "{page:?} in {}", failed.stdout);
+        let text = std::fs::read_to_string(&page).expect("it was drawn");
+        assert!(text.starts_with("<!doctype html>") || text.starts_with("<!DOCTYPE html>"), "{}", &text[..80]);
+    }
 }
 
 #[test]

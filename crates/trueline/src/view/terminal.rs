@@ -321,8 +321,10 @@ fn write_legend(out: &mut String, timeline: &Timeline, settings: &Settings, stro
             _ => "numbers: an order that works".to_owned(),
         });
     }
-    if timeline.bars.iter().any(|bar| bar.mark == Mark::Refused) {
-        says.push(format!("{}: refused", strokes.refused));
+    match timeline.bars.iter().filter(|bar| bar.mark == Mark::Refused).count() {
+        0 => {}
+        1 => says.push(format!("{}: refused", strokes.refused)),
+        _ => says.push(format!("{}: cannot all be right", strokes.refused)),
     }
     if timeline.bars.iter().any(|bar| bar.mark == Mark::Stuck) {
         says.push(format!("{}: should have returned", strokes.refused));

@@ -151,7 +151,7 @@ pub enum Mark {
     /// Nothing.
     #[default]
     None,
-    /// No linearization allows its return.
+    /// No linearization allows its return; of several, not all of them.
     Refused,
     /// It should have returned.
     Stuck,
@@ -470,11 +470,17 @@ impl Timeline {
         for op in &evidence.conflict {
             self.change(*op, |bar| bar.mark = Mark::Conflict);
         }
-        self.change(evidence.refused, |bar| bar.mark = Mark::Refused);
-        let refused = self.bar_of(evidence.refused);
-        let event = refused.and_then(|bar| self.bars[bar as usize].ret);
+        // Where operations may be out of order, no return by itself is wrong.
+        let refused = match evidence.quasi {
+            Some(_) if !evidence.conflict.is_empty() => evidence.conflict.clone(),
+            _ => vec![evidence.refused],
+        };
+        for op in &refused {
+            self.change(*op, |bar| bar.mark = Mark::Refused);
+        }
+        let event = self.bar_of(evidence.refused).and_then(|bar| self.bars[bar as usize].ret);
         self.problem = Some(Problem {
-            bars: refused.into_iter().collect(),
+            bars: refused.iter().filter_map(|op| self.bar_of(*op)).collect(),
             event: event.unwrap_or_else(|| number(self.events.len())),
             allowed: evidence.allowed.iter().map(|result| visible(&result.to_string())).collect(),
             all_allowed: evidence.all_allowed,
