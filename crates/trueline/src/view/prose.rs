@@ -41,7 +41,7 @@ const MOST_LISTED: usize = 8;
 ///     history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|result| format!("{result:?}"))))
 /// };
 /// let sentences = prose::tell(&show(&history), &core.map(show), &argument.map(|result| format!("{result:?}")));
-/// assert!(sentences[0].starts_with("Enqueue(1) of process 0 (events 0-1)"), "{}", sentences[0]);
+/// assert!(sentences[0].starts_with("Enqueue(1) -> Done of process 0 (events 0-1) returned before"), "{}", sentences[0]);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn tell<Op: Display, Ret: Display>(
