@@ -118,7 +118,7 @@ const MOST_STATES: usize = 100;
 /// The most configurations that one question may take.
 const MOST_PER_QUESTION: u64 = 30_000;
 /// The most configurations that all questions about a core may take.
-const MOST_IN_ALL: u64 = 600_000;
+const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
     pub(super) fn new<Op, Ret>(machine: &'m mut dyn Machine, history: &History<Op, Ret>) -> Self {
