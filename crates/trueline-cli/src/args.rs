@@ -60,8 +60,8 @@ Examples:
   trueline explain --spec register:0 --json history.jsonl
 
 It says which operation had to come before which, because it returned before the other was called or
-because of what they put in, took out or saw, until there is no order left. Every sentence has been
-checked against all orders of the operations that it is about.";
+because of what they put in, took out or saw, until there is no order left. What it says has been
+checked against all orders of these operations, if they are not too many to try.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:

@@ -4,68 +4,101 @@
 //! operations, one after the other: this knows nothing of how an argument is made.
 
 use super::executions::{Executions, Mask, bit, ops};
-use super::known::{Conclusion, holds};
+use super::known::{Conclusion, Held, Rule, holds, is_vouched_for};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Ground, Proof};
 
 /// Whether each claim of a proof holds, and they leave no order; operations are numbered as in the core.
-pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, proof: &Proof<Ret>) -> bool {
-    is_right_with(executions, &mut Vec::new(), proof)
+///
+/// Where there are too many executions, a sound rule must say it, from nothing but what is given.
+pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, rules: &[Box<dyn Rule>], proof: &Proof<Ret>) -> bool {
+    Checker { executions, rules, claims: Vec::new() }.is_right(proof)
 }
 
-fn is_right_with<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, proof: &Proof<Ret>) -> bool {
-    let length = claims.len();
-    let is_right = steps_are_right(executions, claims, proof) && end_is_right(executions, claims, &proof.end);
-    claims.truncate(length);
-    is_right
+struct Checker<'c, 'm> {
+    executions: &'c mut Executions<'m>,
+    rules: &'c [Box<dyn Rule>],
+    /// What has been claimed, and was right.
+    claims: Vec<Before>,
 }
 
-fn steps_are_right<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, proof: &Proof<Ret>) -> bool {
-    for step in &proof.steps {
-        let is_right = match &step.ground {
-            Ground::RealTime => executions.real_time[step.claim.second.index()] & bit(step.claim.first.index()) != 0,
-            Ground::Value { given, .. } => {
-                follow(executions.count, claims, given) && holds(executions, Conclusion::Before(step.claim), given)
-            }
-        };
-        if !is_right {
-            return false;
-        }
-        claims.push(step.claim);
+impl Checker<'_, '_> {
+    fn is_right<Ret>(&mut self, proof: &Proof<Ret>) -> bool {
+        let length = self.claims.len();
+        let is_right = self.steps_are_right(proof) && self.end_is_right(&proof.end);
+        self.claims.truncate(length);
+        is_right
     }
-    true
-}
 
-fn end_is_right<Ret>(executions: &mut Executions<'_>, claims: &mut Vec<Before>, end: &End<Ret>) -> bool {
-    match end {
-        End::Circle(circle) => {
-            let mut next = circle.iter().cycle().skip(1);
-            let is_closed = circle.iter().all(|first| {
-                let second = *next.next().expect("a circle goes on");
-                claims.contains(&Before { first: *first, second })
-            });
-            is_closed && leave_nothing(executions, claims)
-        }
-        End::Impossible { op, given, .. } => {
-            follow(executions.count, claims, given)
-                && holds(executions, Conclusion::Impossible(*op), given)
-                && leave_nothing(executions, claims)
-        }
-        End::Cases { assumed, yes, no } => {
-            let Before { first, second } = *assumed;
-            // One of them is so only if both took effect.
-            let mut is_right = [first, second].into_iter().all(|op| is_certain(executions, claims, op));
-            for (assumed, proof) in [(*assumed, yes), (Before { first: second, second: first }, no)] {
-                claims.push(assumed);
-                is_right = is_right && is_right_with(executions, claims, proof);
-                claims.pop();
+    /// Whether it holds by what is given, all of which was claimed.
+    fn holds(&mut self, conclusion: Conclusion, given: &[Before]) -> bool {
+        follow(self.executions.count, &self.claims, given)
+            && match holds(self.executions, conclusion, given) {
+                Some(held) => held == Held::Yes,
+                None => is_vouched_for(self.rules, self.executions, conclusion, given),
             }
-            is_right
+    }
+
+    fn steps_are_right<Ret>(&mut self, proof: &Proof<Ret>) -> bool {
+        for step in &proof.steps {
+            let Before { first, second } = step.claim;
+            let is_right = match &step.ground {
+                Ground::RealTime => self.executions.real_time[second.index()] & bit(first.index()) != 0,
+                Ground::Value { given, .. } => self.holds(Conclusion::Before(step.claim), given),
+            };
+            if !is_right {
+                return false;
+            }
+            self.claims.push(step.claim);
         }
-        // It speaks of what puts in and takes out, which is not known here.
-        End::NeverEmpty { .. } => false,
-        // Told as it was found, by trying: there is nothing in it that does not come from there.
-        End::NoPlace(_) => true,
+        true
+    }
+
+    fn end_is_right<Ret>(&mut self, end: &End<Ret>) -> bool {
+        match end {
+            End::Circle(circle) => {
+                let mut next = circle.iter().cycle().skip(1);
+                let is_closed = circle.iter().all(|first| {
+                    let second = *next.next().expect("a circle goes on");
+                    self.claims.contains(&Before { first: *first, second })
+                });
+                is_closed && self.must_take_effect(circle[0]) && self.leaves_nothing()
+            }
+            End::Impossible { op, given, .. } => {
+                self.holds(Conclusion::Impossible(*op), given) && self.must_take_effect(*op) && self.leaves_nothing()
+            }
+            End::Cases { assumed, yes, no } => {
+                let Before { first, second } = *assumed;
+                // One of them is so only if both took effect.
+                let mut is_right = self.must_take_effect(first) && self.must_take_effect(second);
+                for (assumed, proof) in [(*assumed, yes), (Before { first: second, second: first }, no)] {
+                    self.claims.push(assumed);
+                    is_right = is_right && self.is_right(proof);
+                    self.claims.pop();
+                }
+                is_right
+            }
+            // It speaks of what puts in and takes out, which is not known here.
+            End::NeverEmpty { .. } => false,
+            // Told as it was found, by trying: there is nothing in it that does not come from there.
+            End::NoPlace(_) => true,
+        }
+    }
+
+    /// Whether it completed, or something that did comes behind it.
+    fn must_take_effect(&self, op: OpId) -> bool {
+        let before = closure(self.executions.count, &self.claims);
+        let completed = self.executions.completed;
+        completed & bit(op.index()) != 0 || ops(completed).any(|other| before[other] & bit(op.index()) != 0)
+    }
+
+    /// Whether no execution keeps to the claims, as far as that can be known.
+    fn leaves_nothing(&mut self) -> bool {
+        let mut query = self.executions.any();
+        for claim in &self.claims {
+            query.with(claim.first.index(), claim.second.index());
+        }
+        self.executions.exists(&query) != Some(true)
     }
 }
 
@@ -86,21 +119,6 @@ fn closure(count: usize, claims: &[Before]) -> Vec<Mask> {
             return before;
         }
     }
-}
-
-fn is_certain(executions: &Executions<'_>, claims: &[Before], op: OpId) -> bool {
-    let before = closure(executions.count, claims);
-    let completed = executions.completed;
-    completed & bit(op.index()) != 0 || ops(completed).any(|other| before[other] & bit(op.index()) != 0)
-}
-
-/// Whether no execution keeps to the claims.
-fn leave_nothing(executions: &mut Executions<'_>, claims: &[Before]) -> bool {
-    let mut query = executions.any();
-    for claim in claims {
-        query.with(claim.first.index(), claim.second.index());
-    }
-    executions.exists(&query) == Some(false)
 }
 
 #[cfg(test)]
@@ -142,7 +160,7 @@ mod tests {
     fn is_right(proof: &Proof<RegisterRet<u8>>) -> bool {
         let (spec, history) = (Register::new(0), history());
         let mut numbered = Numbered::new(&spec, &history);
-        super::is_right(&mut Executions::new(&mut numbered, &history), proof)
+        super::is_right(&mut Executions::new(&mut numbered, &history), &[], proof)
     }
 
     #[test]

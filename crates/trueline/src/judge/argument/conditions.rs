@@ -16,6 +16,8 @@ pub(super) struct Conditions {
     users: Vec<User>,
     /// The first state, in words.
     first: String,
+    /// Whether all states are known that the operations may lead to.
+    knows_all_states: bool,
 }
 
 /// What an operation needs.
@@ -35,15 +37,19 @@ const MOST_DESCRIBED: usize = 3;
 
 impl Conditions {
     pub(super) fn new(executions: &mut Executions<'_>) -> Self {
-        let mut states: Vec<u32> = executions.passed().into_iter().map(|(_, state)| state).collect();
-        states.sort_unstable();
-        states.dedup();
+        let (mut states, is_complete) = executions.passed();
+        let mut knows_all_states = is_complete;
+        if !is_complete {
+            if let Some(all) = executions.states() {
+                (states, knows_all_states) = (all, true);
+            }
+        }
         let count = executions.count;
         // By operation and state: whether it is possible.
         let needed: Vec<Vec<bool>> =
             (0..count).map(|op| states.iter().map(|state| !executions.next(*state, op).is_empty()).collect()).collect();
         let users = (0..count).map(|op| User::new(executions, &states, &needed, op)).collect();
-        Self { users, first: executions.describe(0) }
+        Self { users, first: executions.describe(0), knows_all_states }
     }
 }
 
@@ -117,6 +123,10 @@ impl User {
 }
 
 impl Rule for Conditions {
+    fn is_sound(&self) -> bool {
+        self.knows_all_states
+    }
+
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         for (op, user) in self.users.iter().enumerate() {
             let User { needs, at_first, makers, spoilers, .. } = user;
@@ -159,8 +169,10 @@ impl Rule for Conditions {
                         later: later.clone(),
                     };
                     proposals.push(Proposal::before(maker, op, reason, &given));
-                    let reason = Reason::Between { needs, user: id(op), earlier, later };
-                    proposals.push(Proposal::before(spoiler, maker, reason, &given));
+                    if known.is_certain(op) {
+                        let reason = Reason::Between { needs, user: id(op), earlier, later };
+                        proposals.push(Proposal::before(spoiler, maker, reason, &given));
+                    }
                 }
             }
             user.propose_used_up(op, known, proposals);

@@ -37,6 +37,8 @@ pub(super) struct Counts {
     pub(super) initial: i64,
     /// By operation.
     pub(super) changes: Vec<Change>,
+    /// By operation: whether it makes that change if it takes effect; a try that never returned may have failed.
+    pub(super) is_sure: Vec<bool>,
 }
 
 /// Which bound is looked at.
@@ -58,7 +60,7 @@ impl Counts {
         for op in (0..known.count()).filter(|op| *op != user) {
             let by = self.changes[op].by;
             let (is_before, is_behind) = (known.is_before(op, user), known.is_before(user, op));
-            if by.signum() == sign && is_before {
+            if by.signum() == sign && is_before && self.is_sure[op] {
                 number += by;
                 before.push(op);
             } else if by.signum() == -sign && !is_behind {
@@ -88,7 +90,7 @@ impl Counts {
             return;
         }
         for (op, by) in open {
-            if by.signum() == sign && is_wrong(number + by) && known.is_certain(user) {
+            if by.signum() == sign && self.is_sure[op] && is_wrong(number + by) && known.is_certain(user) {
                 proposals.push(Proposal::before(user, op, reason.clone(), &given));
             } else if by.signum() == -sign && is_wrong(number - by) {
                 proposals.push(Proposal::before(op, user, reason.clone(), &given));
@@ -100,7 +102,8 @@ impl Counts {
     fn propose_in_all(&self, sign: i64, known: &Known, proposals: &mut Vec<Proposal>) {
         let bound = |change: &Change| if sign > 0 { change.at_most } else { change.at_least };
         let is_user = |op: &usize| self.changes[*op].by == sign && bound(&self.changes[*op]).is_some();
-        let users: Vec<usize> = (0..known.count()).filter(|op| is_user(op) && known.is_certain(*op)).collect();
+        let is_certain = |op: &usize| self.is_sure[*op] && known.is_certain(*op);
+        let users: Vec<usize> = (0..known.count()).filter(|op| is_user(op) && is_certain(op)).collect();
         let Some(&last) = users.last() else { return };
         let needed = bound(&self.changes[last]);
         if users.len() < 2 || users.iter().any(|op| bound(&self.changes[*op]) != needed) {
@@ -119,6 +122,10 @@ impl Counts {
 }
 
 impl Rule for Counts {
+    fn is_sound(&self) -> bool {
+        true
+    }
+
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.propose_in_all(1, known, proposals);
         self.propose_in_all(-1, known, proposals);

@@ -12,10 +12,10 @@ use crate::judge::search::hash;
 use crate::spec::Spec;
 
 /// The most operations that a core may have to be argued about.
-pub(super) const MOST_OPERATIONS: usize = 64;
+pub(super) const MOST_OPERATIONS: usize = 128;
 
 /// A set of operations of a core.
-pub(super) type Mask = u64;
+pub(super) type Mask = u128;
 
 pub(super) fn bit(op: usize) -> Mask {
     1 << op
@@ -113,10 +113,12 @@ pub(super) struct Executions<'m> {
     left: u64,
 }
 
+/// So many states are few.
+const MOST_STATES: usize = 100;
 /// The most configurations that one question may take.
 const MOST_PER_QUESTION: u64 = 30_000;
 /// The most configurations that all questions about a core may take.
-const MOST_IN_ALL: u64 = 3_000_000;
+const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
     pub(super) fn new<Op, Ret>(machine: &'m mut dyn Machine, history: &History<Op, Ret>) -> Self {
@@ -181,8 +183,31 @@ impl<'m> Executions<'m> {
         Some(false)
     }
 
-    /// Configurations that executions pass, whatever the times were: all of them, or as many as are looked at.
-    pub(super) fn passed(&mut self) -> Vec<(Mask, u32)> {
+    /// All states that the operations may lead to, each done as often as one likes, and so all that executions pass; `None` if
+    /// they are many.
+    pub(super) fn states(&mut self) -> Option<Vec<u32>> {
+        let mut states = vec![0];
+        let mut at = 0;
+        while at < states.len() {
+            for op in 0..self.count {
+                for next in self.machine.next(states[at], op) {
+                    if !states.contains(&next) {
+                        states.push(next);
+                    }
+                }
+            }
+            at += 1;
+            if states.len() > MOST_STATES {
+                return None;
+            }
+        }
+        states.sort_unstable();
+        Some(states)
+    }
+
+    /// The states that executions pass, whatever the times were; and whether these are all, as only so many configurations
+    /// are looked at.
+    pub(super) fn passed(&mut self) -> (Vec<u32>, bool) {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut passed = vec![(0, 0)];
         seen.insert((0, 0));
@@ -199,7 +224,11 @@ impl<'m> Executions<'m> {
             }
         }
         self.left = self.left.saturating_sub(passed.len() as u64);
-        passed
+        let is_complete = at == passed.len();
+        let mut states: Vec<u32> = passed.into_iter().map(|(_, state)| state).collect();
+        states.sort_unstable();
+        states.dedup();
+        (states, is_complete)
     }
 }
 

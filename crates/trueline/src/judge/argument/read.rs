@@ -68,6 +68,8 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read 
     if !history.operations().iter().zip(&standard).all(knows) {
         return Read::only(object);
     }
+    let has_result: Vec<bool> =
+        history.operations().iter().map(|operation| operation.outcome.result().is_some()).collect();
     let mut container_read = None;
     let rules: Vec<Box<dyn Rule>> = match object {
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => {
@@ -77,18 +79,21 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read 
                 ObjectKind::PriorityQueue => Discipline::Priority,
                 _ => Discipline::Bag,
             };
-            let size = counts(Counted::Values, 0, &standard);
+            let size = counts(Counted::Values, 0, &standard, &has_result);
             let container = Rc::new(container(spec, discipline, &standard));
             container_read = Some(Rc::clone(&container));
             vec![Box::new(container), Box::new(size)]
         }
-        ObjectKind::Counter => vec![Box::new(counts(Counted::Total, 0, &standard))],
+        ObjectKind::Counter => vec![Box::new(counts(Counted::Total, 0, &standard, &has_result))],
         ObjectKind::ReadWriteLock => {
-            vec![Box::new(counts(Counted::Readers, 0, &standard)), Box::new(counts(Counted::Writers, 0, &standard))]
+            vec![
+                Box::new(counts(Counted::Readers, 0, &standard, &has_result)),
+                Box::new(counts(Counted::Writers, 0, &standard, &has_result)),
+            ]
         }
         ObjectKind::Semaphore => match spec.standard_initial() {
             Initial::Permits(permits) => match i64::try_from(permits) {
-                Ok(permits) => vec![Box::new(counts(Counted::Permits, permits, &standard))],
+                Ok(permits) => vec![Box::new(counts(Counted::Permits, permits, &standard, &has_result))],
                 Err(_) => Vec::new(),
             },
             Initial::Nothing | Initial::Value(_) => Vec::new(),
@@ -158,7 +163,7 @@ fn container<S: Spec>(spec: &S, discipline: Discipline, standard: &[Option<Stand
     Container::new(discipline, handling, order)
 }
 
-fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>]) -> Counts {
+fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>], has_result: &[bool]) -> Counts {
     let change = |standard: &Option<Standard<V>>| {
         let Some(standard) = standard else { return Change::default() };
         match (what, standard) {
@@ -191,5 +196,15 @@ fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>]) -> C
             _ => Change::default(),
         }
     };
-    Counts { what, initial, changes: standard.iter().map(change).collect() }
+    let is_sure = |(standard, has_result): (&Option<Standard<V>>, &bool)| {
+        let may_fail =
+            matches!(standard, Some(Standard::Lock { .. } | Standard::LockShared { .. } | Standard::Acquire));
+        *has_result || !may_fail
+    };
+    Counts {
+        what,
+        initial,
+        changes: standard.iter().map(change).collect(),
+        is_sure: standard.iter().zip(has_result).map(is_sure).collect(),
+    }
 }
