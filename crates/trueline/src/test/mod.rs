@@ -57,7 +57,7 @@
 //! fn your_test() -> Test<Queue, Shared<Queue>, Modelled<VecDeque<u32>>> {
 //!     trueline::test(Queue::default)
 //!         .model(VecDeque::new())
-//!         .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+//!         .operation("push", 0..100_u32, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
 //!         .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
 //! }
 //!
