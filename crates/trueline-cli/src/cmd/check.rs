@@ -250,19 +250,21 @@ impl<'a> Judge<'a> {
                 let limits = Limits::new().time(args.core_timeout).memory(args.memory);
                 // Whoever does not want to wait for it gets the verdict without.
                 let is_waited_for = !self.token.is_cancelled();
+                let mut is_explained = false;
                 if is_told && is_waited_for {
                     if let Some((found, argument)) = cancel::while_busy(|| spec.explain(&judged, &limits)) {
                         let history = judged.history();
                         report = report.with_core(&history, &found);
                         if let Some(argument) = argument {
                             report = report.with_explanation(prose::tell(&history, &found, &argument));
+                            is_explained = true;
                         }
                         core = Some(found);
                     }
                 } else if wanted == Wanted::Everything && is_waited_for {
                     core = cancel::while_busy(|| spec.shrink(&judged, &limits));
                 }
-                if let (true, None, Finding::Rejected(_)) = (is_told, &core, &report.finding) {
+                if let (true, false, Finding::Rejected(_)) = (is_told, is_explained, &report.finding) {
                     let history = judged.history();
                     let sentences = match (spec.partners(&judged), judged.judgement().verdict.evidence()) {
                         (Some(partners), _) => prose::tell_partners(&history, &partners),

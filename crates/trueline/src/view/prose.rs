@@ -148,8 +148,8 @@ pub fn tell_progress<Op: Display, Ret: Display>(
     teller.sentences
 }
 
-/// What evidence says by itself, where there is no core and no argument: of synchronisations, and of orders that are not far
-/// from a legal one.
+/// What evidence says by itself, where there is no argument: of synchronisations, of orders that are not far from a legal
+/// one, and of large cores.
 pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
     let Evidence { prefix, together, refused, open, allowed, all_allowed, quasi, .. } = evidence;
     let shown = prefix.len().saturating_sub(MOST_LISTED);
@@ -196,7 +196,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     });
     if !open.is_empty() {
         let open = teller.names(open);
-        teller.say(format!("Open then, and tried as its partners: {open}"));
+        teller.say(format!("Open then, and tried: {open}"));
     }
     teller.sentences
 }
