@@ -1,4 +1,4 @@
-//! Quasi linearizability: long histories by search, and the paper's enumeration with and without its optimisations.
+//! Quasi linearizability: long histories by search. The paper's enumeration is in `round_up.rs`.
 
 use trueline::drive::Random;
 use trueline::history::History;

@@ -51,7 +51,7 @@ impl fmt::Debug for Against {
 ///
 /// If nothing is said, schedules without preemptions come first, then those with one, then all that differ; if the time
 /// is over before, those with two, three and so on come instead. Programs are small: two threads with two or three
-/// calls each.
+/// calls each. Of objects that make random choices, a few seeds are looked at before all choices are explored.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
