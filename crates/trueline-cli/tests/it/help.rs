@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use super::matrix::commands;
 use super::reading::{FOREIGN, MAPPING, gzip};
-use super::{Run, Scratch, run};
+use super::{Run, Scratch, plainly, run};
 
 /// The examples of a command's help, without what is said about them.
 fn examples(command: &str) -> Vec<String> {
@@ -113,13 +113,12 @@ esac"#,
             }
             prepare(&scratch, &example);
             let path = format!("{}:{}", scratch.0.join("bin").display(), std::env::var("PATH").expect("there is one"));
-            let output = Command::new("sh")
+            let output = plainly("sh")
                 .args(["-ec", &example])
                 .current_dir(&scratch.0)
                 .env("PATH", path)
                 .env("HOME", &scratch.0)
                 .env("TRUELINE", env!("CARGO_BIN_EXE_trueline"))
-                .stdin(Stdio::null())
                 .output()
                 .expect("there is a shell");
             let ended = Run::from(output);

@@ -82,9 +82,22 @@ impl Scratch {
     }
 }
 
+/// What the surroundings may say of colours: with `CI`, even a dumb terminal has them. A test says what it wants itself.
+const OF_COLOURS: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"];
+
+/// A program that finds the same surroundings wherever the tests are run.
+fn plainly(program: &str) -> Command {
+    let mut command = Command::new(program);
+    for variable in OF_COLOURS {
+        command.env_remove(variable);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
 fn trueline(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trueline"));
-    command.args(args).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+    let mut command = plainly(env!("CARGO_BIN_EXE_trueline"));
+    command.args(args);
     command
 }
 

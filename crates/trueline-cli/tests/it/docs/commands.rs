@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::pages::{Block, root};
-use crate::Scratch;
+use crate::{Scratch, plainly};
 
 /// A folder in which the commands of one page are run, one after the other: it has a copy of `testdata`, and the files that
 /// the page shows.
@@ -40,15 +39,12 @@ impl Shell {
         let binary = Path::new(env!("CARGO_BIN_EXE_trueline"));
         let mut folders = vec![binary.parent().expect("it is in a folder").to_owned()];
         folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
-        let output = Command::new("sh")
+        let output = plainly("sh")
             .arg("-c")
             .arg(format!("exec 2>&1\n(exit {})\n{command}\n", self.code))
             .current_dir(&self.scratch.0)
             .env("PATH", std::env::join_paths(folders).expect("they come from a path"))
             .env("TMPDIR", self.scratch.0.join("tmp"))
-            .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
-            .stdin(Stdio::null())
             .output()
             .expect("there is a shell");
         self.code = output.status.code().expect("it ended by itself");
