@@ -195,7 +195,7 @@ fn everything_that_can_be_set_is_taken() {
 #[test]
 fn the_smallest_program_is_told_and_run_again() {
     let name = "shann-queue-faulty-stale-slot";
-    let args = ["test", name, "--time", "60", "--threads", "3", "--ops", "8", "--chaos", "4", "--shrink-time", "20"];
+    let args = ["test", name, "--time", "60", "--threads", "3", "--ops", "8", "--chaos", "4", "--shrink-time", "60"];
     let tested = run(&args);
     assert_eq!(tested.code, 1, "{tested:?}");
     assert!(tested.stdout.contains("the smallest program that still fails (3 of 24 calls"), "{}", tested.stdout);

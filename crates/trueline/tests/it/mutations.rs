@@ -33,6 +33,7 @@ fn no_input_panics_or_takes_long() {
         }
         println!("{}: {good} were histories, {bad} were not; at most {slowest:?}", subject.name);
         assert!(good > 100 && bad > 100, "{}: {good} good, {bad} bad", subject.name);
-        assert!(slowest < Duration::from_secs(2), "{}: {slowest:?}", subject.name);
+        // These are small: not even a busy machine takes so long.
+        assert!(slowest < Duration::from_secs(20), "{}: {slowest:?}", subject.name);
     }
 }
