@@ -247,7 +247,7 @@ impl<'a> Judge<'a> {
                 }
                 let mut core = None;
                 let is_told = (args.core || wanted == Wanted::Explanation) && !args.quiet;
-                let limits = Limits::new().time(args.core_timeout).memory(args.memory);
+                let limits = Limits::new().time(args.core_timeout).memory(args.memory).cancelled_by(self.token.clone());
                 // Whoever does not want to wait for it gets the verdict without.
                 let is_waited_for = !self.token.is_cancelled();
                 let mut is_explained = false;

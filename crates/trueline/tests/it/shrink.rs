@@ -6,7 +6,7 @@ use std::time::Duration;
 use trueline::drive::Random;
 use trueline::history::{Fate, History, OpId, Outcome};
 use trueline::judge::shrink::{self, Limits};
-use trueline::judge::{Algorithm, Config, check};
+use trueline::judge::{Algorithm, CancelToken, Config, check};
 use trueline::spec::{Spec, Subject};
 use trueline::verdict::{Core, Role, Verdict};
 
@@ -240,19 +240,27 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
     assert!(accepted * 10 >= count && steps > accepted, "too few to mean much: {accepted} of {count}, {steps} steps");
 }
 
-/// Without time for a single question, the failing prefix is left, and nothing is known to be needed.
+/// Without time for a single question, the failing prefix is left, and nothing is known to be needed. So it is if it was
+/// cancelled, but then what is left is judged as it is.
 #[test]
 fn without_time_the_failing_prefix_is_left() {
     let spec = Queues::spec();
+    let token = CancelToken::new();
+    token.cancel();
     let mut rejected = 0;
     for_each_history::<Queues>(500, 7 << 40, |history, _| {
         let Some(evidence) = check(&spec, history, &Config::new()).verdict.evidence().cloned() else { return };
-        let core = shrink::core(&spec, history, &evidence, &Limits::new().time(Duration::ZERO));
-        check_members(history, &core);
-        assert!(is_rejected(&spec, &core.history));
-        assert!(core.oracle_calls == 0 && !core.confirmed);
-        assert!(!core.is_minimal() || core.told().count() == 1, "{core:?}");
-        assert!(core.members.iter().all(|member| history[member.id].call_position() < evidence.event), "{core:?}");
+        for (limits, is_confirmed) in [
+            (Limits::new().time(Duration::ZERO), false),
+            (Limits::new().time(Duration::from_secs(3600)).cancelled_by(token.clone()), true),
+        ] {
+            let core = shrink::core(&spec, history, &evidence, &limits);
+            check_members(history, &core);
+            assert!(is_rejected(&spec, &core.history));
+            assert_eq!((core.oracle_calls, core.confirmed), (u32::from(is_confirmed), is_confirmed));
+            assert!(!core.is_minimal() || core.told().count() == 1, "{core:?}");
+            assert!(core.members.iter().all(|member| history[member.id].call_position() < evidence.event), "{core:?}");
+        }
         rejected += 1;
     });
     assert!(rejected > 50, "{rejected}");

@@ -54,7 +54,7 @@ use hashbrown::{HashMap, HashSet};
 use self::minimise::{Choice, Small, Step, Unit};
 use self::oracle::{Answer, Oracle};
 use super::search::hash;
-use super::{Budget, Config, check};
+use super::{Budget, CancelToken, Config, check};
 use crate::history::{Fate, History, OpId, Operation, Outcome};
 use crate::spec::{Spec, Subject};
 use crate::verdict::{Core, Evidence, Member, Role, Weakening};
@@ -73,6 +73,7 @@ pub struct Limits {
     time: Duration,
     time_per_call: Option<Duration>,
     memory: u64,
+    cancel: CancelToken,
 }
 
 impl Default for Limits {
@@ -84,7 +85,7 @@ impl Default for Limits {
 impl Limits {
     /// 5 s in all, and 1 GiB.
     pub fn new() -> Self {
-        Self { time: Duration::from_secs(5), time_per_call: None, memory: 1 << 30 }
+        Self { time: Duration::from_secs(5), time_per_call: None, memory: 1 << 30, cancel: CancelToken::new() }
     }
 
     /// At most this long in all.
@@ -105,6 +106,13 @@ impl Limits {
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
+        self
+    }
+
+    /// Until `token` is cancelled: what was not asked by then counts as undecided.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: CancelToken) -> Self {
+        self.cancel = token;
         self
     }
 }
@@ -136,8 +144,8 @@ impl Limits {
 /// ```
 pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limits) -> Option<Core<S::Op, S::Ret>> {
     let started = Instant::now();
-    let config = Config::new().budget(Budget::unlimited().time(limits.time).memory(limits.memory));
-    let judgement = check(spec, history, &config);
+    let budget = Budget::unlimited().time(limits.time).memory(limits.memory).cancelled_by(limits.cancel.clone());
+    let judgement = check(spec, history, &Config::new().budget(budget));
     let evidence = judgement.verdict.evidence()?;
     let left = limits.clone().time(limits.time.saturating_sub(started.elapsed()));
     Some(core(spec, history, evidence, &left))

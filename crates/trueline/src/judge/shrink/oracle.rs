@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Limits;
 use crate::history::History;
-use crate::judge::{Budget, Config, check};
+use crate::judge::{Budget, CancelToken, Config, check};
 use crate::spec::Spec;
 use crate::verdict::Verdict;
 
@@ -16,11 +16,16 @@ pub(super) enum Answer {
     Unknown,
 }
 
+/// How long whoever cancels waits for what was found to be judged as it is.
+const IMPATIENT: Duration = Duration::from_secs(1);
+
 /// Whoever decides whether a weaker history is still rejected: this is the only place that knows who that is.
 pub(super) struct Oracle<'a, S: Spec> {
     pub(super) spec: &'a S,
     /// When to stop asking.
     deadline: Option<Instant>,
+    /// Who may say so earlier.
+    cancel: CancelToken,
     /// What is left then, to put together what was found and to judge it as it is.
     last: Duration,
     /// For one question.
@@ -33,16 +38,24 @@ pub(super) struct Oracle<'a, S: Spec> {
 
 impl<'a, S: Spec> Oracle<'a, S> {
     pub(super) fn new(spec: &'a S, limits: &Limits) -> Self {
-        let Limits { time, time_per_call, memory } = *limits;
+        let Limits { time, time_per_call, memory, ref cancel } = *limits;
         let last = time / 10;
-        let deadline = Instant::now().checked_add(time - last);
-        Self { spec, deadline, last, most_time: time_per_call.unwrap_or(time / 12), memory, calls: 0, rejected: None }
+        Self {
+            spec,
+            deadline: Instant::now().checked_add(time - last),
+            cancel: cancel.clone(),
+            last,
+            most_time: time_per_call.unwrap_or(time / 12),
+            memory,
+            calls: 0,
+            rejected: None,
+        }
     }
 
     /// Judges `history` within this time.
     pub(super) fn ask(&mut self, history: History<S::Op, S::Ret>, time: Duration) -> Answer {
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let answer = self.judge(&history, left.map_or(time, |left| left.min(time)));
+        let answer = self.judge(&history, left.map_or(time, |left| left.min(time)), self.cancel.clone());
         if answer == Answer::Rejected {
             self.rejected = Some(history);
         }
@@ -52,15 +65,19 @@ impl<'a, S: Spec> Oracle<'a, S> {
     /// Whether `history` itself was judged, or can be in the time that is left when all is asked, and rejected.
     pub(super) fn confirms(&mut self, history: &History<S::Op, S::Ret>) -> bool {
         // Half of that time: a judgement may take a little longer than it should.
-        self.rejected.as_ref() == Some(history) || self.judge(history, self.last / 2) == Answer::Rejected
+        let mut time = self.last / 2;
+        if self.cancel.is_cancelled() {
+            time = time.min(IMPATIENT);
+        }
+        self.rejected.as_ref() == Some(history) || self.judge(history, time, CancelToken::new()) == Answer::Rejected
     }
 
-    fn judge(&mut self, history: &History<S::Op, S::Ret>, time: Duration) -> Answer {
+    fn judge(&mut self, history: &History<S::Op, S::Ret>, time: Duration, cancel: CancelToken) -> Answer {
         if time.is_zero() {
             return Answer::Unknown;
         }
         self.calls += 1;
-        let budget = Budget::unlimited().time(time).memory(self.memory);
+        let budget = Budget::unlimited().time(time).memory(self.memory).cancelled_by(cancel);
         match check(self.spec, history, &Config::new().budget(budget)).verdict {
             Verdict::Rejected(_) => Answer::Rejected,
             Verdict::Accepted(_) => Answer::Accepted,
@@ -69,6 +86,6 @@ impl<'a, S: Spec> Oracle<'a, S> {
     }
 
     pub(super) fn is_out_of_time(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.cancel.is_cancelled() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
