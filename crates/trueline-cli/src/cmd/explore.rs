@@ -102,7 +102,24 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Some(folder) = &args.pages {
         plan = plan.pages(folder);
     }
-    if args.calls.is_some() && !plan.takes_calls() {
+    if args.against != "spec" {
+        if entry.criterion == "synchronisation" {
+            return Err(format!(
+                "operations of {} synchronise, and none returns alone: it cannot be compared with serial runs; leave --against out",
+                entry.name
+            ));
+        }
+        let is_chosen = match &args.replay {
+            Some(token) => matches!(token.program, Source::Chosen(_)),
+            None => plan.threads_choose() && args.calls.is_none() && args.program.is_none(),
+        };
+        if is_chosen {
+            return Err(format!(
+                "threads of {} choose what they call, and may choose otherwise alone: to compare it with serial runs, use --calls",
+                entry.name
+            ));
+        }
+    } else if args.calls.is_some() && !plan.takes_calls() {
         return Err(format!(
             "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",
             entry.name

@@ -73,6 +73,11 @@ fn nothing_is_needed_to_say_what_is_right() {
     let correct = run(&["explore", "ms-queue", "--calls", "1*2+1", "--against", "ms-queue-recycling", "--json"]);
     let object = json(&correct.stdout);
     assert!(correct.code == 0 && object["serial"].as_u64().is_some_and(|serial| serial > 2), "{object}");
+    // What it draws with others it might have drawn alone; and what waits with others waits alone.
+    for args in [&["ubk-queue", "--choices", "seed:1"], &["herlihy-wing-queue", "--preemptions", "2"]] {
+        let correct = run(&[&["explore", "--calls", "1*1+2", "--against", "itself"], &args[..]].concat());
+        assert_eq!(correct.code, 0, "{correct:?}");
+    }
 }
 
 #[test]
@@ -108,7 +113,7 @@ fn what_was_not_explored_in_time_is_unknown() {
 
 #[test]
 fn wrong_usage_is_explained() {
-    let wrong: [(&[&str], &str); 10] = [
+    let wrong: [(&[&str], &str); 13] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
         (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
@@ -122,6 +127,9 @@ fn wrong_usage_is_explained() {
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "other operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
+        (&["shann-queue-partial", "--against", "itself"], "use --calls"),
+        (&["shann-queue-partial", "--against", "itself", "--replay", "w1.t2.o1-2.c0.z0"], "use --calls"),
+        (&["sync-channel", "--against", "itself"], "none returns alone"),
     ];
     for (args, message) in wrong {
         let wrong = run(&[&["explore"], args].concat());
@@ -133,10 +141,10 @@ fn wrong_usage_is_explained() {
 #[test]
 fn the_smallest_program_is_told_and_explored_again() {
     let name = "treiber-stack-faulty-aba";
-    let explored = run(&["explore", name, "--calls", "3*3+2"]);
+    let explored = run(&["explore", name, "--calls", "3*3+2", "--shrink-time", "60"]);
     assert_eq!(explored.code, 1, "{explored:?}");
     assert!(explored.stdout.contains("of 8 calls, with one less, no schedule"), "{}", explored.stdout);
-    let object = json(&run(&["explore", name, "--calls", "3*3+2", "--json"]).stdout);
+    let object = json(&run(&["explore", name, "--calls", "3*3+2", "--shrink-time", "60", "--json"]).stdout);
     let program = object["program"].as_str().expect("a program");
     let (calls, of_calls) = (object["calls"].as_u64(), object["of_calls"].as_u64());
     assert!(calls < of_calls && of_calls == Some(8) && object["minimal"] == true, "{object}");

@@ -5,7 +5,9 @@ use std::time::Duration;
 use trueline::drive::systematic::Search;
 use trueline::test::{Against, Calls, Exploration, FailureKind, NamedCall, Outcome, Plan, call};
 use trueline_objects::catalog::{self, Settings};
+use trueline_objects::relaxed::bk_queue::{self, BkQueue};
 use trueline_objects::relaxed::k_stack::{self, KStack};
+use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
 /// Longer than any of them takes on a slow machine.
 const TIME: Duration = Duration::from_secs(600);
@@ -223,6 +225,21 @@ fn without_a_specification_linearizable_objects_are_accepted() {
     }
 }
 
+/// A choice that is drawn in one execution may be drawn otherwise in a serial one: all of those are made.
+#[test]
+fn without_a_specification_drawn_choices_are_no_fault() {
+    for (name, size) in [("ubk-queue", "1*1+2"), ("quasi-queue", "1*1+2"), ("k-stack", "1*1+2")] {
+        for seed in 0..8 {
+            let exploration = Exploration::new().calls(calls(size)).preemptions(2).choices(seed);
+            let outcome = plan(name, 2).explore(exploration.against(Against::Itself)).run();
+            if let Some(failure) = &outcome.failure {
+                panic!("{name}, seed {seed}: {}", failure.report());
+            }
+            assert!(outcome.explored.is_some_and(|explored| explored.preemptions >= Some(2)), "{name}, seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn faults_that_show_serially_are_found_beside_a_golden_model() {
     for (name, golden, size) in [
@@ -283,6 +300,40 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     assert_eq!(alone(Some(k_stack::Fault::SecondRead)), Some(FailureKind::NotSerial));
     let again = test(Some(k_stack::Fault::SecondRead)).replay(failure.token.clone()).run().failure;
     assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
+}
+
+/// A value that came too late is found missing, though nobody says what the queue is: the head passes the segment of a slow
+/// `enqueue(1)`, which returns, and then there is nothing.
+#[test]
+fn without_a_specification_a_value_that_came_too_late_is_missed() {
+    fn lost<Q: Send + Sync + 'static>(
+        make: fn() -> Q,
+        enqueue: fn(&Q, u64),
+        dequeue: fn(&Q) -> Option<u64>,
+    ) -> Option<FailureKind> {
+        let put = |value: u64| call("enqueue", value);
+        let take = || call("dequeue", ());
+        trueline::test(make)
+            .spec("k-fifo:1")
+            .operation("enqueue", 0..9_u64, move |queue, value| enqueue(queue, value))
+            .operation("dequeue", (), move |queue, ()| dequeue(queue))
+            .program([vec![put(1)], vec![put(2), take(), take()]])
+            .after([take(), take()])
+            .into_plan()
+            .forgetful()
+            .time(TIME)
+            .explore(Exploration::new().preemptions(2).against(Against::Itself))
+            .run()
+            .failure
+            .map(|failure| failure.kind)
+    }
+    let bounded =
+        |make| lost(make, |queue: &BkQueue, value| assert!(queue.enqueue(value), "there is room"), BkQueue::dequeue);
+    assert_eq!(bounded(|| BkQueue::new(1, 8)), None);
+    assert_eq!(bounded(|| BkQueue::faulty(1, 8, bk_queue::Fault::NoCommit)), Some(FailureKind::NotSerial));
+    let unbounded = |make| lost(make, UbkQueue::enqueue, UbkQueue::dequeue);
+    assert_eq!(unbounded(|| UbkQueue::new(1)), None);
+    assert_eq!(unbounded(|| UbkQueue::faulty(1, ubk_queue::Fault::NoCommit)), Some(FailureKind::NotSerial));
 }
 
 #[test]

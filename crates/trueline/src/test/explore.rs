@@ -31,6 +31,10 @@ pub enum Against {
     #[default]
     Specification,
     /// What the object does one operation at a time: nobody has to say what is right.
+    ///
+    /// This is linearizability if what it does alone is all that it may do. An object that is right by a
+    /// [relaxed](crate::spec::relaxed) specification may do more where threads overlap, and is found to: judge such an object
+    /// by that specification.
     Itself,
     /// What the object of another test does one operation at a time, which is trusted: operations have the same names
     /// there.
@@ -124,7 +128,8 @@ impl Exploration {
         self.search(Search::Preemptions(most))
     }
 
-    /// Draws the object's random choices from a seed, instead of exploring them.
+    /// Draws the object's random choices from a seed, instead of exploring them. Serial executions that others are compared
+    /// with are made with all choices still.
     pub fn choices(mut self, seed: u64) -> Self {
         self.choices = Some(seed);
         self
@@ -294,6 +299,10 @@ impl Exploring {
 
     fn run(mut self, replayed: Option<&Token>) -> Outcome {
         let plan = Arc::clone(&self.plan);
+        assert!(
+            !(self.compares() && matches!(*plan.judge, Judge::Synchronising(_))),
+            "operations that synchronise do not return alone, so that they cannot be compared with serial runs"
+        );
         match replayed {
             Some(token) => {
                 self.again(token);
@@ -302,7 +311,10 @@ impl Exploring {
                 let remembered =
                     if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
                 let mut is_found = false;
-                for token in remembered.iter().filter(|token| token.scheduled.is_some() && plan.can_make(token)) {
+                let can_compare = |token: &Token| !(self.compares() && matches!(token.program, Source::Chosen(_)));
+                let can_make = |token: &Token| token.scheduled.is_some() && plan.can_make(token) && can_compare(token);
+                let remembered: Vec<Token> = remembered.into_iter().filter(can_make).collect();
+                for token in &remembered {
                     is_found |= self.again(token);
                 }
                 if !is_found {
@@ -329,6 +341,11 @@ impl Exploring {
             further,
             explored: Some(explored),
         }
+    }
+
+    /// Whether histories are compared with serial ones.
+    fn compares(&self) -> bool {
+        !matches!(self.exploration.against, Against::Specification)
     }
 
     fn has_enough(&self) -> bool {
@@ -433,6 +450,12 @@ impl Exploring {
         if let Some(program) = plan.written(token) {
             return plan.program_of(program);
         }
+        // What they call depends on who calls first: other calls than those of serial executions are no fault.
+        assert!(
+            !self.compares(),
+            "threads that choose what they call cannot be compared with serial runs; fix what they call, by `.calls(..)` of \
+             the exploration or by `.program(..)`"
+        );
         let seed = if let Source::Chosen(seed) = token.program { seed } else { 0 };
         let choose = plan.choose.as_ref().expect("the test has a worker that chooses");
         let threads = vec![Behaviour::Chooses(Arc::clone(choose)); token.shape.threads as usize];
@@ -555,6 +578,9 @@ impl Exploring {
         };
         let mut settings = self.exploration.settings();
         settings.search = Search::Serial;
+        // All choices, even where those of concurrent executions are drawn: who comes between makes others draw more, and
+        // what they draw then is what they might have drawn alone.
+        settings.choices = None;
         settings.time = time;
         settings.stop = self.stop();
         let serial = Arc::new(Mutex::new(Serial::new()));
@@ -830,6 +856,11 @@ impl Plan {
     /// They may not where threads choose what they call so that nobody waits in vain.
     pub fn takes_calls(&self) -> bool {
         self.choose.is_none() || self.workload.kinds.iter().all(|kind| kind.may_block)
+    }
+
+    /// Whether threads choose what they call, unless programs are made up by numbers of [calls](Calls).
+    pub fn threads_choose(&self) -> bool {
+        self.choose.is_some()
     }
 
     /// The program of this number among those with so many calls, for whoever explores it by
