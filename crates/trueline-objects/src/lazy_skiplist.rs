@@ -109,6 +109,9 @@ impl LazySkiplist {
                 !self.is_marked(pred) && !self.is_marked(succ) && self.next(pred, level) == succ
             });
             if !is_valid {
+                // What is marked is there until it is unlinked.
+                drop(locks);
+                spin_hint();
                 continue;
             }
             let number = self.nodes.allocate();
@@ -167,6 +170,8 @@ impl LazySkiplist {
                 }
                 return true;
             }
+            drop(locks);
+            spin_hint();
         }
     }
 

@@ -103,7 +103,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
         plan = plan.pages(folder);
     }
     if args.against != "spec" {
-        if entry.criterion == "synchronisation" {
+        if matches!(entry.criterion, "synchronisation" | "interval") {
             return Err(format!(
                 "operations of {} synchronise, and none returns alone: it cannot be compared with serial runs; leave --against out",
                 entry.name

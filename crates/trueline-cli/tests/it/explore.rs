@@ -113,7 +113,7 @@ fn what_was_not_explored_in_time_is_unknown() {
 
 #[test]
 fn wrong_usage_is_explained() {
-    let wrong: [(&[&str], &str); 13] = [
+    let wrong: [(&[&str], &str); 14] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
         (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
@@ -130,6 +130,7 @@ fn wrong_usage_is_explained() {
         (&["shann-queue-partial", "--against", "itself"], "use --calls"),
         (&["shann-queue-partial", "--against", "itself", "--replay", "w1.t2.o1-2.c0.z0"], "use --calls"),
         (&["sync-channel", "--against", "itself"], "none returns alone"),
+        (&["signal", "--calls", "1*2", "--against", "itself"], "none returns alone"),
     ];
     for (args, message) in wrong {
         let wrong = run(&[&["explore"], args].concat());

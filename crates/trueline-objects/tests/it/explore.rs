@@ -163,6 +163,42 @@ fn correct_containers_have_no_wrong_execution() {
     }
 }
 
+/// All of the catalogue, as far as a thousand executions go.
+#[test]
+fn nothing_is_found_wrong_with_what_is_right() {
+    for entry in catalog::ENTRIES.iter().filter(|entry| entry.fault.is_none()) {
+        let plan =
+            || entry.plan(&Settings::default()).seed(0).chaos(0).forgetful().shrink_for(Duration::ZERO).runs(1000);
+        let mut outcomes = vec![plan().explore(Exploration::new()).run()];
+        if entry.criterion == "linearizable" {
+            let itself = Exploration::new().calls(calls("1*2+1")).against(Against::Itself);
+            outcomes.push(plan().explore(itself).run());
+        }
+        for outcome in outcomes {
+            if let Some(failure) = &outcome.failure {
+                panic!("{}: {}", entry.name, failure.report());
+            }
+            assert!(outcome.explored.is_some_and(|explored| explored.executions > 0), "{}", entry.name);
+        }
+    }
+}
+
+/// Who finds a node that is marked tries again until it is unlinked, and says that it waits.
+#[test]
+fn nodes_that_are_marked_are_waited_for() {
+    for name in ["lazy-skiplist", "collision-resistant-lazy-skiplist"] {
+        let change = vec![call("add", 1_u64), call("remove", 1_u64)];
+        for other in [call("add", 0_u64), call("add", 1_u64), call("remove", 1_u64)] {
+            let plan = plan(name, 2).program([vec![other], change.clone()]);
+            let outcome = plan.explore(Exploration::new().preemptions(2).choices(0)).run();
+            if let Some(failure) = &outcome.failure {
+                panic!("{}", failure.report());
+            }
+            assert!(outcome.explored.is_some_and(|explored| explored.is_complete), "{name}");
+        }
+    }
+}
+
 #[test]
 fn without_a_specification_faults_are_found_by_comparison() {
     let explore = |name: &str, against: Against| {

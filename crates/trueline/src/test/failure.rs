@@ -244,6 +244,19 @@ impl Places {
 }
 
 impl FailureKind {
+    /// What it may be if the object is right, and what to do then.
+    fn doubt(&self) -> Option<&'static str> {
+        match self {
+            Self::Diverged(_) => {
+                Some("(a loop that waits for another thread must say so, by trueline::primitives::spin_hint())")
+            }
+            Self::NotSerial => {
+                Some("(an object that may do more where threads overlap than alone needs a specification that says so)")
+            }
+            Self::NotLinearizable | Self::Stuck(_) | Self::Panicked { .. } => None,
+        }
+    }
+
     /// Whether a judge can tell why.
     fn is_explained(&self, plan: &Plan) -> bool {
         match self {
@@ -335,6 +348,9 @@ fn render(
     let mut out = format!("{name} {kind} (found after {after:.1?})\n");
     if let Some(reason) = explained.and_then(|explained| explained.report.reason()) {
         let _ = writeln!(out, "  {reason}");
+    }
+    if let Some(doubt) = kind.doubt() {
+        let _ = writeln!(out, "  {doubt}");
     }
     out.push('\n');
     let refused = explained.and_then(|explained| explained.refused);
