@@ -25,6 +25,9 @@ use trueline_objects::relaxed::sl_queue::{self, SlQueue};
 use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
 type Object = Box<dyn Collection>;
+type Made = fn() -> Object;
+/// By its factor.
+type MadeBy = fn(usize) -> Object;
 
 /// Segments of a ring that is not full soon, but soon used again.
 const RING: usize = 8;
@@ -32,7 +35,7 @@ const RING: usize = 8;
 const TIME: Duration = Duration::from_secs(600);
 
 /// The correct objects, by their factor, and their specifications, with a factor behind a colon.
-const CORRECT: [(&str, &str, fn(usize) -> Object); 9] = [
+const CORRECT: [(&str, &str, MadeBy); 9] = [
     ("iqueue", "queue", |_| Box::new(IQueue::new())),
     ("sl-queue", "queue", |_| Box::new(SlQueue::new())),
     ("quasi-stack", "stack", |factor| Box::new(QuasiStack::new(factor))),
@@ -141,7 +144,6 @@ fn alone_some_faults_do_not_show() {
 /// The histories that are told of faults which need one thread only.
 #[test]
 fn alone_faults_show_as_it_is_told() {
-    type Made = fn() -> Object;
     let cases: [(&str, &str, &[u64], Made, Made); 6] = [
         (
             "displacement-queue:2",
@@ -247,7 +249,6 @@ fn two_at_a_time_the_correct_ones_keep_their_order() {
 
 #[test]
 fn two_at_a_time_faults_show_as_it_is_told() {
-    type Made = fn() -> Object;
     let shows = |spec: &str, program: &str, make: Made, is_told: &dyn Fn(&[Option<u64>]) -> bool| {
         let failure = explore(spec, program, make).failure.unwrap_or_else(|| panic!("{spec}: {program} is fine"));
         assert!(is_told(&taken(&failure.history)), "{failure}");
