@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use trueline::drive::systematic::{Ended, Execution, Program, Report, Search, Settings, explore, replay};
 use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Random, Timed};
-use trueline::history::{EventKind, Value};
+use trueline::history::{Argument as _, EventKind, Value};
 use trueline::primitives::{self, AtomicU64, Condvar, MutexGuard, Ordering::SeqCst, choose, spin_hint};
 
 /// What an operation of the [`Machine`] does.
@@ -383,6 +383,69 @@ fn a_lost_wake_up_is_found_and_a_spurious_one_on_request() {
     assert!(report.is_complete);
 }
 
+/// What operations have read, by their number; those that have not returned, nothing.
+fn read(execution: &Execution) -> Vec<Vec<u64>> {
+    let mut operations: Vec<_> = execution.history.operations().iter().collect();
+    operations.sort_by_key(|operation| operation.op.operation);
+    operations.iter().filter_map(|operation| Vec::from_value(operation.outcome.result()?)).collect()
+}
+
+#[test]
+fn a_mutex_excludes() {
+    let is_excluded = |operation: Vec<Instruction>| {
+        let program = program(&vec![vec![operation]; 3]);
+        let is_undisturbed = |read: &Vec<u64>| read[1] == read[0] + 1;
+        let judge = move |execution: &Execution| {
+            let read = read(execution);
+            read.len() == 3 && read.iter().all(is_undisturbed)
+        };
+        let report = explore(&program, &settings(Search::Exhaustive), Arc::new(judge));
+        assert_eq!(report.is_complete, report.wrong.is_empty());
+        report.wrong.is_empty()
+    };
+    assert!(is_excluded(vec![Lock(0), Add(0), Load(0)]));
+    assert!(!is_excluded(vec![Add(0), Load(0)]));
+    assert!(!is_excluded(vec![Lock(0), Add(0), Unlock(0), Load(0)]));
+}
+
+#[test]
+fn a_condition_variable_loses_no_wake_up_unless_it_goes_to_the_wrong_one() {
+    let turn = |mine, next, notify| vec![Lock(0), Wait(0, mine), Set(0, next), Unlock(0), notify];
+    let (send, receive) = (turn(0, 1, NotifyAll(0)), turn(1, 0, NotifyAll(0)));
+    let twice = program(&[vec![send; 2], vec![receive; 2]]);
+    let in_a_row = |notify| program(&[0, 1, 2].map(|me| vec![turn(me, me + 1, notify)]));
+    for program in [twice, in_a_row(NotifyAll(0))] {
+        let (all, report) = histories(&program, &settings(Search::Exhaustive));
+        assert!(report.is_complete && all.iter().all(|history| history.starts_with("Complete")), "{all:#?}");
+    }
+    // Two wait for different things, and one of them is woken.
+    let (all, _) = histories(&in_a_row(NotifyOne(0)), &settings(Search::Exhaustive));
+    for ended in ["Stuck", "Complete"] {
+        assert!(all.iter().any(|history| history.starts_with(ended)), "{ended}: {all:#?}");
+    }
+}
+
+#[test]
+fn a_timed_wait_ends_in_either_way_and_is_never_stuck() {
+    let waits = vec![vec![Lock(0), WaitForAWhile(0)]];
+    let fills = vec![vec![Lock(0), Set(0, 1), Unlock(0), NotifyOne(0)]];
+    let seen = |threads: &[Vec<Vec<Instruction>>]| {
+        let seen = Arc::new(Mutex::new(BTreeSet::new()));
+        let collected = Arc::clone(&seen);
+        let judge = move |execution: &Execution| {
+            assert_eq!(execution.ended, Ended::Complete);
+            collected.lock().expect("nobody panics").insert(read(execution)[0][0]);
+            true
+        };
+        explore(&program(threads), &settings(Search::Exhaustive), Arc::new(judge));
+        let seen = seen.lock().expect("nobody panics");
+        seen.iter().copied().collect::<Vec<_>>()
+    };
+    // Notified; its time was over before, or in between. Nobody is notified before there is something.
+    assert_eq!(seen(&[waits.clone(), fills]), [1, 10, 11]);
+    assert_eq!(seen(&[waits]), [10], "nobody is there to notify");
+}
+
 #[test]
 fn endless_loops_diverge() {
     // It never says that it waits.
@@ -407,6 +470,7 @@ fn random_searches_find_what_there_is() {
         let (got, report) = histories(&lost, &random);
         assert!(got.is_subset(&expected) && got.len() * 4 > expected.len() * 3, "{} of {}", got.len(), expected.len());
         assert!(!report.is_complete);
+        assert_eq!(histories(&lost, &random).0, got, "the seed says what is drawn");
     }
 }
 

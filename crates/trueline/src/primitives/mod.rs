@@ -39,8 +39,6 @@ mod cancel;
 mod chaos;
 mod condvar;
 mod mutex;
-#[cfg(test)]
-mod one_at_a_time;
 mod random;
 mod world;
 
