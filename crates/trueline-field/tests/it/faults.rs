@@ -35,7 +35,7 @@ fn skip_map() {
         .operation("get", 0..3, |map, k| map.get(&k).map(|e| *e.value()), |map, k| map.get(&k).copied())
         .operation("remove", 0..3, |map, k| map.remove(&k).map(|e| *e.value()), |map, k| map.remove(&k))
         .independent_keys();
-    found("crossbeam-skiplist", test.forgetful().time(Duration::from_secs(60)).outcome());
+    found("crossbeam-skiplist", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
 /// concurrent-queue 2.5.0: `force_push` stores the tail, and erases the mark of a `close` in between.
@@ -57,7 +57,7 @@ fn closed_queue() {
         )
         .operation("close", (), |queue, ()| queue.close(), |(_, closed), ()| !std::mem::replace(closed, true))
         .operation("is_closed", (), |queue, ()| queue.is_closed(), |(_, closed), ()| *closed);
-    found("concurrent-queue", test.forgetful().time(Duration::from_secs(60)).outcome());
+    found("concurrent-queue", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
 /// moka 0.12.16: two `or_insert` of one key may both say that theirs is fresh (issue 545).
@@ -69,7 +69,7 @@ fn cache() {
         |cache, (k, v)| cache.entry(k).or_insert(v).is_fresh(),
         |map, (k, v)| map.insert(k, v).is_none(),
     );
-    found("moka", test.forgetful().time(Duration::from_secs(60)).outcome());
+    found("moka", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
 /// heapless 0.9.3: a dequeue may find nothing although an enqueue has returned, if another one is on its way (issue 583).
@@ -80,7 +80,7 @@ fn heapless_queue() {
         .spec("bounded-queue:4")
         .operation("enqueue", unique(), |queue, x| queue.enqueue(x.into()).is_ok())
         .operation("dequeue", (), |queue, ()| queue.dequeue());
-    found("heapless", test.forgetful().time(Duration::from_secs(60)).outcome());
+    found("heapless", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
 /// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then says that it is full although it is
@@ -92,5 +92,5 @@ fn ring_buffer() {
         .operation("enqueue", unique(), |buffer, x| buffer.push(x).is_ok())
         .operation("dequeue", (), |buffer, ()| buffer.pop())
         .after([call("enqueue", 1001), call("enqueue", 1002), call("dequeue", ()), call("enqueue", 1003)]);
-    found("thingbuf", test.forgetful().time(Duration::from_secs(60)).outcome());
+    found("thingbuf", test.forgetful().time(Duration::from_secs(600)).outcome());
 }

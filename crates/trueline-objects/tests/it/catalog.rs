@@ -7,7 +7,7 @@ use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 use trueline_objects::relaxed::catalog::DRAINED;
 
 /// How long a faulty object is run, at most: most are found out in milliseconds.
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_secs(600);
 
 /// How long one history is judged, at most. Stacks with repeated values are searched, which takes up to seconds in a
 /// build that is not optimized, for one history in some thousands.

@@ -325,9 +325,9 @@ fn values_that_go_in_come_out_once() {
                     let _: Option<u64> = worker.call("take", ());
                 }
             });
-            let outcome = test.threads(4).calls(2000).chaos(chaos).runs(1).outcome();
+            let outcome = test.threads(4).calls(1000).chaos(chaos).runs(1).outcome();
             is_fine(object.entry.name, &outcome);
-            assert_eq!(outcome.operations, 4 * 2000, "{}", object.entry.name);
+            assert_eq!(outcome.operations, 4 * 1000, "{}", object.entry.name);
         }
     }
 }

@@ -19,7 +19,7 @@ fn is_right(plan: Plan) {
 
 /// A fault is found; what is said of it names what could have been returned.
 fn is_wrong(plan: Plan) -> FailureKind {
-    let outcome = plan.time(Duration::from_secs(60)).forgetful().run();
+    let outcome = plan.time(Duration::from_secs(600)).forgetful().run();
     let failure = outcome.failure.expect("it is faulty");
     assert!(failure.report().contains("together"), "it does not say who synchronised:\n{failure}");
     failure.kind
