@@ -119,9 +119,9 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
                 entry.name
             ));
         }
-    } else if args.calls.is_some() && !plan.takes_calls() {
+    } else if args.calls.is_some() && plan.threads_choose() {
         return Err(format!(
-            "threads of {} choose what they call, so that none waits in vain; use --threads and --ops instead of --calls",
+            "threads of {} choose what they call, as it does not take every program; use --threads and --ops, or --program, instead of --calls",
             entry.name
         ));
     }

@@ -113,7 +113,7 @@ fn what_was_not_explored_in_time_is_unknown() {
 
 #[test]
 fn wrong_usage_is_explained() {
-    let wrong: [(&[&str], &str); 14] = [
+    let wrong: [(&[&str], &str); 15] = [
         (&["no-such-object"], "no object is called"),
         (&["ms-queue", "--calls", "2*"], "such as 2*2+4"),
         (&["ms-queue", "--replay", "s1.t2.o1-2.c0.p0"], "names no schedule"),
@@ -127,6 +127,8 @@ fn wrong_usage_is_explained() {
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "other operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
+        // Each thread has a number of its own there.
+        (&["one-family", "--calls", "2*2"], "use --threads and --ops"),
         (&["shann-queue-partial", "--against", "itself"], "use --calls"),
         (&["shann-queue-partial", "--against", "itself", "--replay", "w1.t2.o1-2.c0.z0"], "use --calls"),
         (&["sync-channel", "--against", "itself"], "none returns alone"),

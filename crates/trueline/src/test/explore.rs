@@ -92,7 +92,8 @@ impl Exploration {
         Self::default()
     }
 
-    /// Explores all well-formed programs with so many calls.
+    /// Explores all well-formed programs with so many calls. [Threads that choose](super::Test::worker) what they call are not
+    /// asked.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -851,14 +852,10 @@ fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token 
 }
 
 impl Plan {
-    /// Whether programs may be made up by numbers of [calls](Calls), so that nothing is stuck that need not be.
+    /// Whether [threads choose](super::Test::worker) what they call.
     ///
-    /// They may not where threads choose what they call so that nobody waits in vain.
-    pub fn takes_calls(&self) -> bool {
-        self.choose.is_none() || self.workload.kinds.iter().all(|kind| kind.may_block)
-    }
-
-    /// Whether threads choose what they call, unless programs are made up by numbers of [calls](Calls).
+    /// Programs that are made up by numbers of [calls](Calls) do not ask them: if a thread may only call with its own
+    /// number, say, what goes wrong there is no fault of the object.
     pub fn threads_choose(&self) -> bool {
         self.choose.is_some()
     }
