@@ -10,7 +10,7 @@ const TIME: Duration = Duration::from_secs(600);
 const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, progress: false };
 
 /// Faulty objects that are found out soon, beside correct ones.
-const FAULTY: [&str; 10] = [
+const FAULTY: [&str; 11] = [
     "ms-queue-faulty-late-read",
     "ms-queue-faulty-aba",
     "treiber-stack-faulty-aba",
@@ -21,6 +21,7 @@ const FAULTY: [&str; 10] = [
     "lock-free-list-faulty-separate-mark",
     "one-family-faulty-late-read",
     "exchanger-faulty-no-third-stage",
+    "signal-faulty-early-down",
 ];
 
 /// The correct object beside a faulty one does nothing wrong in the same program: what is left shows the fault, and not

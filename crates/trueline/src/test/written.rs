@@ -47,6 +47,14 @@ impl Written {
         }
     }
 
+    /// Whether it is `whole` without the last calls of threads, which are in the same order, and of what comes after them.
+    pub(super) fn is_beginning_of(&self, whole: &Self) -> bool {
+        let mut threads = whole.threads.iter();
+        self.before == whole.before
+            && self.threads.iter().all(|calls| threads.any(|all| all.starts_with(calls)))
+            && whole.after.starts_with(&self.after)
+    }
+
     /// As it is read again.
     pub(super) fn to_text(&self, kinds: &[Kind]) -> String {
         let list = |calls: &[Call]| calls.iter().map(|call| call_text(call, kinds)).collect::<Vec<_>>().join(", ");
@@ -218,6 +226,17 @@ mod tests {
 
     fn call(operation: u32, argument: impl Into<Value>) -> Call {
         Call { operation, argument: argument.into() }
+    }
+
+    #[test]
+    fn beginnings_lack_the_last_calls() {
+        let whole = read("push 1 (push 2, pop | pop | push 3, pop) pop, pop").expect("a program");
+        let is_beginning = |text: &str| read(text).expect("a program").is_beginning_of(&whole);
+        assert!(is_beginning("push 1 (push 2 | pop | push 3) pop") && is_beginning("push 1 (pop | push 3, pop)"));
+        assert!(is_beginning("push 1 (| push 3)") && whole.is_beginning_of(&whole));
+        for other in ["(push 2)", "push 1 (pop, pop)", "push 1 (push 3 | push 2)", "push 1 (push 2 | pop | pop)"] {
+            assert!(!is_beginning(other), "{other}");
+        }
     }
 
     #[test]

@@ -11,8 +11,11 @@
 //!
 //! Not everything may be left out. Threads that choose what they call, and programs that a test has by hand, may
 //! rely on calls that come before: a `pop` that is stuck, or panics, where nothing was pushed is no fault. So these are made
-//! smaller only if what they do is compared with a specification, and keep their arguments. Where threads have roles, they
-//! keep them; where they have handles, which may depend on their numbers, these.
+//! smaller only if what they do is compared with a specification, and keep their arguments. A specification may not allow every
+//! call at every time: an `unlock` where nothing was locked is rejected, and that is no fault of the lock. So where threads
+//! choose, or some operations wait and others do not, only the last calls of threads are left out, unless all operations
+//! wait: what cannot be done yet does not return then. Where threads have roles, they keep them; where they have handles,
+//! which may depend on their numbers, these.
 //!
 //! # Complexity
 //! With `n` calls, `O(n²)` candidates in the worst case, `O(log n)` if one call is enough; in time as much as is given.
@@ -66,6 +69,8 @@ pub(super) struct Freedom<'p> {
     arguments: (bool, bool),
     /// Whether as much must be taken out as is put in.
     balance: bool,
+    /// Whether only the last calls of threads may be left out.
+    only_ends: bool,
     /// Programs with so many calls are tried without any two of them.
     most_for_pairs: usize,
     /// If there are no more of them, all smaller parts of the first program are tried.
@@ -84,6 +89,12 @@ impl<'p> Freedom<'p> {
         #[cfg(not(feature = "named"))]
         let is_quasi = false;
         let balance = is_quasi && matches!(token.program, Source::Listed { .. });
+        // A model says what each operation returns, whatever was before it.
+        let is_total = matches!(&*plan.judge, super::plan::Judge::Model(_));
+        let is_chosen = matches!(token.program, Source::Chosen(_));
+        let waiting = plan.workload.kinds.iter().filter(|kind| kind.may_block).count();
+        let some_wait = waiting > 0 && waiting < plan.workload.kinds.len();
+        let only_ends = !is_made_up && !is_total && (some_wait || (is_chosen && waiting == 0));
         (is_compared || is_made_up).then_some(Self {
             plan,
             around: is_compared,
@@ -95,12 +106,14 @@ impl<'p> Freedom<'p> {
                 is_made_up && is_compared && plan.workload.before.is_empty() && plan.workload.after.is_empty(),
             ),
             balance,
+            only_ends,
             most_for_pairs,
             most_parts,
         })
     }
 
-    fn allows(&self, program: &Written) -> bool {
+    /// Whether this may be left of a program.
+    fn allows(&self, program: &Written, whole: &Written) -> bool {
         let workload = &self.plan.workload;
         let keeps_roles = || {
             let may_call =
@@ -111,7 +124,10 @@ impl<'p> Freedom<'p> {
             let take_out = program.all().filter(|call| call.argument.is_null()).count();
             take_out * 2 == program.calls()
         };
-        program.calls() > 0 && (!self.keeps_roles || keeps_roles()) && (!self.balance || is_balanced())
+        program.calls() > 0
+            && (!self.keeps_roles || keeps_roles())
+            && (!self.balance || is_balanced())
+            && (!self.only_ends || program.is_beginning_of(whole))
     }
 }
 
@@ -138,9 +154,15 @@ pub(super) fn reduce(
     freedom: &Freedom<'_>,
     ask: &mut dyn FnMut(&Written) -> Answer,
 ) -> Reduced {
-    let first = program.clone();
-    let mut reduction =
-        Reduction { smallest: program, asked: HashMap::new(), freedom, ask, is_over: false, is_minimal: true };
+    let mut reduction = Reduction {
+        first: program.clone(),
+        smallest: program,
+        asked: HashMap::new(),
+        freedom,
+        ask,
+        is_over: false,
+        is_minimal: true,
+    };
     // They are larger and larger.
     hints.into_iter().any(|hint| reduction.try_out(hint));
     loop {
@@ -149,15 +171,17 @@ pub(super) fn reduce(
             | reduction.without_chunks()
             | reduction.with_threads_joined()
             | reduction.with_simpler_arguments();
-        if !is_smaller && !reduction.without_pairs() && !reduction.with_few_of(&first) {
+        if !is_smaller && !reduction.without_pairs() && !reduction.with_few_of() {
             break;
         }
     }
     let Reduction { smallest, is_minimal, .. } = reduction;
-    Reduced { program: smallest, is_minimal }
+    // Programs with one less may be smaller still where they may not be tried.
+    Reduced { program: smallest, is_minimal: is_minimal && !freedom.only_ends }
 }
 
 struct Reduction<'r, 'p> {
+    first: Written,
     smallest: Written,
     /// Those that were asked about, and what was said. None is asked about twice.
     asked: HashMap<Written, Answer>,
@@ -172,7 +196,7 @@ impl Reduction<'_, '_> {
     /// Takes a candidate if it fails; whether it does.
     fn try_out(&mut self, candidate: Written) -> bool {
         let candidate = self.tidy(candidate);
-        if self.is_over || candidate == self.smallest || !self.freedom.allows(&candidate) {
+        if self.is_over || candidate == self.smallest || !self.freedom.allows(&candidate, &self.first) {
             return false;
         }
         let known = self.asked.get(&candidate).copied();
@@ -197,7 +221,7 @@ impl Reduction<'_, '_> {
         if self.freedom.renumbers {
             let tidied: Vec<_> = program.threads.iter().filter(|calls| !calls.is_empty()).cloned().collect();
             let untidy = std::mem::replace(&mut program.threads, tidied);
-            if !self.freedom.allows(&program) {
+            if !self.freedom.allows(&program, &self.first) {
                 program.threads = untidy;
             }
         }
@@ -283,9 +307,10 @@ impl Reduction<'_, '_> {
             .any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
-    /// All parts of a program that have fewer calls, if there are not too many: what cannot lose a call may still be larger than
+    /// All parts of the first program that have fewer calls, if there are not too many: what cannot lose a call may still be larger than
     /// something else.
-    fn with_few_of(&mut self, first: &Written) -> bool {
+    fn with_few_of(&mut self) -> bool {
+        let first = self.first.clone();
         let free: Vec<usize> = {
             let of_threads = first.before.len()..first.calls() - first.after.len();
             (0..first.calls()).filter(|place| self.freedom.around || of_threads.contains(place)).collect()
@@ -394,7 +419,7 @@ impl<'f> First<'f> {
         };
         let places = Places::find(plan, seen, kind, time);
         let mut hints = hints(program, seen, freedom.around, &places);
-        hints.retain(|hint| freedom.allows(hint));
+        hints.retain(|hint| freedom.allows(hint, program));
         Self { token, program, kind, is_free: true, hints }
     }
 }
@@ -595,6 +620,34 @@ mod tests {
         let made_up = Freedom::of(&plan, &token(1), &panicked, EFFORT).expect("any program may be made up");
         let reduced = reduce(program(), Vec::new(), &made_up, &mut |_| Answer::Fails).program;
         assert_eq!(text(&plan, &reduced), "push 1 () pop", "what is around the threads stays");
+    }
+
+    /// Where a specification does not allow each call at each time, what comes before a call stays.
+    #[test]
+    #[cfg(feature = "named")]
+    fn what_a_specification_asks_for_stays() {
+        let plan = crate::test::test(|| ())
+            .spec("mutex")
+            .operation("lock", (), |_, ()| ())
+            .may_block()
+            .operation("unlock", (), |_, ()| ())
+            .into_plan()
+            .forgetful();
+        let reduced = |source: Source, text_of: &str| {
+            let token = Token { program: source, shape: SHAPE, scheduled: None };
+            let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is compared");
+            // Any unlock is enough.
+            let fails = |candidate: &Written| candidate.all().any(|call| call.operation == 1);
+            let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
+            let program = plan.read_program(text_of).expect("a program");
+            let Reduced { program, is_minimal } = reduce(program, Vec::new(), &freedom, &mut ask);
+            (text(&plan, &program), is_minimal)
+        };
+        let program = "lock, unlock, lock, unlock | lock, unlock";
+        for source in [Source::Chosen(1), Source::Given(program.into())] {
+            assert_eq!(reduced(source, program), ("lock, unlock".to_owned(), false));
+        }
+        assert_eq!(reduced(Source::Seed(1), program), ("unlock".to_owned(), true), "any program may be made up");
     }
 
     #[test]
