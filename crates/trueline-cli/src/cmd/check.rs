@@ -250,21 +250,19 @@ impl<'a> Judge<'a> {
                 let limits = Limits::new().time(args.core_timeout).memory(args.memory).cancelled_by(self.token.clone());
                 // Whoever does not want to wait for it gets the verdict without.
                 let is_waited_for = !self.token.is_cancelled();
-                let mut is_explained = false;
                 if is_told && is_waited_for {
                     if let Some((found, argument)) = cancel::while_busy(|| spec.explain(&judged, &limits)) {
                         let history = judged.history();
                         report = report.with_core(&history, &found);
                         if let Some(argument) = argument {
                             report = report.with_explanation(prose::tell(&history, &found, &argument));
-                            is_explained = true;
                         }
                         core = Some(found);
                     }
                 } else if wanted == Wanted::Everything && is_waited_for {
                     core = cancel::while_busy(|| spec.shrink(&judged, &limits));
                 }
-                if let (true, false, Finding::Rejected(_)) = (is_told, is_explained, &report.finding) {
+                if is_told && report.explanation.is_empty() && matches!(report.finding, Finding::Rejected(_)) {
                     let history = judged.history();
                     let sentences = match (spec.partners(&judged), judged.judgement().verdict.evidence()) {
                         (Some(partners), _) => prose::tell_partners(&history, &partners),

@@ -312,10 +312,12 @@ impl Exploring {
                 let remembered =
                     if plan.options.remembers { regressions::recall(plan.options.name.as_deref()) } else { vec![] };
                 let mut is_found = false;
-                let can_compare = |token: &Token| !(self.compares() && matches!(token.program, Source::Chosen(_)));
-                let can_make = |token: &Token| token.scheduled.is_some() && plan.can_make(token) && can_compare(token);
-                let remembered: Vec<Token> = remembered.into_iter().filter(can_make).collect();
-                for token in &remembered {
+                let compares = self.compares();
+                let can_make = |token: &&Token| {
+                    let can_compare = !(compares && matches!(token.program, Source::Chosen(_)));
+                    token.scheduled.is_some() && plan.can_make(token) && can_compare
+                };
+                for token in remembered.iter().filter(can_make) {
                     is_found |= self.again(token);
                 }
                 if !is_found {

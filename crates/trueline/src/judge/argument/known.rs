@@ -370,14 +370,13 @@ impl<'e, 'm> Prover<'e, 'm> {
         if let Some(confirmed) = self.confirmed.get(&key) {
             return *confirmed;
         }
-        let vouched = || is_vouched_for(&self.rules, self.executions, proposal.conclusion, &proposal.given);
-        let is_vouched = if cfg!(debug_assertions) { Some(vouched()) } else { None };
         let held = holds(self.executions, proposal.conclusion, &proposal.given);
+        let is_vouched = || is_vouched_for(&self.rules, self.executions, proposal.conclusion, &proposal.given);
         // That rules are sound is watched where it can be.
-        debug_assert!(held != Some(Held::No) || is_vouched != Some(true), "{proposal:?} does not hold");
+        debug_assert!(held != Some(Held::No) || !is_vouched(), "{proposal:?} does not hold");
         let confirmed = match held {
             Some(held) => held == Held::Yes,
-            None => is_vouched_for(&self.rules, self.executions, proposal.conclusion, &proposal.given),
+            None => is_vouched(),
         };
         self.confirmed.insert(key, confirmed);
         confirmed

@@ -181,6 +181,7 @@ pub(super) fn reduce(
 }
 
 struct Reduction<'r, 'p> {
+    /// What it began with.
     first: Written,
     smallest: Written,
     /// Those that were asked about, and what was said. None is asked about twice.
@@ -307,8 +308,8 @@ impl Reduction<'_, '_> {
             .any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
-    /// All parts of the first program that have fewer calls, if there are not too many: what cannot lose a call may still be larger than
-    /// something else.
+    /// All parts of the first program that have fewer calls, if there are not too many: what cannot lose a call may still be
+    /// larger than something else.
     fn with_few_of(&mut self) -> bool {
         let first = self.first.clone();
         let free: Vec<usize> = {
