@@ -3,52 +3,20 @@
 //! A part whose operations are all [standard](crate::spec::Spec::standard) goes to the [monitor] of its
 //! type, which decides in near-linear time, or refuses: then it is searched. So is every other part. (Splitting at
 //! quiescent cuts would gain nothing: there, a configuration is just a state, and the searches remember those.)
-//!
-//! It is searched depth first, just in time, with eager observers and identical operations merged. A linearizable
-//! history takes about one configuration for each return that blocks, so that most are decided here. Where the
-//! specification can look ahead ([`Rules::foresight`]), the search first tries without, which costs less.
-//!
-//! What is not decided within a cap is searched breadth first with dominance, which does not lose itself in a bad part
-//! of the tree: it wins on rejected histories with many reads, blind writes or never-returning operations. But it goes
-//! through all that is possible, which may be exponentially more than one good way. So it has a cap too, and the two take
-//! turns with ever higher caps. Without reads, blind writes or never-returning operations no configuration dominates
-//! another, and breadth-first search visits all that depth-first search does: then that one has no cap. Each gets what
-//! the other cannot do, and a history is unknown only if a limit ended both.
 
 use std::collections::BTreeMap;
 
 use super::monitor::family::Monitor;
-use super::monitor::part::By;
-use super::part::{Search, Worker};
-use super::search::depth_first::{self, Memory, Patience};
+use super::monitor::part::{self, By};
+use super::search::Meter;
+use super::search::automaton::ResultId;
 use super::search::problem::Task;
-use super::search::{Meter, breadth_first};
-use super::{Algorithm, Budget, Config, Rules, monitor};
-use crate::history::{EventKind, History};
+use super::turns::{self, Turn};
+use super::worker::Worker;
+use super::{Algorithm, Budget, Config};
+use crate::history::History;
 use crate::spec::Spec;
-use crate::verdict::{Judgement, LimitKind, Verdict};
-
-/// How many configurations the depth-first search may visit before the breadth-first one takes over.
-const DEPTH_FIRST: Patience = Patience { at_start: 20_000, per_return: 40 };
-
-/// How many it may visit before foresight ([`Rules::foresight`]) is called for, where there is such.
-const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
-
-/// How many times as many it may visit if it has foresight: it may have to search several times, and the other search,
-/// which has none, would visit far more.
-const TIMES_WITH_FORESIGHT: u64 = 10;
-
-/// How many times as many it may visit if all that dominance could save are observers: being eager about them saves most
-/// of it.
-const TIMES_WITH_OBSERVERS: u64 = 5;
-
-/// How many the breadth-first search may visit for each event, and for some more, before the depth-first one takes over
-/// again.
-const BREADTH_FIRST_PER_EVENT: u64 = 400;
-const FURTHER_EVENTS: u64 = 1_000;
-
-/// By how much the caps grow in each turn.
-const GROWTH: u64 = 8;
+use crate::verdict::{Judgement, Verdict};
 
 /// Judges a history by what seems best for it, by partition where the specification has keys.
 ///
@@ -78,8 +46,7 @@ pub(super) enum Choice {
     /// Operations on one key, without those that span keys, are not linearizable.
     OneKey,
     Monitor(Monitor),
-    DepthFirst,
-    BreadthFirst,
+    Search(Turn),
 }
 
 /// How often each gave the answer.
@@ -98,8 +65,8 @@ impl Choices {
             Some(Choice::OrderOfCalls) => self.order_of_calls += 1,
             Some(Choice::OneKey) => self.one_key += 1,
             Some(Choice::Monitor(monitor)) => *self.monitors.entry(monitor).or_default() += 1,
-            Some(Choice::DepthFirst) => self.depth_first += 1,
-            Some(Choice::BreadthFirst) => self.breadth_first += 1,
+            Some(Choice::Search(Turn::DepthFirst)) => self.depth_first += 1,
+            Some(Choice::Search(Turn::BreadthFirst)) => self.breadth_first += 1,
             None => {}
         }
     }
@@ -126,103 +93,23 @@ impl Choices {
     }
 }
 
-/// Judges one part.
-pub(super) fn search<S: Spec>(
-    worker: &mut Worker<'_, S>,
-    task: Task<'_>,
-    meter: &mut Meter,
-) -> (Verdict<S::Ret>, Choice) {
-    by_monitor(worker, task, meter).unwrap_or_else(|| search_both(worker, task, meter))
+/// Judges one part by the monitor of its type, or by search.
+pub(super) fn judge(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
+    by_monitor(worker, task, meter).unwrap_or_else(|| by_search(worker, task, meter))
 }
 
 /// Judges one part by the monitor of its type, if there is one and it can.
-pub(super) fn by_monitor<S: Spec>(
-    worker: &mut Worker<'_, S>,
+pub(super) fn by_monitor(
+    worker: &mut Worker<'_>,
     task: Task<'_>,
     meter: &mut Meter,
-) -> Option<(Verdict<S::Ret>, Choice)> {
-    let (verdict, monitor) = monitor::part::judge(worker, task, By::Type, meter).ok()?;
+) -> Option<(Verdict<ResultId>, Choice)> {
+    let (verdict, monitor) = part::judge(worker, task, By::Type, meter).ok()?;
     Some((verdict, Choice::Monitor(monitor)))
 }
 
-/// Judges one part by search.
-pub(super) fn search_both<S: Spec>(
-    worker: &mut Worker<'_, S>,
-    task: Task<'_>,
-    meter: &mut Meter,
-) -> (Verdict<S::Ret>, Choice) {
-    let rules = worker.config.rules_or(Rules::ALL);
-    let seed = worker.config.seed;
-    let depth_first = |rules, patience| {
-        let options = depth_first::Options { rules, memory: Memory::Graph, seed, restart_after: None, patience };
-        Search::DepthFirst(options)
-    };
-    if rules.foresight && worker.classes().has_goals() {
-        let plain = depth_first(Rules { foresight: false, ..rules }, Some(WITHOUT_FORESIGHT));
-        let verdict = spend(worker, task, plain, None, meter);
-        if !may_go_on(&verdict, meter) {
-            return (verdict, Choice::DepthFirst);
-        }
-    }
-    let times = times(worker, task);
-    let is_out_of_memory =
-        |verdict: &Verdict<S::Ret>| matches!(verdict, Verdict::Unknown(limit) if limit.kind == LimitKind::Memory);
-    let mut growth = 1_u64;
-    // What has once run out of memory would again: then the other goes on alone.
-    let mut takes_turns = true;
-    loop {
-        let patience = times.filter(|_| takes_turns).map(|times| DEPTH_FIRST.times(times.saturating_mul(growth)));
-        let verdict = spend(worker, task, depth_first(rules, patience), None, meter);
-        if !takes_turns || !may_go_on(&verdict, meter) {
-            return (verdict, Choice::DepthFirst);
-        }
-        takes_turns = !is_out_of_memory(&verdict);
-        worker.forget();
-        let options = breadth_first::Options { rules, compare: breadth_first::Compare::Ahead };
-        let events = task.events.len() as u64 + FURTHER_EVENTS;
-        let cap = takes_turns.then(|| BREADTH_FIRST_PER_EVENT.saturating_mul(growth).saturating_mul(events));
-        let verdict = spend(worker, task, Search::BreadthFirst(options), cap, meter);
-        if !takes_turns || !may_go_on(&verdict, meter) {
-            return (verdict, Choice::BreadthFirst);
-        }
-        takes_turns = !is_out_of_memory(&verdict);
-        worker.forget();
-        growth = growth.saturating_mul(GROWTH);
-    }
-}
-
-/// How many times the usual cap the depth-first search may spend on a part; `None` if breadth-first search could not do
-/// better.
-fn times<S: Spec>(worker: &Worker<'_, S>, task: Task<'_>) -> Option<u64> {
-    let classes = worker.classes();
-    let calls = || task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
-    if classes.has_goals() {
-        Some(TIMES_WITH_FORESIGHT)
-    } else if calls()
-        .any(|op| classes.overwrites(classes.of(op), task.one_key) || worker.history[op].return_position().is_none())
-    {
-        Some(1)
-    } else {
-        calls().any(|op| classes.observes(classes.of(op))).then_some(TIMES_WITH_OBSERVERS)
-    }
-}
-
-/// Searches with a meter of its own.
-fn spend<S: Spec>(
-    worker: &mut Worker<'_, S>,
-    task: Task<'_>,
-    search: Search,
-    configurations: Option<u64>,
-    meter: &mut Meter,
-) -> Verdict<S::Ret> {
-    let mut own = meter.part(configurations, None);
-    let verdict = worker.search(task, search, &mut own);
-    meter.add(&own);
-    verdict
-}
-
-/// Whether another search may still know: the patience of this one ended, or its own share of memory.
-fn may_go_on<Ret>(verdict: &Verdict<Ret>, meter: &Meter) -> bool {
-    let Verdict::Unknown(limit) = verdict else { return false };
-    limit.kind == LimitKind::Memory || limit.kind == LimitKind::Configurations && !meter.is_spent()
+/// Judges one part by search: for one that the monitor has refused.
+pub(super) fn by_search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
+    let (verdict, turn) = turns::search(worker, task, meter);
+    (verdict, Choice::Search(turn))
 }

@@ -16,7 +16,7 @@
 //! # Complexity
 //! As the graph search, if nothing useful is forgotten; as the tree search, if everything is.
 
-use super::part::Search;
+use super::worker::Search;
 use super::search::depth_first::Memory;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;

@@ -11,9 +11,10 @@
 //! # Complexity
 //! O(n!) steps of the specification.
 
-use super::part::open_at_return;
+use super::erased::{Case, Machine};
+use super::frame::{Frame, calls};
 use super::search::Meter;
-use super::search::automaton::distinct_results;
+use super::search::automaton::ResultId;
 use super::{Algorithm, Budget, Config};
 use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
@@ -40,19 +41,13 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
 }
 
 /// Judges one part.
-pub(super) fn search<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    events: &[Event],
-    meter: &mut Meter,
-) -> Verdict<S::Ret> {
-    let limit = |kind, event| {
-        Verdict::Unknown(Limit { kind, event, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) })
-    };
-    let end = u32::try_from(history.events().len()).expect("positions fit");
-    let mut definition =
-        Definition { spec, history, operations: prefix(history, events, end), order: Vec::new(), meter };
-    match definition.linearizable(&spec.initial()) {
+pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Verdict<ResultId> {
+    let frame = case.frame();
+    let limit = |kind, event| Verdict::Unknown(Limit { kind, event, events: frame.event_count() });
+    let end = u32::try_from(frame.events.len()).expect("positions fit");
+    let operations = prefix(frame, events, end);
+    let mut definition = Definition { machine: case.machine(), frame, operations, order: Vec::new(), meter };
+    match definition.linearizable(0) {
         Ok(true) => return Verdict::Accepted(Witness::one_by_one(definition.order)),
         Ok(false) => {}
         Err(kind) => return limit(kind, 0),
@@ -61,27 +56,25 @@ pub(super) fn search<S: Spec>(
     let mut longest = Vec::new();
     for event in events.iter().filter(|event| event.kind() == EventKind::Return) {
         let refused = event.op();
-        let position = history[refused].return_position().expect("it has a return event");
-        definition.operations = prefix(history, events, position + 1);
+        let position = frame.ret(refused).expect("it has a return event");
+        definition.operations = prefix(frame, events, position + 1);
         definition.order.clear();
-        match definition.linearizable(&spec.initial()) {
+        match definition.linearizable(0) {
             Ok(true) => longest.clone_from(&definition.order),
             Ok(false) => {
-                definition.operations = prefix(history, events, position);
+                definition.operations = prefix(frame, events, position);
                 definition.order.clear();
-                let mut results = Vec::new();
-                if let Err(kind) = definition.allowed(&spec.initial(), refused, &mut results) {
+                let mut allowed = Vec::new();
+                if let Err(kind) = definition.allowed(0, refused, &mut allowed) {
                     return limit(kind, position);
                 }
-                let allowed = distinct_results(spec, results);
-                let open = open_at_return(history, events, refused);
                 return Verdict::Rejected(Evidence {
                     prefix: longest,
                     together: Vec::new(),
                     refused,
                     event: position,
-                    open,
-                    allowed,
+                    open: frame.open_at_return(events, refused),
+                    allowed: case.distinct_results(allowed),
                     all_allowed: true,
                     is_first: true,
                     conflict: Vec::new(),
@@ -95,19 +88,16 @@ pub(super) fn search<S: Spec>(
 }
 
 /// The operations called before `until`, and whether each must take effect: whether it returned before.
-fn prefix<Op, Ret>(history: &History<Op, Ret>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
-    events
-        .iter()
-        .filter(|event| event.kind() == EventKind::Call)
-        .map(|event| (event.op(), &history[event.op()]))
-        .filter(|(_, operation)| operation.call_position() < until)
-        .map(|(op, operation)| (op, operation.return_position().is_some_and(|ret| ret < until)))
+fn prefix(frame: Frame<'_>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
+    calls(events)
+        .filter(|op| frame.call(*op) < until)
+        .map(|op| (op, frame.ret(op).is_some_and(|ret| ret < until)))
         .collect()
 }
 
-struct Definition<'a, S: Spec> {
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
+struct Definition<'a> {
+    machine: Box<dyn Machine + 'a>,
+    frame: Frame<'a>,
     /// The operations that are left, and whether each must take effect.
     operations: Vec<(OpId, bool)>,
     /// Those that took effect.
@@ -115,9 +105,9 @@ struct Definition<'a, S: Spec> {
     meter: &'a mut Meter,
 }
 
-impl<S: Spec> Definition<'_, S> {
+impl Definition<'_> {
     /// Whether what is left can be put in order from `state` on; if so, `order` has it.
-    fn linearizable(&mut self, state: &S::State) -> Result<bool, LimitKind> {
+    fn linearizable(&mut self, state: u32) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
         if self.operations.iter().all(|(_, must)| !must) {
             return Ok(true);
@@ -127,10 +117,10 @@ impl<S: Spec> Definition<'_, S> {
             if !self.may_be_next(op) {
                 continue;
             }
-            for next in self.outcomes(state, op) {
+            for next in self.machine.next(state, op) {
                 self.operations.remove(index);
                 self.order.push(op);
-                if self.linearizable(&next)? {
+                if self.linearizable(next)? {
                     return Ok(true);
                 }
                 self.order.pop();
@@ -142,35 +132,23 @@ impl<S: Spec> Definition<'_, S> {
 
     /// Whether no operation that is left precedes `op`.
     fn may_be_next(&self, op: OpId) -> bool {
-        self.operations.iter().all(|(other, _)| !self.history.precedes(*other, op))
+        self.operations.iter().all(|(other, _)| !self.frame.precedes(*other, op))
     }
 
-    fn outcomes(&self, state: &S::State, op: OpId) -> Vec<S::State> {
-        let operation = &self.history[op];
-        let recorded = operation.outcome.result();
-        self.spec
-            .step(state, &operation.op, recorded)
-            .into_iter()
-            .filter(|(result, _)| recorded.is_none_or(|recorded| recorded == result))
-            .map(|(_, next)| next)
-            .collect()
-    }
-
-    /// Collects what `refused` may return behind any linearization of what is left that leaves it out.
-    fn allowed(&mut self, state: &S::State, refused: OpId, results: &mut Vec<S::Ret>) -> Result<(), LimitKind> {
+    /// Collects what `refused` may return after any linearization of what is left that leaves it out.
+    fn allowed(&mut self, state: u32, refused: OpId, results: &mut Vec<ResultId>) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.operations.iter().all(|(_, must)| !must) {
-            results
-                .extend(self.spec.step(state, &self.history[refused].op, None).into_iter().map(|(result, _)| result));
+            results.extend(self.machine.results(state, refused));
         }
         for index in 0..self.operations.len() {
             let (op, must) = self.operations[index];
             if op == refused || !self.may_be_next(op) {
                 continue;
             }
-            for next in self.outcomes(state, op) {
+            for next in self.machine.next(state, op) {
                 self.operations.remove(index);
-                self.allowed(&next, refused, results)?;
+                self.allowed(next, refused, results)?;
                 self.operations.insert(index, (op, must));
             }
         }

@@ -12,9 +12,10 @@
 use std::sync::mpsc;
 use std::thread;
 
-use super::part::Worker;
 use super::search::Meter;
+use super::search::automaton::ResultId;
 use super::search::problem::Task;
+use super::worker::Worker;
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::Spec;
@@ -44,22 +45,27 @@ pub fn check<S: Spec>(
     super::check(spec, history, &Config::plain(Algorithm::Compete(algorithms), budget))
 }
 
-/// Judges one part.
-pub(super) fn search<S: Spec>(
-    worker: &mut Worker<'_, S>,
+/// How one competitor judges a part.
+pub(super) type Judge = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
+
+/// Judges one part, by `judge` for each algorithm.
+pub(super) fn search(
+    worker: &Worker<'_>,
     task: Task<'_>,
     algorithms: &[Algorithm],
+    judge: Judge,
     meter: &mut Meter,
-) -> Verdict<S::Ret> {
+) -> Verdict<ResultId> {
     let token = meter.token();
+    let (case, classes, config) = worker.origin();
     let mut answer = None;
     let mut limits = Vec::new();
     thread::scope(|scope| {
         let (sender, answers) = mpsc::channel();
         for (index, algorithm) in algorithms.iter().enumerate() {
-            let (sender, mut own, worker) = (sender.clone(), meter.share(algorithms.len(), token.clone()), &*worker);
+            let (sender, mut own) = (sender.clone(), meter.share(algorithms.len(), token.clone()));
             scope.spawn(move || {
-                let (verdict, _) = worker.fresh().judge(task, algorithm, &mut own);
+                let verdict = judge(&mut Worker::new(case, classes, config), task, algorithm, &mut own);
                 // Nobody listens any more only if this thread outlived the competition: then nobody needs it.
                 let _ = sender.send((index, verdict, own));
             });

@@ -4,7 +4,7 @@
 //! ([`interval`](super::interval)). Common to them is that it is a sequence of groups of executions, and that a history
 //! that can be explained can be explained up to any place.
 
-use super::part;
+use super::frame::calls;
 use crate::history::{Event, EventKind, History, OpId, Outcome, by_object};
 use crate::verdict::{Evidence, Limit, LimitKind, ProgressVerdict, Synchronisations, Verdict, Witness, sizes};
 
@@ -161,7 +161,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
             together: sizes(&groups),
             refused,
             event,
-            open: part::open_at_return(cut.history, cut.events, refused),
+            open: open_at_return(cut.history, cut.events, refused),
             allowed,
             all_allowed,
             is_first: true,
@@ -245,4 +245,13 @@ fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronisations>) ->
 
 fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
     Limit { kind, event: 0, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) }
+}
+
+/// The operations among these events that are open when `returning` returns, without it.
+pub(super) fn open_at_return<Op, Ret>(history: &History<Op, Ret>, events: &[Event], returning: OpId) -> Vec<OpId> {
+    let at = history[returning].return_position();
+    calls(events)
+        .take_while(|op| Some(history[*op].call_position()) < at)
+        .filter(|op| *op != returning && history[*op].return_position().is_none_or(|ret| Some(ret) > at))
+        .collect()
 }

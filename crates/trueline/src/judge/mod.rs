@@ -28,13 +28,14 @@ pub mod auto;
 pub mod bounded;
 pub mod brute;
 pub mod compete;
+mod erased;
 mod explain;
+mod frame;
+mod interner;
 pub mod interval;
 pub mod just_in_time;
 pub mod linear;
 pub mod monitor;
-mod numbers;
-mod part;
 mod partition;
 pub mod quasi;
 pub mod queue_lowe;
@@ -43,8 +44,11 @@ mod search;
 pub mod shrink;
 mod states;
 pub mod sync;
+mod turns;
 pub mod wing_gong;
+mod worker;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
@@ -56,7 +60,9 @@ pub use states::states;
 use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgement;
+use erased::{Case, Typed};
 use search::Meter;
+use search::automaton::ResultId;
 
 /// How to judge.
 ///
@@ -187,8 +193,14 @@ impl Config {
 /// If the specification contradicts itself, so that a linearization that was found cannot be replayed.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let started = Instant::now();
+    let case = Typed::new(spec, Cow::Borrowed(history));
+    check_case(&case, config, started).map(|result| case.result(*result))
+}
+
+/// Judges a history without its types.
+fn check_case(case: &dyn Case, config: &Config, started: Instant) -> Judgement<ResultId> {
     let mut meter = Meter::start(&config.budget);
-    let mut judgement = partition::judge(spec, history, config, &mut meter);
+    let mut judgement = partition::judge(case, config, &mut meter);
     judgement.stats.configurations = meter.configurations;
     judgement.stats.peak_bytes = meter.peak_bytes;
     judgement.stats.elapsed = started.elapsed();

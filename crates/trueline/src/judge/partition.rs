@@ -19,33 +19,28 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
-
-use rayon::prelude::*;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::auto::{self, Choice};
-use super::numbers::{self, Numbers};
-use super::part::Worker;
+use super::erased::{Case, Keys, SPANS};
+use super::frame::Frame;
+use super::monitor::part::By;
 use super::replay::{self, NotALinearization};
 use super::search::Meter;
+use super::search::automaton::ResultId;
 use super::search::problem::{Classes, Task};
-use super::{Algorithm, CancelToken, Config};
-use crate::history::{self, Event, EventKind, History, OpId, Operation};
-use crate::spec::Spec;
+use super::worker::Worker;
+use super::{Algorithm, CancelToken, Config, bounded, brute, compete, just_in_time, linear, monitor, wing_gong};
+use crate::history::{self, Event, EventKind, OpId};
 use crate::verdict::{Judgement, LimitKind, Stats, Verdict, Witness};
 
 /// Judges a history by its parts.
-pub(super) fn judge<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
-    config: &Config,
-    meter: &mut Meter,
-) -> Judgement<S::Ret> {
-    let parts = Parts::new(spec, history, config);
+pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judgement<ResultId> {
+    let parts = Parts::new(case, config);
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
-    let work = Work { spec, history, classes: OnceLock::new(), config, parts };
+    let work = Work { case, frame: case.frame(), classes: OnceLock::new(), config, parts };
     let threads = config.threads.min(work.parts.whole.len());
     let verdicts = if threads > 1 {
         work.judge_in_parallel(threads, meter, &mut stats, &mut choices)
@@ -54,6 +49,41 @@ pub(super) fn judge<S: Spec>(
     };
     stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(work.parts.whole.len()));
     Judgement { verdict: work.combine(verdicts), stats }
+}
+
+/// Judges one part by an algorithm; says what gave the answer, if that was a choice.
+fn judge_by(
+    worker: &mut Worker<'_>,
+    task: Task<'_>,
+    algorithm: &Algorithm,
+    meter: &mut Meter,
+) -> (Verdict<ResultId>, Option<Choice>) {
+    let mut by_monitor = |by| match monitor::part::judge(worker, task, by, meter) {
+        Ok((verdict, _)) => (verdict, None),
+        Err(why) => (worker.unknown(LimitKind::Refused(why)), None),
+    };
+    let search = match algorithm {
+        Algorithm::Auto => {
+            let (verdict, choice) = auto::judge(worker, task, meter);
+            return (verdict, Some(choice));
+        }
+        Algorithm::Monitor => return by_monitor(By::Type),
+        Algorithm::QueueLowe => return by_monitor(By::QueueLowe),
+        Algorithm::Brute => return (brute::search(worker.case, task.events, meter), None),
+        Algorithm::Compete(algorithms) => {
+            let judge: compete::Judge = |worker, task, algorithm, meter| judge_by(worker, task, algorithm, meter).0;
+            return (compete::search(worker, task, algorithms, judge, meter), None);
+        }
+        Algorithm::WingGongTree => wing_gong::tree::search(worker.config),
+        Algorithm::WingGongGraph => wing_gong::graph::search(worker.config),
+        Algorithm::JustInTimeTree => just_in_time::tree::search(worker.config),
+        Algorithm::JustInTimeGraph => just_in_time::graph::search(worker.config),
+        Algorithm::Linear => linear::ahead(worker.config),
+        Algorithm::LinearAtReturn => linear::at_return(worker.config),
+        Algorithm::BoundedGraph => bounded::recent_or_costly(worker.config),
+        Algorithm::BoundedGraphLru => bounded::least_recent(worker.config),
+    };
+    (worker.search(task, search, meter), None)
 }
 
 /// A part: some events of a buffer.
@@ -66,9 +96,6 @@ struct Section {
     early: Range<usize>,
 }
 
-/// The key of an operation that has none.
-const SPANS: u32 = u32::MAX;
-
 /// The parts of a history.
 struct Parts<'h> {
     buffers: Vec<Cow<'h, [Event]>>,
@@ -80,13 +107,17 @@ struct Parts<'h> {
 }
 
 impl<'h> Parts<'h> {
-    fn new<S: Spec>(spec: &S, history: &'h History<S::Op, S::Ret>, config: &Config) -> Self {
+    fn new(case: &'h dyn Case, config: &Config) -> Self {
+        let frame = case.frame();
         let mut parts = Self { buffers: Vec::new(), whole: Vec::new(), early: Vec::new() };
-        let objects: Vec<Cow<'h, [Event]>> = match history.object_count() {
-            1 => vec![Cow::Borrowed(history.events())],
-            _ => history::by_object(history).iter().map(|events| Cow::Owned(events.to_vec())).collect(),
+        let objects: Vec<Cow<'h, [Event]>> = match frame.objects {
+            1 => vec![Cow::Borrowed(frame.events)],
+            objects => {
+                let split = history::split(frame.events, objects, |op| frame.object(op));
+                split.iter().map(|events| Cow::Owned(events.to_vec())).collect()
+            }
         };
-        let keys = if config.partition { Keys::new(spec, history) } else { None };
+        let keys = if config.partition { case.keys() } else { None };
         let Some(Keys { of, count, any_spans }) = keys else {
             for events in objects {
                 parts.add_whole(events);
@@ -94,10 +125,6 @@ impl<'h> Parts<'h> {
             return parts;
         };
         let spans = |event: &Event| of[event.op().index()] == SPANS;
-        let observes = |event: &Event| {
-            let operation = &history[event.op()];
-            spec.observes(&operation.op, operation.outcome.result())
-        };
         for events in objects {
             if !any_spans || !events.iter().any(spans) {
                 let by_key = parts.add_by_key(&events, count, &of);
@@ -106,7 +133,7 @@ impl<'h> Parts<'h> {
             }
             let (spanning, keyed): (Vec<Event>, Vec<Event>) = events.iter().partition(|event| spans(event));
             parts.add_whole(events);
-            if spanning.iter().all(observes) {
+            if spanning.iter().all(|event| case.observes(event.op())) {
                 let by_key = parts.add_by_key(&keyed, count, &of);
                 let first = parts.early.len();
                 parts.early.extend(by_key);
@@ -138,37 +165,6 @@ impl<'h> Parts<'h> {
     }
 }
 
-/// The keys of all operations.
-struct Keys {
-    /// By operation: the number of its key, or [`SPANS`].
-    of: Vec<u32>,
-    count: usize,
-    any_spans: bool,
-}
-
-impl Keys {
-    /// `None` if no operation has a key.
-    fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<Self> {
-        let (mut numbers, mut keys) = (Numbers::default(), Vec::new());
-        let mut of: Vec<u32> = Vec::with_capacity(history.len());
-        let mut any_spans = false;
-        for operation in history.operations() {
-            let Some(key) = spec.key(&operation.op, operation.outcome.result()) else {
-                any_spans = true;
-                of.push(SPANS);
-                continue;
-            };
-            let hash = numbers::hash_of(&key);
-            let number = numbers.number(hash, history.len() / 4, |number| keys[number] == key);
-            if number as usize == keys.len() {
-                keys.push(key);
-            }
-            of.push(number);
-        }
-        (!keys.is_empty()).then_some(Self { of, count: keys.len(), any_spans })
-    }
-}
-
 /// So many events are few: operations of a part that short are still in the caches when they are needed again.
 const SHORT: usize = 64;
 
@@ -176,13 +172,13 @@ const SHORT: usize = 64;
 const TOUCHED: usize = 32;
 
 /// The verdicts on the parts, in their order, up to the first that is rejected.
-struct Verdicts<Ret> {
+struct Verdicts {
     orders: Orders,
     /// The one that is rejected; the first that is unknown if none is.
-    other: Option<Verdict<Ret>>,
+    other: Option<Verdict<ResultId>>,
 }
 
-impl<Ret> Verdicts<Ret> {
+impl Verdicts {
     fn with_capacity(parts: usize, operations: usize) -> Self {
         // The order of an only part is not copied.
         let operations = if parts > 1 { operations } else { 0 };
@@ -191,7 +187,7 @@ impl<Ret> Verdicts<Ret> {
     }
 
     /// Adds the verdict on the next part.
-    fn push(&mut self, verdict: Verdict<Ret>) {
+    fn push(&mut self, verdict: Verdict<ResultId>) {
         match verdict {
             Verdict::Accepted(witness) => self.orders.push(witness.order),
             Verdict::Rejected(_) => self.other = Some(verdict),
@@ -230,19 +226,40 @@ impl Orders {
 }
 
 /// What there is to do.
-struct Work<'a, S: Spec> {
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
+struct Work<'a> {
+    case: &'a dyn Case,
+    frame: Frame<'a>,
     classes: OnceLock<Classes>,
     config: &'a Config,
     parts: Parts<'a>,
 }
 
-impl<S: Spec> Work<'_, S> {
+/// What several threads share.
+struct Shared {
+    /// The next part that no thread has taken.
+    next: AtomicUsize,
+    /// The first part that was rejected so far; those after it are not needed any more.
+    first_bad: AtomicUsize,
+    /// The parts that are being judged, with what cancels them.
+    running: Mutex<Vec<(usize, CancelToken)>>,
+    judged: Mutex<Vec<PartJudged>>,
+}
+
+/// A part that was judged by one of several threads.
+struct PartJudged {
+    index: usize,
+    verdict: Verdict<ResultId>,
+    choice: Option<Choice>,
+    own: Meter,
+    states: u64,
+    backtracks: u64,
+}
+
+impl Work<'_> {
     /// The verdicts on the parts.
-    fn judge_all(&self, meter: &mut Meter, stats: &mut Stats, choices: &mut auto::Choices) -> Verdicts<S::Ret> {
-        let mut worker = Worker::new(self.spec, self.history, &self.classes, self.config);
-        let mut verdicts = Verdicts::with_capacity(self.parts.whole.len(), self.history.len());
+    fn judge_all(&self, meter: &mut Meter, stats: &mut Stats, choices: &mut auto::Choices) -> Verdicts {
+        let mut worker = Worker::new(self.case, &self.classes, self.config);
+        let mut verdicts = Verdicts::with_capacity(self.parts.whole.len(), self.frame.len());
         for (index, section) in self.parts.whole.iter().enumerate() {
             if index % TOUCHED == 0 {
                 self.touch(&self.parts.whole[index..self.parts.whole.len().min(index + TOUCHED)]);
@@ -265,58 +282,43 @@ impl<S: Spec> Work<'_, S> {
     /// Reads something of each operation of parts that are short and come next. They lie apart in memory; read one after
     /// the other when they are needed, each would be waited for, but now the waits overlap.
     fn touch(&self, sections: &[Section]) {
-        let short = sections.iter().filter(|section| section.events.len() <= SHORT);
-        let operations =
-            short.flat_map(|section| self.parts.task(section).events).map(|event| &self.history[event.op()]);
-        std::hint::black_box(operations.fold(0, |sum: u32, operation| sum.wrapping_add(operation.process.0)));
+        for section in sections.iter().filter(|section| section.events.len() <= SHORT) {
+            self.case.touch(self.parts.task(section).events);
+        }
     }
 
+    /// The verdicts on the parts, judged by this many threads. They take the parts in their order.
     fn judge_in_parallel(
         &self,
         threads: usize,
         meter: &mut Meter,
         stats: &mut Stats,
         choices: &mut auto::Choices,
-    ) -> Verdicts<S::Ret> {
-        let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else {
-            // The system has no more threads to give: one will do.
-            return self.judge_all(meter, stats, choices);
+    ) -> Verdicts {
+        let shared = Shared {
+            next: AtomicUsize::new(0),
+            first_bad: AtomicUsize::new(usize::MAX),
+            running: Mutex::default(),
+            judged: Mutex::default(),
         };
-        // The first part that was rejected so far; those behind it are not needed any more.
-        let first_bad = AtomicUsize::new(usize::MAX);
-        let running: Mutex<Vec<(usize, CancelToken)>> = Mutex::new(Vec::new());
-        let running = || running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let shared = &*meter;
-        let judge_part = |worker: &mut Worker<'_, S>, index: usize| {
-            let token = shared.token();
-            {
-                let mut running = running();
-                if first_bad.load(Ordering::Relaxed) < index {
-                    return None;
-                }
-                running.push((index, token.clone()));
+        let from = &*meter;
+        let work = || self.judge_parts(&shared, threads, from);
+        std::thread::scope(|scope| {
+            // If the system has no more threads to give, fewer will do.
+            let helpers: Vec<_> =
+                (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+            work();
+            for helper in helpers {
+                // What a specification panics with is for the caller to see.
+                helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            let mut own = shared.share(threads, token);
-            let before = (worker.states(), worker.backtracks);
-            let (verdict, choice) = self.judge_one(worker, &self.parts.whole[index], &mut own);
-            let mut running = running();
-            running.retain(|(other, _)| *other != index);
-            if verdict.is_rejected() {
-                first_bad.fetch_min(index, Ordering::Relaxed);
-                for (_, token) in running.iter().filter(|(other, _)| *other > index) {
-                    token.cancel();
-                }
-            }
-            Some((verdict, choice, own, (worker.states() - before.0, worker.backtracks - before.1)))
-        };
-        let worker = || Worker::new(self.spec, self.history, &self.classes, self.config);
-        let results: Vec<_> =
-            pool.install(|| (0..self.parts.whole.len()).into_par_iter().map_init(worker, judge_part).collect());
-        let mut verdicts = Verdicts::with_capacity(results.len(), self.history.len());
+        });
+        let mut judged = shared.judged.into_inner().unwrap_or_else(PoisonError::into_inner);
+        judged.sort_unstable_by_key(|judged| judged.index);
+        let mut verdicts = Verdicts::with_capacity(judged.len(), self.frame.len());
         // At most `threads` parts are judged at once.
         let mut peak = 0;
-        for result in results {
-            let Some((verdict, choice, mut own, (states, backtracks))) = result else { break };
+        for PartJudged { verdict, choice, mut own, states, backtracks, .. } in judged {
             stats.states += states;
             stats.backtracks += backtracks;
             choices.count(choice);
@@ -332,13 +334,45 @@ impl<S: Spec> Work<'_, S> {
         verdicts
     }
 
+    /// What one of several threads does.
+    fn judge_parts(&self, shared: &Shared, threads: usize, meter: &Meter) {
+        let mut worker = Worker::new(self.case, &self.classes, self.config);
+        let running = || shared.running.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let index = shared.next.fetch_add(1, Ordering::Relaxed);
+            let Some(section) = self.parts.whole.get(index) else { return };
+            let token = meter.token();
+            {
+                let mut running = running();
+                if shared.first_bad.load(Ordering::Relaxed) < index {
+                    return;
+                }
+                running.push((index, token.clone()));
+            }
+            let mut own = meter.share(threads, token);
+            let before = (worker.states(), worker.backtracks);
+            let (verdict, choice) = self.judge_one(&mut worker, section, &mut own);
+            let mut running = running();
+            running.retain(|(other, _)| *other != index);
+            if verdict.is_rejected() {
+                shared.first_bad.fetch_min(index, Ordering::Relaxed);
+                for (_, token) in running.iter().filter(|(other, _)| *other > index) {
+                    token.cancel();
+                }
+            }
+            let (states, backtracks) = (worker.states() - before.0, worker.backtracks - before.1);
+            let judged = PartJudged { index, verdict, choice, own, states, backtracks };
+            shared.judged.lock().unwrap_or_else(PoisonError::into_inner).push(judged);
+        }
+    }
+
     /// Judges one part. If that is short, its linearization has been replayed.
     fn judge_one(
         &self,
-        worker: &mut Worker<'_, S>,
+        worker: &mut Worker<'_>,
         section: &Section,
         meter: &mut Meter,
-    ) -> (Verdict<S::Ret>, Option<Choice>) {
+    ) -> (Verdict<ResultId>, Option<Choice>) {
         let task = self.parts.task(section);
         let is_auto = self.config.algorithm == Algorithm::Auto;
         if is_auto {
@@ -351,17 +385,22 @@ impl<S: Spec> Work<'_, S> {
             None => {
                 // Parts without the operations that span keys can only reject.
                 for early in &self.parts.early[section.early.clone()] {
-                    let (verdict, _) = worker.judge(self.parts.task(early), &self.config.algorithm, meter);
+                    let (verdict, _) = judge_by(worker, self.parts.task(early), &self.config.algorithm, meter);
                     if verdict.is_rejected() || is_out_of_time(&verdict) {
                         return (verdict, Some(Choice::OneKey));
                     }
                 }
-                worker.judge_refused(task, &self.config.algorithm, meter)
+                if is_auto {
+                    let (verdict, choice) = auto::by_search(worker, task, meter);
+                    (verdict, Some(choice))
+                } else {
+                    judge_by(worker, task, &self.config.algorithm, meter)
+                }
             }
         };
         if let Verdict::Accepted(witness) = &verdict {
             if witness.order.len() <= SHORT {
-                self.trust(replay::replay_part(self.spec, self.history, &witness.order));
+                self.trust(self.case.replay_parts(&witness.order, 1, None));
             }
         }
         (verdict, choice)
@@ -381,7 +420,7 @@ impl<S: Spec> Work<'_, S> {
     }
 
     /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
-    fn combine(&self, verdicts: Verdicts<S::Ret>) -> Verdict<S::Ret> {
+    fn combine(&self, verdicts: Verdicts) -> Verdict<ResultId> {
         if let Some(other) = verdicts.other {
             return other;
         }
@@ -398,15 +437,14 @@ impl<S: Spec> Work<'_, S> {
         // By operation: the number of its part among long ones.
         let mut part_of: Vec<u32> = Vec::new();
         for order in orders.iter().filter(|order| order.len() > SHORT) {
-            part_of.resize(self.history.len(), SPANS);
+            part_of.resize(self.frame.len(), SPANS);
             order.iter().for_each(|op| part_of[op.index()] = long);
             long += 1;
         }
-        let order = merge(self.history, orders);
-        replay::keeps_order(self.history, &order)?;
+        let order = merge(self.frame, orders);
+        replay::keeps_order(self.frame, &order)?;
         if long > 0 {
-            let part = |op: OpId| Some(part_of[op.index()]).filter(|part| *part != SPANS).map(|part| part as usize);
-            replay::replay_parts(self.spec, self.history, &order, long as usize, part)?;
+            self.case.replay_parts(&order, long as usize, Some(&part_of))?;
         }
         Ok(order)
     }
@@ -420,11 +458,11 @@ impl<S: Spec> Work<'_, S> {
             return None;
         }
         let order: Vec<OpId> = events.iter().step_by(2).map(|event| event.op()).collect();
-        replay::replay_part(self.spec, self.history, &order).is_ok().then_some(order)
+        self.case.replay_parts(&order, 1, None).is_ok().then_some(order)
     }
 }
 
-fn is_out_of_time<Ret>(verdict: &Verdict<Ret>) -> bool {
+fn is_out_of_time(verdict: &Verdict<ResultId>) -> bool {
     matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Time | LimitKind::Cancelled))
 }
 
@@ -434,18 +472,16 @@ fn is_out_of_time<Ret>(verdict: &Verdict<Ret>) -> bool {
 /// before its return, or the order would not keep `<_h`. Sorting all operations by this time keeps the order of each
 /// part, and keeps `<_h`: if a returned before b was called, then a's time is before its return, and b's is not before
 /// its call.
-fn merge<Op, Ret>(history: &History<Op, Ret>, orders: Orders) -> Vec<OpId> {
+fn merge(frame: Frame<'_>, orders: Orders) -> Vec<OpId> {
     if orders.len() <= 1 {
         return orders.operations;
     }
-    // Times are positions of calls, so sorting is counting. The calls are copied first: one pass through the history,
-    // and then only through this.
-    let calls: Vec<u32> = history.operations().iter().map(Operation::call_position).collect();
-    let mut starts = vec![0u32; history.events().len() + 1];
+    // Times are positions of calls, so sorting is counting.
+    let mut starts = vec![0u32; frame.events.len() + 1];
     let times = |order: &[OpId], each: &mut dyn FnMut(OpId, usize)| {
         let mut latest = 0;
         for &op in order {
-            latest = latest.max(calls[op.index()]);
+            latest = latest.max(frame.call(op));
             each(op, latest as usize);
         }
     };

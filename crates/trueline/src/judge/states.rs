@@ -1,8 +1,9 @@
 //! The states that a linearization passes, for whoever looks at it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::replay::Replay;
+use super::erased::{Case, Typed};
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 use crate::verdict::Passed;
@@ -35,36 +36,35 @@ const MOST_BYTES: usize = 1 << 20;
 /// # Complexity
 /// Two steps of the specification for each operation.
 pub fn states<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Vec<Passed> {
-    let describe = |replay: &Replay<'_, S>| -> Arc<str> {
-        let mut states: Vec<String> = replay.states().iter().map(|state| spec.describe_state(state)).collect();
-        // In the order in which they were met there is nothing to see.
-        states.sort();
-        states.join(" or ").into()
-    };
-    let objects = || (0..history.object_count()).map(|_| Replay::new(spec, history)).collect::<Vec<_>>();
+    of_case(&Typed::new(spec, Cow::Borrowed(history)), order)
+}
+
+fn of_case(case: &dyn Case, order: &[OpId]) -> Vec<Passed> {
+    let frame = case.frame();
+    let objects = || (0..frame.objects).map(|_| case.replay()).collect::<Vec<_>>();
     let mut at_the_end = objects();
-    let legal = order.iter().take_while(|op| at_the_end[history[**op].object.index()].step(**op).is_ok()).count();
+    let legal = order.iter().take_while(|op| at_the_end[frame.object(**op)].step(**op).is_ok()).count();
     let order = &order[..legal];
     let Some(last) = order.last() else { return Vec::new() };
-    let length = describe(&at_the_end[history[*last].object.index()]).len().max(1);
+    let length = at_the_end[frame.object(*last)].describe().len().max(1);
     drop(at_the_end);
     let described = (MOST_BYTES / length).clamp(1, MOST_OPERATIONS).min(order.len());
     let (skipped, order) = order.split_at(order.len() - described);
     let mut replays = objects();
     for op in skipped {
-        if replays[history[*op].object.index()].step(*op).is_err() {
+        if replays[frame.object(*op)].step(*op).is_err() {
             return Vec::new();
         }
     }
     let mut now: Vec<Option<Arc<str>>> = vec![None; replays.len()];
     let mut passed = Vec::with_capacity(order.len());
     for &op in order {
-        let object = history[op].object.index();
-        let before = now[object].take().unwrap_or_else(|| describe(&replays[object]));
+        let object = frame.object(op);
+        let before = now[object].take().unwrap_or_else(|| replays[object].describe().into());
         if replays[object].step(op).is_err() {
             break;
         }
-        let mut after = describe(&replays[object]);
+        let mut after: Arc<str> = replays[object].describe().into();
         if after == before {
             after = Arc::clone(&before);
         }

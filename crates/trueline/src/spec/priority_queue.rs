@@ -7,6 +7,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Treap;
+use super::standard::dense_ranks;
 use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 
 /// An unbounded priority queue of values `V`, empty at first.
@@ -186,6 +187,14 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
 
     fn standard_order(&self, one: &V, other: &V) -> Ordering {
         one.cmp(other)
+    }
+
+    fn standard_ranks(&self, values: &[&V]) -> Vec<u32> {
+        // Copies stand side by side; the values themselves are spread over the history.
+        let mut order: Vec<(V, usize)> = values.iter().map(|value| (*value).clone()).zip(0..).collect();
+        order.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let differs = |place: usize| place > 0 && order[place - 1].0 != order[place].0;
+        dense_ranks(order.len(), (0..order.len()).map(|place| (order[place].1, differs(place))))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Operations that every checker knows.
 
+use std::cmp::Ordering;
+
 /// What an operation is, whatever a user's own type calls it: how histories reach the near-linear monitors.
 ///
 /// The operations of one history, or of one key of it, must all be of one family; what is of none is judged by search.
@@ -167,4 +169,23 @@ impl<'a, V> Taken<&'a V> {
             None => Self::Unknown,
         }
     }
+}
+
+/// The ranks of `0..count` by this order.
+pub(super) fn ranks(count: usize, order: &dyn Fn(usize, usize) -> Ordering) -> Vec<u32> {
+    let mut sorted: Vec<usize> = (0..count).collect();
+    sorted.sort_unstable_by(|one, other| order(*one, *other));
+    let differs = |place: usize| place > 0 && order(sorted[place - 1], sorted[place]).is_ne();
+    dense_ranks(count, (0..count).map(|place| (sorted[place], differs(place))))
+}
+
+/// The ranks of `0..count`, which are given in their order, each with whether it differs from the one before.
+pub(super) fn dense_ranks(count: usize, sorted: impl Iterator<Item = (usize, bool)>) -> Vec<u32> {
+    let mut ranks = vec![0; count];
+    let mut rank = 0;
+    for (index, differs) in sorted {
+        rank += u32::from(differs);
+        ranks[index] = rank;
+    }
+    ranks
 }

@@ -123,9 +123,9 @@ fn closure(count: usize, claims: &[Before]) -> Vec<Mask> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::executions::Numbered;
     use super::*;
     use crate::history::History;
+    use crate::judge::erased::{Case, Typed};
     use crate::spec::{Register, RegisterOp, RegisterRet};
     use crate::verdict::{Reason, Step};
 
@@ -159,8 +159,8 @@ mod tests {
 
     fn is_right(proof: &Proof<RegisterRet<u8>>) -> bool {
         let (spec, history) = (Register::new(0), history());
-        let mut numbered = Numbered::new(&spec, &history);
-        super::is_right(&mut Executions::new(&mut numbered, &history), &[], proof)
+        let case = Typed::new(&spec, std::borrow::Cow::Owned(history));
+        super::is_right(&mut Executions::new(&mut *case.machine(), case.frame()), &[], proof)
     }
 
     #[test]

@@ -7,9 +7,11 @@
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use crate::history::{History, OpId, Outcome};
+use super::known::id;
+use crate::history::OpId;
+use crate::judge::erased::Machine;
+use crate::judge::frame::Frame;
 use crate::judge::search::hash;
-use crate::spec::Spec;
 
 /// The most operations that a core may have to be argued about.
 pub(super) const MOST_OPERATIONS: usize = 128;
@@ -26,69 +28,6 @@ pub(super) fn ops(mask: Mask) -> impl Iterator<Item = usize> {
     (0..MOST_OPERATIONS).filter(move |op| mask & bit(*op) != 0)
 }
 
-/// What an argument needs to know of a specification and a core: states are numbers, 0 the first.
-pub(super) trait Machine {
-    /// The states that an operation leads to from this one, with what is known of its result.
-    fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]>;
-
-    /// A state in words.
-    fn describe(&self, state: u32) -> String;
-}
-
-/// The states of a specification by number.
-pub(super) struct Numbered<'a, S: Spec> {
-    pub(super) spec: &'a S,
-    pub(super) history: &'a History<S::Op, S::Ret>,
-    pub(super) states: Vec<S::State>,
-    numbers: HashMap<S::State, u32, hash::Builder>,
-    next: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
-}
-
-impl<'a, S: Spec> Numbered<'a, S> {
-    pub(super) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>) -> Self {
-        let mut numbered =
-            Self { spec, history, states: Vec::new(), numbers: HashMap::default(), next: HashMap::default() };
-        numbered.number(spec.initial());
-        numbered
-    }
-
-    fn number(&mut self, state: S::State) -> u32 {
-        if let Some(number) = self.numbers.get(&state) {
-            return *number;
-        }
-        let number = u32::try_from(self.states.len()).expect("far fewer states are looked at");
-        self.states.push(state.clone());
-        self.numbers.insert(state, number);
-        number
-    }
-}
-
-impl<S: Spec> Machine for Numbered<'_, S> {
-    fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
-        if let Some(next) = self.next.get(&(state, op)) {
-            return next.clone();
-        }
-        let operation = &self.history.operations()[op];
-        let known = operation.outcome.result();
-        let outcomes = self.spec.step(&self.states[state as usize], &operation.op, known);
-        let mut next = SmallVec::new();
-        for (result, state) in outcomes {
-            if known.is_none_or(|known| *known == result) {
-                let number = self.number(state);
-                if !next.contains(&number) {
-                    next.push(number);
-                }
-            }
-        }
-        self.next.insert((state, op), next.clone());
-        next
-    }
-
-    fn describe(&self, state: u32) -> String {
-        self.spec.describe_state(&self.states[state as usize])
-    }
-}
-
 /// Which executions are asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
@@ -102,7 +41,9 @@ pub(super) struct Query {
 
 /// The executions of a core.
 pub(super) struct Executions<'m> {
-    machine: &'m mut dyn Machine,
+    machine: &'m mut (dyn Machine + 'm),
+    /// Steps that were taken: by state and operation, where they lead.
+    steps: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
     /// How many operations there are.
     pub(super) count: usize,
     /// Those that completed.
@@ -121,19 +62,18 @@ const MOST_PER_QUESTION: u64 = 30_000;
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
-    pub(super) fn new<Op, Ret>(machine: &'m mut dyn Machine, history: &History<Op, Ret>) -> Self {
-        let count = history.len();
+    pub(super) fn new(machine: &'m mut (dyn Machine + 'm), frame: Frame<'_>) -> Self {
+        let count = frame.len();
         assert!(count <= MOST_OPERATIONS, "too many operations to be argued about");
-        let id = |op: usize| OpId(u32::try_from(op).expect("few"));
-        let is_completed = |op: &usize| matches!(history[id(*op)].outcome, Outcome::Returned(_));
-        let before = |op: usize| {
-            (0..count).filter(|other| history.precedes(id(*other), id(op))).fold(0, |mask, other| mask | bit(other))
+        let set = |is_in: &dyn Fn(OpId) -> bool| {
+            frame.operations().filter(|op| is_in(*op)).fold(0, |mask, op| mask | bit(op.index()))
         };
         Self {
             machine,
+            steps: HashMap::default(),
             count,
-            completed: (0..count).filter(is_completed).fold(0, |mask, op| mask | bit(op)),
-            real_time: (0..count).map(before).collect(),
+            completed: set(&|op| frame.ret(op).is_some()),
+            real_time: frame.operations().map(|op| set(&|other| frame.precedes(other, op))).collect(),
             left: MOST_IN_ALL,
         }
     }
@@ -143,8 +83,10 @@ impl<'m> Executions<'m> {
         Query { needs: vec![0; self.count], avoids: vec![0; self.count], must: self.completed }
     }
 
+    /// The states that an operation leads to from this one, with what is known of its result.
     pub(super) fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
-        self.machine.next(state, op)
+        let Self { machine, steps, .. } = self;
+        steps.entry((state, op)).or_insert_with(|| machine.next(state, id(op))).clone()
     }
 
     pub(super) fn describe(&self, state: u32) -> String {
@@ -171,7 +113,7 @@ impl<'m> Executions<'m> {
                 if !is_allowed {
                     continue;
                 }
-                for next in self.machine.next(state, op) {
+                for next in self.next(state, op) {
                     let configuration = (done | bit(op), next);
                     if seen.insert(configuration) {
                         stack.push(configuration);
@@ -190,7 +132,7 @@ impl<'m> Executions<'m> {
         let mut at = 0;
         while at < states.len() {
             for op in 0..self.count {
-                for next in self.machine.next(states[at], op) {
+                for next in self.next(states[at], op) {
                     if !states.contains(&next) {
                         states.push(next);
                     }
@@ -216,7 +158,7 @@ impl<'m> Executions<'m> {
             let (done, state) = passed[at];
             at += 1;
             for op in (0..self.count).filter(|op| done & bit(*op) == 0) {
-                for next in self.machine.next(state, op) {
+                for next in self.next(state, op) {
                     if seen.insert((done | bit(op), next)) {
                         passed.push((done | bit(op), next));
                     }

@@ -17,12 +17,16 @@ mod known;
 mod places;
 mod read;
 
+use std::borrow::Cow;
+
 use self::conditions::Conditions;
 use self::containers::Container;
-use self::executions::{Executions, MOST_OPERATIONS, Numbered, ops};
+use self::executions::{Executions, MOST_OPERATIONS, ops};
 use self::known::{Prover, Rule, id, ids};
 use self::places::Places;
 use self::read::Read;
+use super::erased::{Case, Machine, Typed};
+use super::search::automaton::ResultId;
 use crate::history::OpId;
 use crate::spec::Spec;
 use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, Place, Proof, Reason, Step};
@@ -49,46 +53,53 @@ use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, Place,
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
-    if core.history.len() > MOST_OPERATIONS {
+    let case = Typed::new(spec, Cow::Borrowed(&core.history));
+    let mut argument = of_case(&case)?;
+    renumber(&mut argument.proof, &|id| core.members[id.index()].id);
+    Some(argument.map(|result| case.result(*result)))
+}
+
+/// Why the history of a core has no linearization; operations are numbered as in that history.
+fn of_case(case: &dyn Case) -> Option<Argument<ResultId>> {
+    let frame = case.frame();
+    if frame.len() > MOST_OPERATIONS {
         return None;
     }
-    let Read { object, rules, container } = read::read(spec, &core.history);
-    let mut numbered = Numbered::new(spec, &core.history);
-    let proof = argue(&mut Executions::new(&mut numbered, &core.history), rules, container.as_deref());
-    let is_enough = |proof: &Proof<S::Ret>| !tells_little(proof) || core.history.len() == 1;
+    let Read { object, rules, container } = read::read(case);
+    let mut machine = case.machine();
+    let proof = argue(&mut Executions::new(&mut *machine, frame), rules, container.as_deref());
+    let is_enough = |proof: &Proof<ResultId>| !tells_little(proof) || frame.len() == 1;
     let proof = match proof {
         Some(proof) if is_enough(&proof) => proof,
         proof => {
-            let places = places::find(&mut Executions::new(&mut numbered, &core.history), (0, 0));
+            let places = places::find(&mut Executions::new(&mut *machine, frame), (0, 0));
             match (proof, places) {
                 // What it would have returned says more, if there are few states.
-                (Some(_), Some(places)) if places.are_few() => in_places(&numbered, &places),
+                (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),
                 (Some(proof), _) => proof,
-                (None, places) => in_places(&numbered, &places?),
+                (None, places) => in_places(&*machine, &places?),
             }
         }
     };
-    let mut argument = Argument { object, proof };
-    renumber(&mut argument.proof, &|id| core.members[id.index()].id);
-    Some(argument)
+    Some(Argument { object, proof })
 }
 
 /// Whether it is only said that something is impossible.
-fn tells_little<Ret>(proof: &Proof<Ret>) -> bool {
+fn tells_little(proof: &Proof<ResultId>) -> bool {
     let End::Impossible { reason: Reason::NoMaker { needs, .. }, .. } = &proof.end else { return false };
     needs.is_empty() && proof.steps.is_empty()
 }
 
-fn in_places<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> Proof<S::Ret> {
-    Proof { steps: Vec::new(), end: End::NoPlace(no_place(numbered, places)) }
+fn in_places(machine: &dyn Machine, places: &Places) -> Proof<ResultId> {
+    Proof { steps: Vec::new(), end: End::NoPlace(no_place(machine, places)) }
 }
 
 /// An argument that speaks of what the object is, checked; operations are numbered as in the core.
-fn argue<Ret>(
+fn argue(
     executions: &mut Executions<'_>,
     rules: Vec<Box<dyn Rule>>,
     container: Option<&Container>,
-) -> Option<Proof<Ret>> {
+) -> Option<Proof<ResultId>> {
     let mut proof = if rules.is_empty() { None } else { Prover::new(executions, rules).prove() };
     if proof.as_ref().is_none_or(|proof| matches!(proof.end, End::Cases { .. })) {
         if let Some(end) = container.and_then(|container| container.never_empty(executions)) {
@@ -108,22 +119,12 @@ fn argue<Ret>(
 }
 
 /// The places with states and results as they are told.
-fn no_place<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> NoPlace<S::Ret> {
-    let operation = &numbered.history[id(places.op)];
-    let place = |at: &places::At| {
-        let state = &numbered.states[at.state as usize];
-        let mut results = Vec::new();
-        for (result, _) in numbered.spec.step(state, &operation.op, None) {
-            if !results.contains(&result) {
-                results.push(result);
-            }
-        }
-        Place {
-            order: ids(at.order.iter().copied()),
-            state: numbered.spec.describe_state(state),
-            results,
-            then: at.then.as_ref().map(|then| then.as_ref().map(|then| Box::new(no_place(numbered, then)))),
-        }
+fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
+    let place = |at: &places::At| Place {
+        order: ids(at.order.iter().copied()),
+        state: machine.describe(at.state),
+        results: machine.results(at.state, id(places.op)),
+        then: at.then.as_ref().map(|then| then.as_ref().map(|then| Box::new(no_place(machine, then)))),
     };
     NoPlace {
         op: id(places.op),
@@ -135,7 +136,7 @@ fn no_place<S: Spec>(numbered: &Numbered<'_, S>, places: &Places) -> NoPlace<S::
 }
 
 /// Numbers operations as in the whole history.
-fn renumber<Ret>(proof: &mut Proof<Ret>, number: &dyn Fn(OpId) -> OpId) {
+fn renumber(proof: &mut Proof<ResultId>, number: &dyn Fn(OpId) -> OpId) {
     let before = |before: &mut Before| {
         before.first = number(before.first);
         before.second = number(before.second);
@@ -168,7 +169,7 @@ fn renumber<Ret>(proof: &mut Proof<Ret>, number: &dyn Fn(OpId) -> OpId) {
     }
 }
 
-fn renumber_places<Ret>(none: &mut NoPlace<Ret>, number: &dyn Fn(OpId) -> OpId) {
+fn renumber_places(none: &mut NoPlace<ResultId>, number: &dyn Fn(OpId) -> OpId) {
     let all = |ops: &mut Vec<OpId>| ops.iter_mut().for_each(|op| *op = number(*op));
     none.op = number(none.op);
     all(&mut none.before);

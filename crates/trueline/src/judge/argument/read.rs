@@ -6,8 +6,10 @@ use std::rc::Rc;
 use super::containers::{Container, Discipline, Handling};
 use super::counts::{Change, Counts};
 use super::known::Rule;
-use crate::history::{History, Operation};
-use crate::spec::{Initial, Spec, Standard, Taken};
+use crate::history::OpId;
+use crate::judge::erased::{Case, ReadValues};
+use crate::judge::monitor::{Span, ValueId};
+use crate::spec::{Initial, Standard, Taken};
 use crate::verdict::{Counted, ObjectKind};
 
 /// What a core's operations are.
@@ -26,9 +28,16 @@ impl Read {
 }
 
 /// What the object is, and the rules that are special to it.
-pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read {
-    let standard: Vec<Option<Standard<&S::Value>>> =
-        history.operations().iter().map(|operation| spec.standard(&operation.op, operation.outcome.result())).collect();
+pub(super) fn read(case: &dyn Case) -> Read {
+    let mut values = case.values();
+    let initial = values.start(0);
+    let mut standard_of = |op: OpId| {
+        let mut span = [Span { what: Standard::Increment, call: 0, ret: 0 }];
+        let (_, not_read) = values.read(&[op], false, &mut span);
+        not_read.is_none().then_some(span[0].what)
+    };
+    let frame = case.frame();
+    let standard: Vec<Option<Standard<ValueId>>> = frame.operations().map(&mut standard_of).collect();
     let kinds: Vec<ObjectKind> = standard.iter().flatten().map(kind).collect();
     let Some(mut object) = kinds.first().copied() else { return Read::only(ObjectKind::Other) };
     for kind in kinds {
@@ -41,35 +50,23 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read 
             _ => return Read::only(ObjectKind::Other),
         };
     }
-    let mut is_keyed = false;
-    if !spec.standard_spans_keys() {
-        let key = |operation: &Operation<S::Op, S::Ret>| spec.key(&operation.op, operation.outcome.result());
-        let mut keys = history.operations().iter().map(key);
-        let first = keys.next();
-        is_keyed = matches!(first, Some(Some(_)));
-        if !keys.all(|key| first.as_ref() == Some(&key)) {
-            // Each key is an object for itself.
-            return Read::only(object_of_many(object));
-        }
+    let keys = case.keys().filter(|_| !values.spans_keys());
+    if keys.as_ref().is_some_and(|keys| keys.count > 1 || keys.any_spans) {
+        // Each key is an object for itself.
+        return Read::only(object_of_many(object));
     }
     // What looks at more than the value, such as an exchange that fails, does not need one value.
-    let is_partial = |(operation, standard): (&Operation<S::Op, S::Ret>, &Option<_>)| {
-        standard.is_none() && operation.outcome.result().is_some()
-    };
-    let is_partial = history.operations().iter().zip(&standard).any(is_partial);
-    if object == ObjectKind::Register && (is_keyed || is_partial) {
+    let mut with_standard = frame.operations().zip(&standard);
+    let is_partial = with_standard.clone().any(|(op, standard)| standard.is_none() && case.has_result(op));
+    if object == ObjectKind::Register && (keys.is_some() || is_partial) {
         // Neither are states of an array or a map one value.
         object = ObjectKind::Other;
     }
     // An operation that no monitor knows may do anything, unless it only looks.
-    let knows = |(operation, standard): (&Operation<S::Op, S::Ret>, &Option<_>)| {
-        standard.is_some() || spec.observes(&operation.op, operation.outcome.result())
-    };
-    if !history.operations().iter().zip(&standard).all(knows) {
+    if !with_standard.all(|(op, standard)| standard.is_some() || case.observes(op)) {
         return Read::only(object);
     }
-    let has_result: Vec<bool> =
-        history.operations().iter().map(|operation| operation.outcome.result().is_some()).collect();
+    let has_result: Vec<bool> = frame.operations().map(|op| case.has_result(op)).collect();
     let mut container_read = None;
     let rules: Vec<Box<dyn Rule>> = match object {
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => {
@@ -80,7 +77,7 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read 
                 _ => Discipline::Bag,
             };
             let size = counts(Counted::Values, 0, &standard, &has_result);
-            let container = Rc::new(container(spec, discipline, &standard));
+            let container = Rc::new(container(&*values, discipline, &standard));
             container_read = Some(Rc::clone(&container));
             vec![Box::new(container), Box::new(size)]
         }
@@ -91,7 +88,7 @@ pub(super) fn read<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Read 
                 Box::new(counts(Counted::Writers, 0, &standard, &has_result)),
             ]
         }
-        ObjectKind::Semaphore => match spec.standard_initial() {
+        ObjectKind::Semaphore => match initial {
             Initial::Permits(permits) => match i64::try_from(permits) {
                 Ok(permits) => vec![Box::new(counts(Counted::Permits, permits, &standard, &has_result))],
                 Err(_) => Vec::new(),
@@ -108,7 +105,7 @@ fn object_of_many(object: ObjectKind) -> ObjectKind {
     if matches!(object, ObjectKind::Set | ObjectKind::Map) { object } else { ObjectKind::Other }
 }
 
-fn kind<V>(standard: &Standard<V>) -> ObjectKind {
+fn kind(standard: &Standard<ValueId>) -> ObjectKind {
     match standard {
         Standard::Read(_) | Standard::Write(_) | Standard::Exchange { .. } => ObjectKind::Register,
         Standard::FetchIncrement(_) | Standard::Increment | Standard::Count(_) => ObjectKind::Counter,
@@ -124,17 +121,11 @@ fn kind<V>(standard: &Standard<V>) -> ObjectKind {
     }
 }
 
-fn container<S: Spec>(spec: &S, discipline: Discipline, standard: &[Option<Standard<&S::Value>>]) -> Container {
-    let mut values: Vec<&S::Value> = Vec::new();
+fn container(values: &dyn ReadValues, discipline: Discipline, standard: &[Option<Standard<ValueId>>]) -> Container {
     let handling = standard
         .iter()
         .map(|standard| {
-            let mut number = |value| {
-                values.iter().position(|other| *other == value).unwrap_or_else(|| {
-                    values.push(value);
-                    values.len() - 1
-                })
-            };
+            let number = |value: &ValueId| value.index();
             match standard {
                 Some(
                     Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value),
@@ -158,13 +149,14 @@ fn container<S: Spec>(spec: &S, discipline: Discipline, standard: &[Option<Stand
             }
         })
         .collect();
+    let ranks = values.ranks();
     let order: Vec<Vec<Ordering>> =
-        values.iter().map(|one| values.iter().map(|other| spec.standard_order(one, other)).collect()).collect();
+        ranks.iter().map(|one| ranks.iter().map(|other| one.cmp(other)).collect()).collect();
     Container::new(discipline, handling, order)
 }
 
-fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>], has_result: &[bool]) -> Counts {
-    let change = |standard: &Option<Standard<V>>| {
+fn counts(what: Counted, initial: i64, standard: &[Option<Standard<ValueId>>], has_result: &[bool]) -> Counts {
+    let change = |standard: &Option<Standard<ValueId>>| {
         let Some(standard) = standard else { return Change::default() };
         match (what, standard) {
             (Counted::Total, Standard::Increment | Standard::FetchIncrement(None)) => Change::by(1),
@@ -196,7 +188,7 @@ fn counts<V>(what: Counted, initial: i64, standard: &[Option<Standard<V>>], has_
             _ => Change::default(),
         }
     };
-    let is_sure = |(standard, has_result): (&Option<Standard<V>>, &bool)| {
+    let is_sure = |(standard, has_result): (&Option<Standard<ValueId>>, &bool)| {
         let may_fail =
             matches!(standard, Some(Standard::Lock { .. } | Standard::LockShared { .. } | Standard::Acquire));
         *has_result || !may_fail

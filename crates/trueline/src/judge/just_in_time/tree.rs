@@ -11,7 +11,7 @@
 //! O(p^n) for p processes at worst, O(n) memory.
 
 use crate::history::History;
-use crate::judge::part::Search;
+use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;

@@ -14,7 +14,6 @@ use super::{Answer, Input, NEVER, Span, ValueId};
 use super::{counter, exchange, fetch_increment, flip, lock, map_key, register, semaphore, shared_lock};
 use crate::drive::{Random, Simulation, simulate};
 use crate::history::{History, Interval, OpId, Operation, Outcome, from_intervals};
-use crate::judge::search::Meter;
 use crate::judge::{Algorithm, Budget, Config, brute, check, replay};
 use crate::spec::{
     CasRegister, CasRegisterOp, CasRegisterRet, LockRet, Map, MapOp, MapRet, Mutex, MutexOp, Outcomes, Register,
@@ -285,7 +284,7 @@ fn agree<C: Case>(count: u32, seed: u64) {
 
 /// What the definition says. (Reaching it by itself, without the other algorithms, spares compiling these.)
 fn defined<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Verdict<S::Ret> {
-    brute::search(spec, history, history.events(), &mut Meter::start(&Budget::unlimited()))
+    brute::check(spec, history, &Budget::unlimited()).verdict
 }
 
 fn agree_on<C: Case>(case: &C, history: &HistoryOf<C>, input: &Input, ids: &[OpId], tally: &mut Tally) {

@@ -4,14 +4,13 @@ use super::family::{self, Family, Monitor, Start};
 use super::locate::{Place, locate};
 use super::{Answer, Input};
 use crate::history::OpId;
-use crate::judge::part::{Worker, open_at_return};
-use crate::judge::queue_lowe;
-use crate::judge::replay::Replay;
 use crate::judge::search::Meter;
-use crate::judge::search::automaton::distinct_results;
+use crate::judge::search::automaton::ResultId;
 use crate::judge::search::problem::Task;
-use crate::spec::{Spec, Standard, Taken};
-use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
+use crate::judge::worker::Worker;
+use crate::judge::{queue_lowe, turns};
+use crate::spec::{Standard, Taken};
+use crate::verdict::{Evidence, Verdict, Witness};
 
 /// Up to so many operations, what a refused operation could have returned is found by search: all of it, that is.
 const SMALL: usize = 24;
@@ -36,20 +35,16 @@ pub(in crate::judge) enum By {
 }
 
 /// Judges a part, or says why it cannot.
-pub(in crate::judge) fn judge<S: Spec>(
-    worker: &mut Worker<'_, S>,
+pub(in crate::judge) fn judge(
+    worker: &mut Worker<'_>,
     task: Task<'_>,
     by: By,
     meter: &mut Meter,
-) -> Result<(Verdict<S::Ret>, Monitor), &'static str> {
-    let unknown = |worker: &Worker<'_, S>, kind| {
-        let events = u32::try_from(worker.history.events().len()).unwrap_or(u32::MAX);
-        Verdict::Unknown(Limit { kind, event: 0, events })
-    };
+) -> Result<(Verdict<ResultId>, Monitor), &'static str> {
     let mut stopped = None;
     let (family, start) = match worker.reader.read(task, meter) {
         Ok(read) => read?,
-        Err(kind) => return Ok((unknown(worker, kind), Monitor("reading"))),
+        Err(kind) => return Ok((worker.unknown(kind), Monitor("reading"))),
     };
     let bytes = worker.reader.bytes() + BYTES * worker.reader.ids.len();
     if meter.allocate(bytes).is_err() {
@@ -73,7 +68,7 @@ pub(in crate::judge) fn judge<S: Spec>(
         By::QueueLowe => return Err("the object is not a queue"),
     };
     let verdict = match answer {
-        None => unknown(worker, stopped.expect("only a limit leaves no answer")),
+        None => worker.unknown(stopped.expect("only a limit leaves no answer")),
         Some(Answer::Refused(why)) => {
             meter.free(bytes);
             return Err(why);
@@ -89,18 +84,18 @@ pub(in crate::judge) fn judge<S: Spec>(
 }
 
 /// Finds out more about a part that is rejected.
-fn explain<S: Spec>(
-    worker: &mut Worker<'_, S>,
+fn explain(
+    worker: &mut Worker<'_>,
     task: Task<'_>,
     (family, start): (Family, Start),
     conflict: Vec<u32>,
     meter: &mut Meter,
-) -> Evidence<S::Ret> {
+) -> Evidence<ResultId> {
     let mut judge = |input: &Input| {
         let mut go_on = || meter.configuration().is_ok();
         family::judge(family, start, input, &mut go_on).1
     };
-    let reader = &worker.reader;
+    let (frame, reader) = (worker.case.frame(), &worker.reader);
     let place = locate(&reader.input, conflict.clone(), &mut judge);
     let (conflict, spans) = match &place {
         Some(place) => (reader.operations(&place.conflict), reader.ids.len()),
@@ -110,7 +105,7 @@ fn explain<S: Spec>(
     if spans <= SMALL || place.is_none() {
         let most = if place.is_some() { MOST_CONFIGURATIONS } else { MOST_TO_LOCATE };
         let mut own = meter.part(Some(most), None);
-        let verdict = worker.search_alone(task, &mut own);
+        let verdict = worker.alone(task, |worker| turns::search(worker, task, &mut own).0);
         meter.add(&own);
         match verdict {
             Verdict::Rejected(evidence) => {
@@ -128,28 +123,27 @@ fn explain<S: Spec>(
     }
     let Some(Place { refused, prefix, .. }) = place else {
         let refused = *conflict.last().expect("something conflicts");
-        let last = conflict.iter().filter_map(|op| Some((worker.history[*op].return_position()?, *op))).max();
+        let last = conflict.iter().filter_map(|op| Some((frame.ret(*op)?, *op))).max();
         let (event, refused) = last.unwrap_or((0, refused));
         return evidence(worker, task, (refused, event), Vec::new(), None, conflict, false);
     };
     let refused = worker.reader.ids[refused as usize];
-    let event = worker.history[refused].return_position().expect("it is a return that is refused");
+    let event = frame.ret(refused).expect("it is a return that is refused");
     let left = left_over(&worker.reader.input, &prefix).map(|left| worker.reader.operations(&left));
     let prefix = worker.reader.operations(&prefix);
     evidence(worker, task, (refused, event), prefix, left, conflict, true)
 }
 
-fn evidence<S: Spec>(
-    worker: &Worker<'_, S>,
+fn evidence(
+    worker: &Worker<'_>,
     task: Task<'_>,
     (refused, event): (OpId, u32),
     prefix: Vec<OpId>,
     left: Option<Vec<OpId>>,
     conflict: Vec<OpId>,
     is_first: bool,
-) -> Evidence<S::Ret> {
-    let (spec, history) = (worker.spec, worker.history);
-    let mut replay = Replay::new(spec, history);
+) -> Evidence<ResultId> {
+    let mut replay = worker.case.replay();
     for &op in left.as_ref().unwrap_or(&prefix) {
         if let Err(problem) = replay.step(op) {
             panic!(
@@ -157,17 +151,15 @@ fn evidence<S: Spec>(
             );
         }
     }
-    let results = replay.states().iter().flat_map(|state| spec.step(state, &history[refused].op, None));
-    let results = results.map(|(result, _)| result).filter(|_| is_first);
     Evidence {
-        allowed: distinct_results(spec, results),
+        allowed: if is_first { replay.results(refused) } else { Vec::new() },
         all_allowed: false,
         prefix,
         together: Vec::new(),
         refused,
         event,
         is_first,
-        open: open_at_return(history, task.events, refused),
+        open: worker.case.frame().open_at_return(task.events, refused),
         conflict,
         quasi: None,
     }
@@ -204,10 +196,4 @@ fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
     }
     let left = added.into_iter().filter(|(_, value)| !is_out[value.index()]).map(|(index, _)| index);
     Some(left.chain(last_write).collect())
-}
-
-/// Why a monitor did not answer, as a verdict.
-pub(in crate::judge) fn refused<Ret>(why: &'static str, events: usize) -> Verdict<Ret> {
-    let events = u32::try_from(events).unwrap_or(u32::MAX);
-    Verdict::Unknown(Limit { kind: LimitKind::Refused(why), event: 0, events })
 }

@@ -8,18 +8,16 @@
 //! O(n!^2).
 
 use super::super::search::Meter;
-use super::semantics::{Kind, Semantics};
+use super::semantics::SerialOrders;
 use super::task::{Found, Task};
-use crate::history::History;
-use crate::spec::Spec;
+use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
 /// Tries out the definition.
-pub(super) fn search<S: Spec>(
-    spec: &S,
-    history: &History<S::Op, S::Ret>,
+pub(super) fn search(
+    case: &dyn Case,
     task: &Task,
-    semantics: &Semantics<'_, S::Op, S::Ret>,
+    serial: Option<&dyn SerialOrders>,
     meter: &mut Meter,
 ) -> Result<Found, LimitKind> {
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
@@ -31,10 +29,10 @@ pub(super) fn search<S: Spec>(
         let mut orders: Vec<Vec<u32>> = Vec::new();
         let is_next = |rest: &[u32], op: u32| rest.iter().all(|other| !task.precedes(*other, op));
         all_orders(&operations, &mut Vec::new(), &is_next, &mut |order| orders.push(order.to_vec()));
-        let legal = Legal { spec, history, task, semantics };
+        let mut legal = Legal { machine: case.machine(), task, serial };
         let mut found = None;
-        legal.all_orders(&operations, &mut Vec::new(), &[spec.initial()], &mut longest, meter, &mut |permuted| {
-            let order = orders.iter().find(|order| is_near(task, semantics, order, permuted));
+        legal.all_orders(&operations, &mut Vec::new(), &[0], &mut longest, meter, &mut |permuted| {
+            let order = orders.iter().find(|order| is_near(task, serial.is_some(), order, permuted));
             found = order.map(|order| (order.clone(), permuted.to_vec()));
             found.is_some()
         })?;
@@ -66,20 +64,19 @@ fn all_orders(
     }
 }
 
-struct Legal<'a, 's, S: Spec> {
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
+struct Legal<'a> {
+    machine: Box<dyn Machine + 'a>,
     task: &'a Task,
-    semantics: &'a Semantics<'s, S::Op, S::Ret>,
+    serial: Option<&'a dyn SerialOrders>,
 }
 
-impl<S: Spec> Legal<'_, '_, S> {
+impl Legal<'_> {
     /// Tells of all legal orders of these operations, until one is right.
     fn all_orders(
-        &self,
+        &mut self,
         rest: &[u32],
         order: &mut Vec<u32>,
-        states: &[S::State],
+        states: &[u32],
         longest: &mut Vec<u32>,
         meter: &mut Meter,
         found: &mut dyn FnMut(&[u32]) -> bool,
@@ -108,35 +105,21 @@ impl<S: Spec> Legal<'_, '_, S> {
     }
 
     /// The states behind an operation; any at all, if the specification is not asked.
-    fn step(&self, states: &[S::State], op: u32) -> Vec<S::State> {
-        if matches!(self.semantics.kind, Kind::OfProgram(..)) {
+    fn step(&mut self, states: &[u32], op: u32) -> Vec<u32> {
+        if self.serial.is_some() {
             return states.to_vec();
         }
-        let operation = &self.history[self.task.ids[op as usize]];
-        let recorded = operation.outcome.result();
-        let outcomes = states.iter().flat_map(|state| self.spec.step(state, &operation.op, recorded));
-        outcomes
-            .filter(|(result, _)| recorded.is_none_or(|recorded| recorded == result))
-            .map(|(_, next)| next)
-            .collect()
+        let op = self.task.ids[op as usize];
+        states.iter().flat_map(|state| self.machine.next(*state, op)).collect()
     }
 
     fn is_serial(&self, order: &[u32]) -> bool {
-        let Kind::OfProgram(_, serial) = &self.semantics.kind else { return true };
-        let sequence = order.iter().map(|op| &self.history[self.task.ids[*op as usize]]);
-        let sequence: Option<Vec<_>> =
-            sequence.map(|operation| Some((&operation.op, operation.outcome.result()?))).collect();
-        sequence.is_some_and(|sequence| serial.contains(&sequence))
+        self.serial.is_none_or(|serial| serial.contains(&self.task.ids(order)))
     }
 }
 
 /// Whether two orders of the same operations are as near each other as the semantics asks.
-pub(super) fn is_near<Op, Ret>(
-    task: &Task,
-    semantics: &Semantics<'_, Op, Ret>,
-    order: &[u32],
-    permuted: &[u32],
-) -> bool {
+fn is_near(task: &Task, of_program: bool, order: &[u32], permuted: &[u32]) -> bool {
     let of_class = |order: &[u32], class: u32| -> Vec<u32> {
         order.iter().copied().filter(|op| task.class[*op as usize] == Some(class)).collect()
     };
@@ -149,9 +132,9 @@ pub(super) fn is_near<Op, Ret>(
         order.iter().enumerate().map(distance).all(|distance| distance <= factor)
     };
     let mut classes = 0..u32::try_from(task.factors.len()).expect("classes are few");
-    match semantics.kind {
-        Kind::ByClass(_) | Kind::WholeDomain(_) => classes.all(is_near),
-        Kind::OfProgram(..) => {
+    if !of_program {
+        return classes.all(is_near);
+    }
             let differs = |class: Option<u32>| {
                 order.iter().zip(permuted).any(|(one, other)| {
                     one != other
@@ -162,6 +145,4 @@ pub(super) fn is_near<Op, Ret>(
             };
             // Only one class is permuted, and its operations change places among themselves.
             !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
-        }
-    }
 }

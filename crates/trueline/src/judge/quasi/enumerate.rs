@@ -28,10 +28,10 @@ use super::in_place::Serial;
 use super::permutations::Permutations;
 use super::semantics::Semantics;
 use super::task::{Found, Task};
-use super::{By, Judge};
+use super::{By, judge_typed};
 use crate::history::{EventKind, History};
 use crate::spec::Spec;
-use crate::verdict::{Judgement, LimitKind, Verdict};
+use crate::verdict::{Judgement, LimitKind, Stats, Verdict};
 
 /// The paper's optimisations; the first is [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -393,25 +393,24 @@ impl<'a, S: Spec> RoundUp<'a, S> {
         let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
         // Objects tell histories apart too.
         identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
-        let known = self.judged.get(&identity).filter(|_| self.optimisations.histories);
-        let mut judge = Judge::new(self.spec, history, self.semantics, budget);
-        let verdict = match known {
-            Some(verdict) => verdict.clone(),
-            None => judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut self.looked }),
-        };
-        if self.optimisations.histories && !matches!(verdict, Verdict::Unknown(_)) {
-            self.judged.insert(identity, verdict.clone());
+        if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimisations.histories) {
+            let stats = Stats {
+                algorithm: "enumerate".to_owned(),
+                criterion: Some(self.semantics.to_string()),
+                partitions: history.object_count(),
+                elapsed: started.elapsed(),
+                ..Stats::default()
+            };
+            return Judgement { verdict: verdict.clone(), stats };
         }
-        judge.judgement(verdict, "enumerate", started)
+        let looked = &mut self.looked;
+        let judgement = judge_typed(self.spec, history, self.semantics, budget, &mut |mut judge| {
+            let verdict = judge.judge(&mut By::Enumerate { numbers: &numbers, looked });
+            judge.judgement(verdict, "enumerate", started)
+        });
+        if self.optimisations.histories && !matches!(judgement.verdict, Verdict::Unknown(_)) {
+            self.judged.insert(identity, judgement.verdict.clone());
+        }
+        judgement
     }
-}
-
-/// Numbers for the operations of one history with their results.
-pub(super) fn numbers<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<u32> {
-    let mut known = HashMap::<_, u32, hash::Builder>::default();
-    let mut number = |pair: (_, Option<_>)| {
-        let next = u32::try_from(known.len()).expect("memory ends before 2^32 of them");
-        *known.entry(pair).or_insert(next)
-    };
-    history.operations().iter().map(|operation| number((&operation.op, operation.outcome.result()))).collect()
 }

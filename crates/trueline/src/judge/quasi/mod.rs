@@ -92,22 +92,25 @@ mod semantics;
 pub mod strict;
 mod task;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 pub use enumerate::{Optimisations, RoundUp};
 pub use permutations::Permutations;
 pub use semantics::{Factors, Pending, Semantics, SerialHistories, SerialList};
 
+use super::erased::{Case, Typed};
+use super::frame::Frame;
 use super::search::Meter;
-use super::search::automaton::{Automaton, Interned, StateSpace, Steps};
+use super::search::automaton::{Automaton, ResultId, Steps};
 use super::search::problem::Classes;
-use super::{Algorithm, Budget, Config, part, replay};
-use crate::history::{History, OpId, by_object};
+use super::{Algorithm, Budget, Config};
+use crate::history::{Event, History, OpId, split};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Judgement, Limit, LimitKind, MoreFactor, QuasiEvidence, Stats, Verdict, Witness};
 use enumerate::{Counts, Legal, Looked};
 use in_place::Serial;
-use semantics::Kind;
+use semantics::{Criterion, SerialOrders};
 use task::{Found, Task, Why};
 
 /// How to judge.
@@ -173,17 +176,34 @@ pub fn check<S: Spec>(
     algorithm: QuasiAlgorithm,
     budget: &Budget,
 ) -> Judgement<S::Ret> {
-    let started = Instant::now();
-    let mut judge = Judge::new(spec, history, semantics, budget);
-    let verdict = match algorithm {
-        QuasiAlgorithm::Auto | QuasiAlgorithm::Search => judge.judge(&mut By::Search),
-        QuasiAlgorithm::Brute => judge.judge(&mut By::Brute),
-        QuasiAlgorithm::Enumerate => {
-            let (numbers, mut looked) = (enumerate::numbers::<S>(history), Looked::new(true));
-            judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut looked })
-        }
-    };
-    judge.judgement(verdict, algorithm.name(), started)
+    judge_typed(spec, history, semantics, budget, &mut |mut judge| {
+        let started = Instant::now();
+        let verdict = match algorithm {
+            QuasiAlgorithm::Auto | QuasiAlgorithm::Search => judge.judge(&mut By::Search),
+            QuasiAlgorithm::Brute => judge.judge(&mut By::Brute),
+            QuasiAlgorithm::Enumerate => {
+                let kinds = judge.case.classes();
+                let numbers: Vec<u32> = judge.case.frame().operations().map(|op| kinds.of(op).0).collect();
+                let mut looked = Looked::new(true);
+                judge.judge(&mut By::Enumerate { numbers: &numbers, looked: &mut looked })
+            }
+        };
+        judge.judgement(verdict, algorithm.name(), started)
+    })
+}
+
+/// Leaves the types behind, and judges by `judge`.
+fn judge_typed<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    semantics: &Semantics<'_, S::Op, S::Ret>,
+    budget: &Budget,
+    judge: &mut dyn FnMut(Judge<'_>) -> Judgement<ResultId>,
+) -> Judgement<S::Ret> {
+    let case = Typed::new(spec, Cow::Borrowed(history));
+    let serial = semantics.serial_orders(history);
+    let criterion = semantics.of_history(history, serial.as_ref().map(|serial| serial as &dyn SerialOrders));
+    judge(Judge::new(&case, &criterion, budget)).map(|result| case.result(*result))
 }
 
 /// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
@@ -197,10 +217,11 @@ pub fn judge<S: Spec>(
         Algorithm::Auto => QuasiAlgorithm::Auto,
         Algorithm::Brute => QuasiAlgorithm::Brute,
         _ => {
-            let started = Instant::now();
-            let judge = Judge::new(spec, history, semantics, &config.budget);
-            let refused = LimitKind::Refused("quasi linearizability is judged by auto or brute");
-            return judge.judgement(Verdict::Unknown(judge.limit(refused)), &config.algorithm.to_string(), started);
+            return judge_typed(spec, history, semantics, &config.budget, &mut |judge| {
+                let refused = LimitKind::Refused("quasi linearizability is judged by auto or brute");
+                let verdict = Verdict::Unknown(judge.limit(refused));
+                judge.judgement(verdict, &config.algorithm.to_string(), Instant::now())
+            });
         }
     };
     check(spec, history, semantics, algorithm, &config.budget)
@@ -220,30 +241,24 @@ enum By<'b> {
 /// So many configurations are visited to learn how much larger the factors would have to be.
 const TO_LEARN_MORE: u64 = 50_000;
 
-struct Judge<'a, 's, S: Spec> {
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
-    semantics: &'a Semantics<'s, S::Op, S::Ret>,
+struct Judge<'a> {
+    case: &'a dyn Case,
+    criterion: &'a Criterion<'a>,
     meter: Meter,
     counts: Counts,
     states: u64,
 }
 
-impl<'a, 's, S: Spec> Judge<'a, 's, S> {
-    fn new(
-        spec: &'a S,
-        history: &'a History<S::Op, S::Ret>,
-        semantics: &'a Semantics<'s, S::Op, S::Ret>,
-        budget: &Budget,
-    ) -> Self {
-        Self { spec, history, semantics, meter: Meter::start(budget), counts: Counts::default(), states: 0 }
+impl<'a> Judge<'a> {
+    fn new(case: &'a dyn Case, criterion: &'a Criterion<'a>, budget: &Budget) -> Self {
+        Self { case, criterion, meter: Meter::start(budget), counts: Counts::default(), states: 0 }
     }
 
-    fn judgement(&self, verdict: Verdict<S::Ret>, algorithm: &str, started: Instant) -> Judgement<S::Ret> {
+    fn judgement(&self, verdict: Verdict<ResultId>, algorithm: &str, started: Instant) -> Judgement<ResultId> {
         let stats = Stats {
             algorithm: algorithm.to_owned(),
-            criterion: Some(self.semantics.to_string()),
-            partitions: self.history.object_count(),
+            criterion: Some(self.criterion.name.clone()),
+            partitions: self.case.frame().objects,
             configurations: self.meter.configurations,
             sequentializations: self.counts.sequentializations,
             permutations: self.counts.permutations,
@@ -256,31 +271,31 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
     }
 
     fn limit(&self, kind: LimitKind) -> Limit {
-        Limit { kind, event: 0, events: u32::try_from(self.history.events().len()).unwrap_or(u32::MAX) }
+        Limit { kind, event: 0, events: self.case.frame().event_count() }
     }
 
     /// Whether the history can be judged at all.
     fn refusal(&self) -> Option<LimitKind> {
-        let is_pending = self.history.pending() > 0;
-        if is_pending && self.semantics.pending == Pending::Refuse {
+        let frame = self.case.frame();
+        if self.criterion.pending == Pending::Refuse && frame.operations().any(|op| frame.ret(op).is_none()) {
             return Some(LimitKind::Refused("it has operations that never returned"));
         }
-        let is_unknown = |operation: &crate::history::Operation<S::Op, S::Ret>| operation.outcome.result().is_none();
-        if matches!(self.semantics.kind, Kind::OfProgram(..)) && self.history.operations().iter().any(is_unknown) {
+        if self.criterion.serial.is_some() && !frame.operations().all(|op| self.case.has_result(op)) {
             return Some(LimitKind::Refused("serial histories have results, and some operation has none"));
         }
         None
     }
 
-    fn judge(&mut self, by: &mut By<'_>) -> Verdict<S::Ret> {
+    fn judge(&mut self, by: &mut By<'_>) -> Verdict<ResultId> {
         if let Some(kind) = self.refusal() {
             return Verdict::Unknown(self.limit(kind));
         }
-        let kinds = Classes::new(self.spec, self.history);
+        let frame = self.case.frame();
+        let kinds = self.case.classes();
         let (mut orders, mut permuted) = (Vec::new(), Vec::new());
         let mut unknown = None;
-        for events in by_object(self.history).iter() {
-            let task = Task::new(self.spec, self.history, events, &kinds, self.semantics);
+        for events in split(frame.events, frame.objects, |op| frame.object(op)).iter() {
+            let task = Task::new(self.case, events, &kinds, self.criterion);
             match self.decide(&task, &kinds, by) {
                 Ok(Found::Accepted { order, permuted: legal }) => {
                     self.replay(&task, &order, &legal);
@@ -297,7 +312,7 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         }
         match unknown {
             Some(limit) => Verdict::Unknown(limit),
-            None => Verdict::Accepted(Witness::quasi(merge(self.history, orders), permuted)),
+            None => Verdict::Accepted(Witness::quasi(merge(frame, orders), permuted)),
         }
     }
 
@@ -317,15 +332,11 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         meter: &mut Meter,
     ) -> Result<Found, LimitKind> {
         if matches!(by, By::Brute) {
-            return brute::search(self.spec, self.history, task, self.semantics, meter);
+            return brute::search(self.case, task, self.criterion.serial, meter);
         }
-        if let Kind::OfProgram(_, histories) = self.semantics.kind {
-            let sequence = |ops: &[u32]| -> Vec<(&'a S::Op, &'a S::Ret)> {
-                let operations = ops.iter().map(|op| &self.history[task.ids[*op as usize]]);
-                operations.filter_map(|operation| Some((&operation.op, operation.outcome.result()?))).collect()
-            };
-            let contains = |ops: &[u32]| histories.contains(&sequence(ops));
-            let may_begin = |ops: &[u32]| histories.may_begin(&sequence(ops));
+        if let Some(serial) = self.criterion.serial {
+            let contains = |ops: &[u32]| serial.contains(&task.ids(ops));
+            let may_begin = |ops: &[u32]| serial.may_begin(&task.ids(ops));
             let serial = Serial { contains: &contains, may_begin: &may_begin };
             return match by {
                 By::Enumerate { numbers, looked } => {
@@ -335,9 +346,9 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
                 _ => in_place::search(task, &serial, meter),
             };
         }
-        let mut space = Interned::new(self.spec, self.history, kinds);
+        let mut space = self.case.states(kinds);
         let mut steps = Steps::new();
-        let mut automaton = Automaton::new(&mut space, &mut steps, kinds);
+        let mut automaton = Automaton::new(&mut *space, &mut steps, kinds);
         let found = match by {
             By::Enumerate { numbers, looked } => {
                 let numbers = of_task(task, numbers);
@@ -375,7 +386,7 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
         MoreFactor::Never
     }
 
-    fn evidence(&self, task: &Task, events: &[crate::history::Event], why: &Why, more: MoreFactor) -> Evidence<S::Ret> {
+    fn evidence(&self, task: &Task, events: &[Event], why: &Why, more: MoreFactor) -> Evidence<ResultId> {
         let mut is_reached = vec![false; task.len()];
         why.longest.iter().for_each(|op| is_reached[*op as usize] = true);
         let is_out_of_reach = |op: &u32| {
@@ -392,7 +403,7 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
             together: Vec::new(),
             refused: id,
             event: task.returns[refused as usize],
-            open: part::open_at_return(self.history, events, id),
+            open: self.case.frame().open_at_return(events, id),
             allowed: Vec::new(),
             all_allowed: false,
             is_first: false,
@@ -421,14 +432,10 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
             latest = latest.max(task.calls[*op as usize]);
         }
         assert!(self.is_near(task, order, permuted), "no operation is too far away");
-        let is_legal = match &self.semantics.kind {
-            Kind::OfProgram(_, serial) => {
-                let operations = permuted.iter().map(|op| &self.history[task.ids[*op as usize]]);
-                let sequence: Vec<_> =
-                    operations.filter_map(|operation| Some((&operation.op, operation.outcome.result()?))).collect();
-                sequence.len() == permuted.len() && serial.contains(&sequence)
-            }
-            _ => replay::replay_part(self.spec, self.history, &task.ids(permuted)).is_ok(),
+        let legal = task.ids(permuted);
+        let is_legal = match self.criterion.serial {
+            Some(serial) => serial.contains(&legal),
+            None => self.case.replay_parts(&legal, 1, None).is_ok(),
         };
         assert!(
             is_legal,
@@ -455,7 +462,7 @@ impl<'a, 's, S: Spec> Judge<'a, 's, S> {
             task.class[*op as usize]
                 .is_none_or(|class| one[*op as usize].abs_diff(other[*op as usize]) <= task.factors[class as usize])
         };
-        if !matches!(self.semantics.kind, Kind::OfProgram(..)) {
+        if self.criterion.serial.is_none() {
             return order.iter().all(is_near);
         }
         // Those that changed places are of one class.
@@ -473,15 +480,15 @@ fn of_task(task: &Task, numbers: &[u32]) -> Vec<u32> {
 }
 
 /// One order of all from one of each object: each operation as soon as possible.
-fn merge<Op, Ret>(history: &History<Op, Ret>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
+fn merge(frame: Frame<'_>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
     if orders.len() == 1 {
         return orders.pop().unwrap_or_default();
     }
-    let mut placed = Vec::with_capacity(history.len());
+    let mut placed = Vec::with_capacity(frame.len());
     for order in orders {
         let mut place = 0;
         for op in order {
-            place = place.max(history[op].call_position());
+            place = place.max(frame.call(op));
             placed.push((place, op));
         }
     }

@@ -6,6 +6,7 @@ use std::hash::Hash;
 use hashbrown::HashSet;
 
 use super::super::search::hash;
+use crate::history::{History, OpId, Operation};
 use crate::spec::Spec;
 
 /// Whether an operation with its result is in a class.
@@ -287,5 +288,77 @@ impl<Op, Ret> fmt::Debug for Semantics<'_, Op, Ret> {
         f.write_str("Semantics(")?;
         write!(f, "{self}")?;
         f.write_char(')')
+    }
+}
+
+impl<Op, Ret> Semantics<'_, Op, Ret> {
+    /// What it says of the operations of a history, by number.
+    pub(super) fn of_history<'n>(
+        &self,
+        history: &History<Op, Ret>,
+        serial: Option<&'n dyn SerialOrders>,
+    ) -> Criterion<'n> {
+        let (factors, class) = match &self.kind {
+            Kind::WholeDomain(factor) => (vec![*factor], vec![Some(0); history.len()]),
+            Kind::ByClass(factors) | Kind::OfProgram(factors, _) => {
+                let class = |operation: &Operation<Op, Ret>| {
+                    let class = factors.of(&operation.op, operation.outcome.result());
+                    class.map(|class| u32::try_from(class).expect("classes are few"))
+                };
+                (factors.factors(), history.operations().iter().map(class).collect())
+            }
+        };
+        Criterion { name: self.to_string(), pending: self.pending, class, factors, serial }
+    }
+
+    /// The serial histories of the program, for the operations of `history`.
+    pub(super) fn serial_orders<'n>(&'n self, history: &'n History<Op, Ret>) -> Option<SerialOf<'n, Op, Ret>> {
+        let Kind::OfProgram(_, histories) = self.kind else { return None };
+        Some(SerialOf { histories, history })
+    }
+}
+
+/// What a semantics says of the operations of one history, without their types.
+pub(super) struct Criterion<'n> {
+    /// The semantics in words.
+    pub(super) name: String,
+    pub(super) pending: Pending,
+    /// By operation: its class, if it has one.
+    pub(super) class: Vec<Option<u32>>,
+    /// By class.
+    pub(super) factors: Vec<u32>,
+    /// For (C): which orders are serial histories.
+    pub(super) serial: Option<&'n dyn SerialOrders>,
+}
+
+/// [`SerialHistories`] for the operations of one history, all of which have results.
+pub(super) trait SerialOrders {
+    fn contains(&self, order: &[OpId]) -> bool;
+    fn may_begin(&self, order: &[OpId]) -> bool;
+}
+
+pub(super) struct SerialOf<'n, Op, Ret> {
+    histories: &'n dyn SerialHistories<Op, Ret>,
+    history: &'n History<Op, Ret>,
+}
+
+impl<Op, Ret> SerialOf<'_, Op, Ret> {
+    fn sequence(&self, order: &[OpId]) -> Vec<(&Op, &Ret)> {
+        let operations = order.iter().map(|op| &self.history[*op]);
+        operations
+            .map(|operation| {
+                (&operation.op, operation.outcome.result().expect("histories without results are refused"))
+            })
+            .collect()
+    }
+}
+
+impl<Op, Ret> SerialOrders for SerialOf<'_, Op, Ret> {
+    fn contains(&self, order: &[OpId]) -> bool {
+        self.histories.contains(&self.sequence(order))
+    }
+
+    fn may_begin(&self, order: &[OpId]) -> bool {
+        self.histories.may_begin(&self.sequence(order))
     }
 }

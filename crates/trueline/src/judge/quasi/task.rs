@@ -4,9 +4,12 @@ use hashbrown::HashMap;
 
 use super::super::search::hash;
 use super::super::search::problem::{ClassId, Classes};
-use super::semantics::{Kind, Semantics};
-use crate::history::{Event, EventKind, History, OpId};
-use crate::spec::{Initial, Spec, Standard, Taken};
+use super::semantics::Criterion;
+use crate::history::{Event, OpId};
+use crate::judge::erased::Case;
+use crate::judge::frame::calls;
+use crate::judge::monitor::{Span, ValueId};
+use crate::spec::{Initial, Standard, Taken};
 
 /// Where what never returned returned.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -52,52 +55,38 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) fn new<S: Spec>(
-        spec: &S,
-        history: &History<S::Op, S::Ret>,
-        events: &[Event],
-        kinds: &Classes,
-        semantics: &Semantics<'_, S::Op, S::Ret>,
-    ) -> Self {
-        let ids: Vec<OpId> =
-            events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op()).collect();
-        let class = |id: &OpId| {
-            let operation = &history[*id];
-            match &semantics.kind {
-                Kind::WholeDomain(_) => Some(0),
-                Kind::ByClass(factors) | Kind::OfProgram(factors, _) => {
-                    let class = factors.of(&operation.op, operation.outcome.result());
-                    class.map(|class| u32::try_from(class).expect("classes are few"))
-                }
-            }
-        };
+    pub(super) fn new(case: &dyn Case, events: &[Event], kinds: &Classes, criterion: &Criterion<'_>) -> Self {
+        let frame = case.frame();
+        let ids: Vec<OpId> = calls(events).collect();
         let mut task = Self {
-            calls: ids.iter().map(|id| history[*id].call_position()).collect(),
-            returns: ids.iter().map(|id| history[*id].return_position().unwrap_or(NEVER)).collect(),
-            class: ids.iter().map(class).collect(),
-            factors: match &semantics.kind {
-                Kind::WholeDomain(factor) => vec![*factor],
-                Kind::ByClass(factors) | Kind::OfProgram(factors, _) => factors.factors(),
-            },
+            calls: ids.iter().map(|id| frame.call(*id)).collect(),
+            returns: ids.iter().map(|id| frame.ret(*id).unwrap_or(NEVER)).collect(),
+            class: ids.iter().map(|id| criterion.class[id.index()]).collect(),
+            factors: criterion.factors.clone(),
             kinds: ids.iter().map(|id| kinds.of(*id)).collect(),
             queue: None,
             ids,
         };
-        task.queue = task.queue(spec, history);
+        task.queue = task.queue(case);
         task
     }
 
     /// What is known of the operations of a queue; `None` if it is something else.
-    fn queue<S: Spec>(&self, spec: &S, history: &History<S::Op, S::Ret>) -> Option<Queue> {
-        if !matches!(spec.standard_initial(), Initial::Nothing) {
+    fn queue(&self, case: &dyn Case) -> Option<Queue> {
+        let mut read = case.values();
+        if read.start(self.len() / 2) != Initial::Nothing {
+            return None;
+        }
+        let mut spans = vec![Span { what: Standard::Increment, call: 0, ret: 0 }; self.len()];
+        if read.read(&self.ids, false, &mut spans).1.is_some() {
             return None;
         }
         let mut roles = Vec::with_capacity(self.len());
         // By value: what puts it and what takes it, and how much more often it is put in than it must have been taken out.
-        let mut values = HashMap::<&S::Value, ([Option<u32>; 2], i64), hash::Builder>::default();
+        let mut values = HashMap::<ValueId, ([Option<u32>; 2], i64), hash::Builder>::default();
         let mut is_distinct = true;
-        for (op, id) in self.operations().zip(&self.ids) {
-            let (role, value) = match spec.standard(&history[*id].op, history[*id].outcome.result())? {
+        for (op, span) in self.operations().zip(&spans) {
+            let (role, value) = match span.what {
                 Standard::Enqueue(value) => (Role::Puts, Some(value)),
                 Standard::Dequeue(Taken::Value(value)) => (Role::Takes, Some(value)),
                 Standard::Dequeue(Taken::Nothing) => (Role::FindsEmpty, None),

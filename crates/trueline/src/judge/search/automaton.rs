@@ -1,14 +1,9 @@
 //! The specification as a graph of numbered states, built as it is walked.
 
-use std::hash::BuildHasher;
-
-use hashbrown::HashTable;
-
 use super::budget::Meter;
 use super::hash;
 use super::problem::{ClassId, Classes};
-use crate::history::{History, OpId};
-use crate::spec::Spec;
+use crate::history::OpId;
 use crate::verdict::LimitKind;
 
 /// A state of the specification, numbered from 0, the initial one.
@@ -22,6 +17,10 @@ impl StateId {
         self.0 as usize
     }
 }
+
+/// A result that some operation could have had, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ResultId(pub(crate) u32);
 
 /// The states of some specification, behind numbers: what user types are hidden behind, so that a search is compiled
 /// once and not once for each specification.
@@ -40,200 +39,19 @@ pub(crate) trait StateSpace {
     /// Notes what `op` may return in these states, before they are forgotten. What was noted of another operation is
     /// forgotten.
     fn note_results(&mut self, op: OpId, states: &[StateId]);
-}
-
-/// The states of a specification that were met, each once.
-pub(crate) struct Interned<'a, S: Spec> {
-    spec: &'a S,
-    history: &'a History<S::Op, S::Ret>,
-    classes: &'a Classes,
-    states: Segmented<S::State>,
-    /// State numbers by the hash of the state.
-    table: HashTable<StateId>,
-    hasher: hash::Builder,
-    heap: usize,
-    /// The results of an operation in states that are forgotten.
-    noted: Option<(OpId, Vec<S::Ret>)>,
-}
-
-impl<'a, S: Spec> Interned<'a, S> {
-    pub(crate) fn new(spec: &'a S, history: &'a History<S::Op, S::Ret>, classes: &'a Classes) -> Self {
-        let mut space = Self {
-            spec,
-            history,
-            classes,
-            states: Segmented::default(),
-            table: HashTable::new(),
-            hasher: hash::Builder::default(),
-            heap: 0,
-            noted: None,
-        };
-        let initial = space.intern(spec.initial());
-        debug_assert_eq!(initial, StateId::INITIAL, "the first state is numbered 0");
-        space
-    }
-
     /// The results that an operation may have in some of the states, each once, in the order of their descriptions.
     /// States that are forgotten count, if their results were noted.
-    pub(crate) fn allowed(&self, states: &[StateId], op: OpId) -> Vec<S::Ret> {
-        let noted = self.noted.iter().filter(|(noted, _)| *noted == op).flat_map(|(_, results)| results.clone());
-        let outcomes =
-            states.iter().flat_map(|state| self.spec.step(self.states.get(state.index()), &self.history[op].op, None));
-        distinct_results(self.spec, noted.chain(outcomes.map(|(result, _)| result)))
-    }
-
-    fn intern(&mut self, state: S::State) -> StateId {
-        let hash = self.hasher.hash_one(&state);
-        let Self { states, table, hasher, .. } = self;
-        if let Some(id) = table.find(hash, |id| *states.get(id.index()) == state) {
-            return *id;
-        }
-        let id = StateId(u32::try_from(states.len()).expect("memory ends before 2^32 states"));
-        self.heap += self.spec.heap_size(&state);
-        states.push(state);
-        table.insert_unique(hash, id, |id| hasher.hash_one(states.get(id.index())));
-        id
-    }
-}
-
-impl<S: Spec> StateSpace for Interned<'_, S> {
-    fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
-        let operation = &self.history[self.classes.representative(class)];
-        let recorded = operation.outcome.result();
-        let from = self.states.get(state.index());
-        let outcomes = self.spec.step(from, &operation.op, recorded);
-        for (result, successor) in outcomes {
-            if recorded.is_some_and(|recorded| *recorded != result) {
-                continue;
-            }
-            if self.classes.observes(class) {
-                debug_assert!(
-                    successor == *self.states.get(state.index()),
-                    "the specification says that {:?} with {recorded:?} observes, but it changed the state",
-                    operation.op
-                );
-                next.push(state);
-            } else {
-                next.push(self.intern(successor));
-            }
-        }
-        keep_first_of_equal(next);
-    }
-
-    fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
-        let operation = &self.history[self.classes.representative(class)];
-        let Some(recorded) = operation.outcome.result() else { return };
-        let outcomes = self.spec.step(self.states.get(state.index()), &operation.op, None);
-        for (result, successor) in outcomes {
-            if *recorded != result {
-                next.push(self.intern(successor));
-            }
-        }
-        keep_first_of_equal(next);
-    }
-
-    fn reaches(&self, state: StateId, goal: ClassId) -> bool {
-        let goal = &self.history[self.classes.representative(goal)];
-        let state = self.states.get(state.index());
-        goal.outcome.result().is_none_or(|result| self.spec.reaches(state, &goal.op, result))
-    }
-
-    fn len(&self) -> usize {
-        self.states.len()
-    }
-
-    fn bytes(&self) -> usize {
-        self.states.bytes() + self.table.allocation_size() + self.heap
-    }
-
-    fn note_results(&mut self, op: OpId, states: &[StateId]) {
-        let results = self.allowed(states, op);
-        self.noted = Some((op, results));
-    }
-
-    fn retain(&mut self, keep: &[StateId]) {
-        let mut kept = Segmented::default();
-        self.heap = 0;
-        for id in keep {
-            let state = self.states.get(id.index()).clone();
-            self.heap += self.spec.heap_size(&state);
-            kept.push(state);
-        }
-        self.states = kept;
-        self.table.clear();
-        let Self { states, table, hasher, .. } = self;
-        for index in 0..keep.len() {
-            let id = StateId(u32::try_from(index).expect("no more than before"));
-            let hash = hasher.hash_one(states.get(index));
-            table.insert_unique(hash, id, |id| hasher.hash_one(states.get(id.index())));
-        }
-    }
-}
-
-/// Each result once, in the order of their descriptions: which does not depend on the order of a search.
-pub(crate) fn distinct_results<S: Spec>(spec: &S, results: impl IntoIterator<Item = S::Ret>) -> Vec<S::Ret> {
-    let mut known = hashbrown::HashSet::<S::Ret, hash::Builder>::default();
-    let mut distinct: Vec<(String, S::Ret)> = results
-        .into_iter()
-        .filter(|result| known.insert(result.clone()))
-        .map(|result| (spec.describe_result(&result), result))
-        .collect();
-    distinct.sort_by(|(a, _), (b, _)| a.cmp(b));
-    distinct.into_iter().map(|(_, result)| result).collect()
+    fn allowed(&self, states: &[StateId], op: OpId) -> Vec<ResultId>;
 }
 
 /// Removes all but the first of equal states. The order is the specification's own, not that of the numbers: a search
 /// that is halfway through a list must find it in the same order after states were numbered anew.
-fn keep_first_of_equal(states: &mut Vec<StateId>) {
+pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
     if states.len() < 2 {
         return;
     }
     let mut known = hashbrown::HashSet::<StateId, hash::Builder>::default();
     states.retain(|state| known.insert(*state));
-}
-
-/// A list in segments: it grows without copying, and by no more than a segment at a time.
-#[derive(Clone, Debug)]
-struct Segmented<T> {
-    segments: Vec<Vec<T>>,
-    len: usize,
-    /// What the segments can hold.
-    capacity: usize,
-}
-
-impl<T> Default for Segmented<T> {
-    fn default() -> Self {
-        Self { segments: Vec::new(), len: 0, capacity: 0 }
-    }
-}
-
-impl<T> Segmented<T> {
-    const SEGMENT: usize = 1 << 10;
-
-    fn push(&mut self, value: T) {
-        let segment = self.len / Self::SEGMENT;
-        if segment == self.segments.len() {
-            // The first segment grows from nothing: most automata have a handful of states.
-            self.segments.push(if segment == 0 { Vec::new() } else { Vec::with_capacity(Self::SEGMENT) });
-        }
-        let segment = &mut self.segments[segment];
-        segment.push(value);
-        self.len += 1;
-        self.capacity = self.capacity.max(self.len - segment.len() + segment.capacity());
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> &T {
-        &self.segments[index / Self::SEGMENT][index % Self::SEGMENT]
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn bytes(&self) -> usize {
-        self.capacity * size_of::<T>()
-    }
 }
 
 /// Where one step leads.

@@ -1,14 +1,9 @@
 //! A part of a history as a search reads it: operations as numbers, by the order of their returns.
 
-use std::hash::{BuildHasher, Hash};
-
-use hashbrown::HashTable;
-
 use super::foresight::Foresight;
 use super::mask::{Field, Layout, Mask};
 use super::rules::Rules;
-use crate::history::{Event, EventKind, History, OpId};
-use crate::spec::Spec;
+use crate::history::{Event, EventKind, OpId};
 
 /// A class of operations that are equal, with their results (or that they have none), to the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,12 +22,12 @@ pub(crate) struct Classes {
     of: Vec<ClassId>,
     /// By class: an operation that stands for all.
     first: Vec<OpId>,
-    /// By class: whether it leaves every state alone ([`Spec::observes`]).
+    /// By class: whether it leaves every state alone ([`Spec::observes`](crate::spec::Spec::observes)).
     observes: Vec<bool>,
-    /// By class: whether it leads to one state from all ([`Spec::overwrites`]), and if so, whether only from those of
+    /// By class: whether it leads to one state from all ([`Spec::overwrites`](crate::spec::Spec::overwrites)), and if so, whether only from those of
     /// its key.
     overwrites: Vec<Option<Reach>>,
-    /// By class: whether it is a goal ([`Spec::is_goal`]); empty if none is.
+    /// By class: whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)); shorter if the last are none.
     goals: Vec<bool>,
     /// By class: the number of its key, if it has one; empty if there are no goals.
     keys: Vec<Option<u32>>,
@@ -46,75 +41,40 @@ pub(crate) enum Reach {
 }
 
 impl Classes {
-    /// Sorts the operations into classes.
-    ///
-    /// # Complexity
-    /// One hash and one comparison for each operation.
-    pub(crate) fn new<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Self {
-        let operations = (0..).map(OpId).zip(history.operations()).map(|(id, _)| id);
-        Self::of_operations(spec, history, operations)
+    /// No classes, for this many operations.
+    pub(crate) fn none(operations: usize) -> Self {
+        Self {
+            of: vec![ClassId(u32::MAX); operations],
+            first: Vec::new(),
+            observes: Vec::new(),
+            overwrites: Vec::new(),
+            goals: Vec::new(),
+            keys: Vec::new(),
+        }
     }
 
-    /// Sorts some of the operations into classes; nothing is known of the others.
-    pub(crate) fn of_operations<S: Spec>(
-        spec: &S,
-        history: &History<S::Op, S::Ret>,
-        operations: impl Iterator<Item = OpId>,
-    ) -> Self {
-        let hasher = super::hash::Builder::default();
-        let mut table: HashTable<ClassId> = HashTable::new();
-        let mut first: Vec<OpId> = Vec::new();
-        let mut hashes: Vec<u64> = Vec::new();
-        let mut of = vec![ClassId(u32::MAX); history.len()];
-        for id in operations {
-            let operation = &history[id];
-            let result = operation.outcome.result();
-            let hash = hash_pair(&hasher, &operation.op, result);
-            let class = table
-                .entry(
-                    hash,
-                    |class| {
-                        let other = &history[first[class.index()]];
-                        other.op == operation.op && other.outcome.result() == result
-                    },
-                    |class| hashes[class.index()],
-                )
-                .or_insert_with(|| {
-                    first.push(id);
-                    hashes.push(hash);
-                    ClassId(u32::try_from(first.len() - 1).expect("no more classes than operations"))
-                });
-            of[id.index()] = *class.get();
+    /// A new class, which `first` stands for.
+    pub(crate) fn add(&mut self, first: OpId, observes: bool, overwrites: Option<Reach>, is_goal: bool) -> ClassId {
+        let class = ClassId(u32::try_from(self.first.len()).expect("no more classes than operations"));
+        self.first.push(first);
+        self.observes.push(observes);
+        self.overwrites.push(overwrites);
+        if is_goal {
+            self.goals.resize(class.index(), false);
+            self.goals.push(true);
         }
-        let observes = first
-            .iter()
-            .map(|id| {
-                let operation = &history[*id];
-                spec.observes(&operation.op, operation.outcome.result())
-            })
-            .collect();
-        let overwrites = first
-            .iter()
-            .map(|id| {
-                let (op, result) = (&history[*id].op, history[*id].outcome.result());
-                spec.overwrites(op, result).then(|| match spec.key(op, result) {
-                    Some(_) => Reach::Key,
-                    None => Reach::Everything,
-                })
-            })
-            .collect();
-        let is_goal = |id: &OpId| {
-            let operation = &history[*id];
-            operation.outcome.result().is_some_and(|result| spec.is_goal(&operation.op, result))
-        };
-        let mut goals: Vec<bool> = first.iter().map(is_goal).collect();
-        let mut keys = Vec::new();
-        if goals.contains(&true) {
-            keys = number_keys(spec, history, &first);
-        } else {
-            goals = Vec::new();
-        }
-        Self { of, first, observes, overwrites, goals, keys }
+        class
+    }
+
+    /// Puts an operation into a class.
+    #[inline]
+    pub(crate) fn put(&mut self, id: OpId, class: ClassId) {
+        self.of[id.index()] = class;
+    }
+
+    /// Gives each class the number of its key, by an operation that stands for it.
+    pub(crate) fn set_keys(&mut self, key: &mut dyn FnMut(OpId) -> Option<u32>) {
+        self.keys = self.first.iter().map(|id| key(*id)).collect();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -162,22 +122,6 @@ impl Classes {
     pub(crate) fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
         self.overwrites[class.index()].is_some_and(|reach| one_key || reach == Reach::Everything)
     }
-}
-
-/// By class: the number of its key, if it has one.
-fn number_keys<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: &[OpId]) -> Vec<Option<u32>> {
-    let mut numbers: hashbrown::HashMap<S::Key, u32, super::hash::Builder> = hashbrown::HashMap::default();
-    let number = |id: &OpId| {
-        let operation = &history[*id];
-        let key = spec.key(&operation.op, operation.outcome.result())?;
-        let next = u32::try_from(numbers.len()).expect("no more keys than operations");
-        Some(*numbers.entry(key).or_insert(next))
-    };
-    first.iter().map(number).collect()
-}
-
-fn hash_pair<Op: Hash, Ret: Hash>(hasher: &impl BuildHasher, op: &Op, result: Option<&Ret>) -> u64 {
-    hasher.hash_one((op, result))
 }
 
 /// The level of an operation that never returns.

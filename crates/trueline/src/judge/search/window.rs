@@ -88,7 +88,8 @@ impl Window {
 mod tests {
     use super::*;
     use crate::history::History;
-    use crate::judge::search::problem::{Classes, Task};
+    use crate::judge::erased::{Case, Typed};
+    use crate::judge::search::problem::Task;
     use crate::judge::search::rules::Rules;
     use crate::spec::{Register, RegisterOp, RegisterRet};
 
@@ -108,7 +109,7 @@ mod tests {
             }
         }
         let history = builder.finish();
-        let classes = Classes::new(&Register::new(0), &history);
+        let classes = Typed::new(&Register::new(0), std::borrow::Cow::Borrowed(&history)).classes();
         let problem = {
             let task = Task { events: history.events(), one_key: false };
             Problem::new(task, &classes, Rules::ALL, false, &mut vec![0; history.len()])

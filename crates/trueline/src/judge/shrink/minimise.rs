@@ -12,7 +12,6 @@ use super::Shrinking;
 use super::oracle::Answer;
 use crate::history::{Fate, OpId};
 use crate::judge::search::hash;
-use crate::spec::Spec;
 
 /// How much less time than a question may take the first try has.
 const FIRST_TRY: u32 = 16;
@@ -88,7 +87,7 @@ pub(super) enum Small {
     Nothing,
 }
 
-impl<S: Spec> Shrinking<'_, S> {
+impl Shrinking<'_> {
     /// Keeps as few units as can be. `none` is the choice to keep none of them; the candidates are in an order, those
     /// that should be kept rather than others first.
     pub(super) fn minimise(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {

@@ -45,7 +45,9 @@
 
 mod minimise;
 mod oracle;
+mod weaker;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
@@ -53,6 +55,8 @@ use hashbrown::{HashMap, HashSet};
 
 use self::minimise::{Choice, Small, Step, Unit};
 use self::oracle::{Answer, Oracle};
+use self::weaker::{Beginning, Histories, Weaken};
+use super::erased::{Case, SPANS, Typed};
 use super::search::hash;
 use super::{Budget, CancelToken, Config, check};
 use crate::history::{Fate, History, OpId, Operation, Outcome};
@@ -185,19 +189,49 @@ pub fn core<S: Spec>(
     limits: &Limits,
 ) -> Core<S::Op, S::Ret> {
     assert_eq!(history[evidence.refused].return_position(), Some(evidence.event), "the evidence is of another history");
-    let mut shrinking = Shrinking::new(spec, history, evidence, limits);
-    shrinking.run();
-    shrinking.finish()
+    let refused = &history[evidence.refused].op;
+    let suspects = evidence.allowed.iter().map(|result| spec.subject(refused, Some(result))).collect();
+    let original = Typed::new(spec, Cow::Borrowed(history));
+    let mut histories = Histories::new(spec, history);
+    let found = Shrinking::new(&original, &mut histories, (evidence.refused, evidence.event), suspects, limits).run();
+    let (left, ids) = histories.into_left();
+    let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
+        let original = &history[id];
+        let role = match (&operation.outcome, &original.outcome) {
+            (Outcome::Returned(_), _) => Role::Completed,
+            (Outcome::Optional(_), _) => Role::Optional,
+            (Outcome::Pending, Outcome::Pending) => Role::Pending,
+            (Outcome::Pending, _) => Role::Forgotten,
+        };
+        let result = operation.outcome.result();
+        let in_part = operation.op != original.op || (result.is_some() && result != original.outcome.result());
+        Member { id, role, in_part }
+    };
+    Core {
+        members: ids.iter().zip(left.operations()).map(member).collect(),
+        of: history.len(),
+        begins_behind: found.begins_behind,
+        undecided: found.undecided,
+        confirmed: found.confirmed,
+        oracle_calls: found.oracle_calls,
+        history: left,
+    }
+}
+
+/// What there is to say of a core beside its history.
+struct Shrunk {
+    begins_behind: Option<OpId>,
+    undecided: Vec<Weakening>,
+    confirmed: bool,
+    oracle_calls: u32,
 }
 
 /// A history on its way to a core.
-struct Shrinking<'a, S: Spec> {
-    oracle: Oracle<'a, S>,
-    original: &'a History<S::Op, S::Ret>,
-    /// What is left so far: it is rejected.
-    history: History<S::Op, S::Ret>,
-    /// By operation of `history`: its number in `original`.
-    ids: Vec<OpId>,
+struct Shrinking<'a> {
+    oracle: Oracle,
+    original: &'a dyn Case,
+    /// What is left so far, which is rejected.
+    histories: &'a mut dyn Weaken,
     /// The operation that was refused, as numbered in `original`.
     refused: OpId,
     /// What the refused operation would have been about, had it been right: where to look first.
@@ -218,36 +252,30 @@ enum Tried {
     Blocked,
 }
 
-impl<'a, S: Spec> Shrinking<'a, S> {
+impl<'a> Shrinking<'a> {
     /// Begins with the shortest failing prefix of the object that the evidence is about.
-    fn new(spec: &'a S, original: &'a History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>, limits: &Limits) -> Self {
-        let Evidence { refused, event, ref allowed, .. } = *evidence;
-        let object = original[refused].object;
-        let prefix = |operation: &Operation<S::Op, S::Ret>| {
-            if operation.object != object || operation.call_position() > event {
+    fn new(
+        original: &'a dyn Case,
+        histories: &'a mut dyn Weaken,
+        (refused, event): (OpId, u32),
+        suspects: Vec<Subject>,
+        limits: &Limits,
+    ) -> Self {
+        let frame = original.frame();
+        let prefix = |op: OpId| {
+            if frame.object(op) != frame.object(refused) || frame.call(op) > event {
                 return Fate::LeaveOut;
             }
-            let returned = operation.return_position().is_some_and(|ret| ret <= event);
-            if returned { Fate::Keep } else { optional(spec, operation) }
+            let returned = frame.ret(op).is_some_and(|ret| ret <= event);
+            if returned { Fate::Keep } else { optional(original, op) }
         };
-        let fates: Vec<Fate> = original.operations().iter().map(prefix).collect();
-        let oracle = Oracle::new(spec, limits);
-        let mut shrinking = Self {
-            original,
-            history: original.clone(),
-            ids: (0..original.len()).map(op_id).collect(),
-            refused,
-            suspects: allowed.iter().map(|result| spec.subject(&original[refused].op, Some(result))).collect(),
-            begins_behind: None,
-            undecided: Vec::new(),
-            patience: oracle.most_time,
-            oracle,
-        };
-        shrinking.take(&Choice { fates, gone: None });
-        shrinking
+        histories.take(&Choice { fates: frame.operations().map(prefix).collect(), gone: None });
+        let oracle = Oracle::new(limits);
+        let patience = oracle.most_time;
+        Self { oracle, original, histories, refused, suspects, begins_behind: None, undecided: Vec::new(), patience }
     }
 
-    fn run(&mut self) {
+    fn run(mut self) -> Shrunk {
         self.leave_out_other_keys();
         let mut tried = self.leave_out_subjects();
         while self.begin_later() {
@@ -263,128 +291,84 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             }
         }
         self.reconsider();
-    }
-
-    fn finish(mut self) -> Core<S::Op, S::Ret> {
-        let confirmed = self.oracle.confirms(&self.history);
-        let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
-            let original = &self.original[id];
-            let role = match (&operation.outcome, &original.outcome) {
-                (Outcome::Returned(_), _) => Role::Completed,
-                (Outcome::Optional(_), _) => Role::Optional,
-                (Outcome::Pending, Outcome::Pending) => Role::Pending,
-                (Outcome::Pending, _) => Role::Forgotten,
-            };
-            let result = operation.outcome.result();
-            let in_part = operation.op != original.op || (result.is_some() && result != original.outcome.result());
-            Member { id, role, in_part }
-        };
-        Core {
-            members: self.ids.iter().zip(self.history.operations()).map(member).collect(),
-            of: self.original.len(),
-            begins_behind: self.begins_behind,
+        Shrunk {
+            confirmed: self.histories.is_noted() || self.oracle.confirms(self.histories.left()),
             undecided: self.weakenings(),
-            confirmed,
+            begins_behind: self.begins_behind,
             oracle_calls: self.oracle.calls,
-            history: self.history,
         }
-    }
-
-    fn spec(&self) -> &'a S {
-        self.oracle.spec
-    }
-
-    /// The history with this choice made, and which of its operations are left.
-    fn weaken(&self, choice: &Choice) -> (History<S::Op, S::Ret>, Vec<OpId>) {
-        let Choice { fates, gone } = choice;
-        let left = |fate: &dyn Fn(usize) -> Fate| -> Vec<OpId> {
-            (0..self.ids.len()).filter(|index| fate(*index) != Fate::LeaveOut).map(|index| self.ids[index]).collect()
-        };
-        let Some(gone) = gone else {
-            return (self.history.weaken(|id, _| fates[id.index()]), left(&|index| fates[index]));
-        };
-        let is_gone = |subject| matches!(subject, Subject::One(number) if gone.contains(&number));
-        let restrict = |(fate, operation): (&Fate, &Operation<S::Op, S::Ret>)| match fate {
-            Fate::LeaveOut => None,
-            _ => {
-                let left = self.spec().restrict(&operation.op, operation.outcome.result(), &is_gone);
-                // What is left of it may be an observer, which if it never returned is of no interest.
-                left.filter(|(op, result)| {
-                    operation.return_position().is_some() || !self.spec().observes(op, result.as_ref())
-                })
-            }
-        };
-        let restricted: Vec<_> = fates.iter().zip(self.history.operations()).map(restrict).collect();
-        let fate = |index: usize| if restricted[index].is_some() { fates[index] } else { Fate::LeaveOut };
-        let weaker = self.history.weaken(|id, _| fate(id.index()));
-        let left = left(&fate);
-        let mut restricted = restricted.into_iter().flatten();
-        let weaker = weaker.map(|operation| {
-            let (op, result) = restricted.next().expect("one for each that is left");
-            let outcome = match (&operation.outcome, result) {
-                (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
-                (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
-                (outcome, _) => outcome.clone(),
-            };
-            (op, outcome)
-        });
-        (weaker, left)
     }
 
     /// Weakens the history; the caller knows that it stays rejected.
     fn take(&mut self, choice: &Choice) {
-        (self.history, self.ids) = self.weaken(choice);
+        self.histories.take(choice);
     }
 
     fn ask(&mut self, choice: &Choice, time: Duration) -> Answer {
         if self.oracle.is_out_of_time() {
             return Answer::Unknown;
         }
-        let (weaker, _) = self.weaken(choice);
-        self.oracle.ask(weaker, time)
+        let answer = self.oracle.ask(self.histories.weaker(choice), time);
+        if answer == Answer::Rejected {
+            self.histories.note_rejected();
+        }
+        answer
     }
 
     fn nothing_dropped(&self) -> Choice {
-        Choice { fates: vec![Fate::Keep; self.history.len()], gone: None }
+        Choice { fates: vec![Fate::Keep; self.histories.ids().len()], gone: None }
+    }
+
+    /// What is left, without its types.
+    fn left(&self) -> &dyn Case {
+        self.histories.left()
     }
 
     /// The operations that are left.
-    fn operations(&self) -> impl Iterator<Item = (OpId, &Operation<S::Op, S::Ret>)> {
-        (0..).map(OpId).zip(self.history.operations())
+    fn operations(&self) -> impl Iterator<Item = OpId> + use<> {
+        self.left().frame().operations()
+    }
+
+    /// The number in the original of an operation that is left.
+    fn id(&self, op: OpId) -> OpId {
+        self.histories.ids()[op.index()]
     }
 
     /// The refused operation, as numbered in the history that is left.
     fn refused(&self) -> OpId {
-        op_id(self.ids.binary_search(&self.refused).expect("the refused operation is never left out"))
+        self.number(self.refused).expect("the refused operation is never left out")
     }
 
-    fn is_observer(&self, id: OpId) -> bool {
-        let operation = &self.history[id];
-        self.spec().observes(&operation.op, operation.outcome.result())
+    /// What an operation of the original is numbered now, if it is left.
+    fn number(&self, id: OpId) -> Option<OpId> {
+        let index = self.histories.ids().binary_search(&id).ok()?;
+        Some(OpId(u32::try_from(index).expect("operations are numbered so")))
     }
 
-    fn subject(&self, id: OpId) -> Subject {
-        let operation = &self.history[id];
-        self.spec().subject(&operation.op, operation.outcome.result())
+    fn is_observer(&self, op: OpId) -> bool {
+        self.left().observes(op)
     }
 
     /// The place of an operation in time: its last event.
-    fn last_event(&self, id: OpId) -> u32 {
-        let operation = &self.history[id];
-        operation.return_position().unwrap_or(operation.call_position())
+    fn last_event(&self, op: OpId) -> u32 {
+        let frame = self.left().frame();
+        frame.ret(op).unwrap_or(frame.call(op))
     }
 
     /// Leaves out all other keys, if the evidence is about one: else what is wrong there might hide that the refused
     /// operation is needed.
     fn leave_out_other_keys(&mut self) {
-        let key = |operation: &Operation<S::Op, S::Ret>| self.spec().key(&operation.op, operation.outcome.result());
-        let Some(own) = key(&self.history[self.refused()]) else { return };
+        let Some(keys) = self.left().keys() else { return };
+        let own = keys.of[self.refused().index()];
+        if own == SPANS {
+            return;
+        }
         let mut choice = self.nothing_dropped();
-        for (id, operation) in self.operations() {
-            match key(operation) {
-                Some(key) if key == own => {}
-                None if !self.is_observer(id) => return,
-                _ => choice.fates[id.index()] = Fate::LeaveOut,
+        for op in self.operations() {
+            match keys.of[op.index()] {
+                key if key == own => {}
+                SPANS if !self.is_observer(op) => return,
+                _ => choice.fates[op.index()] = Fate::LeaveOut,
             }
         }
         if choice.fates.contains(&Fate::LeaveOut) && self.ask(&choice, self.patience) == Answer::Rejected {
@@ -397,9 +381,9 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         let refused = self.refused();
         let mut found =
             Subjects { units: Vec::new(), numbers: HashMap::default(), needed: usize::MAX, whole: Vec::new() };
-        for (id, _) in self.operations() {
+        for id in self.operations() {
             let new = found.units.len();
-            let (unit, step) = match self.subject(id) {
+            let (unit, step) = match self.histories.subject(id) {
                 Subject::One(number) => (*found.numbers.entry(number).or_insert(new), Step::Subject(number)),
                 Subject::All if id == refused || !self.is_observer(id) => return None,
                 Subject::All => {
@@ -407,7 +391,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
                     continue;
                 }
                 Subject::Free | Subject::Several if self.is_observer(id) => {
-                    (new, Step::Operation(self.ids[id.index()]))
+                    (new, Step::Operation(self.id(id)))
                 }
                 Subject::Free | Subject::Several => continue,
             };
@@ -459,12 +443,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
 
     /// Makes sure that nothing is said of all subjects at once, if the history stays rejected.
     fn speaks_of_subjects_only(&mut self, whole: &[OpId]) -> bool {
-        let says_less = |(_, operation): (OpId, &Operation<S::Op, S::Ret>)| {
-            let recorded = operation.outcome.result();
-            let restricted = self.spec().restrict(&operation.op, recorded, &|_| false);
-            restricted.is_none_or(|(op, result)| op != operation.op || result.as_ref() != recorded)
-        };
-        if whole.is_empty() && !self.operations().any(says_less) {
+        if whole.is_empty() && !self.operations().any(|op| self.histories.says_less(op)) {
             return true;
         }
         let mut choice = Choice { gone: Some(HashSet::default()), ..self.nothing_dropped() };
@@ -486,7 +465,7 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         let quick = self.quick();
         let mut next = 0;
         while next < high {
-            if self.ask(&self.begun(&beginnings[next]), quick) == Answer::Rejected {
+            if self.ask(&self.begun(beginnings[next]), quick) == Answer::Rejected {
                 high = next;
             } else {
                 low = next + 1;
@@ -498,49 +477,35 @@ impl<'a, S: Spec> Shrinking<'a, S> {
         }
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.ask(&self.begun(&beginnings[middle]), quick) == Answer::Rejected {
+            if self.ask(&self.begun(beginnings[middle]), quick) == Answer::Rejected {
                 high = middle;
             } else {
                 low = middle + 1;
             }
         }
-        let choice = self.begun(&beginnings[high]);
-        let goes = |(id, _): (OpId, _)| choice.fates[id.index()] == Fate::LeaveOut && !self.is_observer(id);
+        let choice = self.begun(beginnings[high]);
+        let goes = |op: OpId| choice.fates[op.index()] == Fate::LeaveOut && !self.is_observer(op);
         if !self.operations().any(goes) {
             // Observers can be left out without that.
             return false;
         }
-        self.begins_behind = Some(self.ids[beginnings[high].id.index()]);
+        self.begins_behind = Some(self.id(beginnings[high].0));
         self.take(&choice);
         true
     }
 
     /// The operations behind which a history may begin anew, the latest first.
-    fn find_beginnings(&self) -> Vec<Beginning> {
-        let spec = self.spec();
-        let initial = spec.initial();
-        let end = self.history[self.refused()].call_position();
-        let key = |operation: &Operation<S::Op, S::Ret>| spec.key(&operation.op, operation.outcome.result());
-        let mut keys = self.history.operations().iter().map(key);
-        let first = keys.next().flatten();
-        let one_key = first.is_some() && keys.all(|key| key == first);
-        let mut found: Vec<(u32, Beginning)> = Vec::new();
-        for (id, operation) in self.operations() {
-            let (Outcome::Returned(result), Some(ret)) = (&operation.outcome, operation.return_position()) else {
-                continue;
-            };
-            if ret > end || (!one_key && key(operation).is_some()) {
-                continue;
-            }
-            let Some(state) = spec.leads_to(&operation.op, result) else { continue };
-            let is_possible = || {
-                let mut outcomes = spec.step(&initial, &operation.op, Some(result)).into_iter();
-                outcomes.any(|(other, next)| other == *result && next == state)
-            };
-            if state == initial {
-                found.push((ret, Beginning { id, stays: false }));
-            } else if is_possible() {
-                found.push((ret, Beginning { id, stays: true }));
+    fn find_beginnings(&self) -> Vec<(OpId, Beginning)> {
+        let (left, frame) = (self.left(), self.left().frame());
+        let end = frame.call(self.refused());
+        let keys = left.keys();
+        let key = |op: OpId| keys.as_ref().map_or(SPANS, |keys| keys.of[op.index()]);
+        let one_key = keys.as_ref().is_some_and(|keys| keys.count == 1 && !keys.any_spans);
+        let mut found: Vec<(u32, (OpId, Beginning))> = Vec::new();
+        for op in frame.operations() {
+            let Some(ret) = frame.ret(op).filter(|ret| *ret <= end && (one_key || key(op) == SPANS)) else { continue };
+            if let Some(beginning) = self.histories.beginning(op) {
+                found.push((ret, (op, beginning)));
             }
         }
         found.sort_by_key(|(ret, _)| Reverse(*ret));
@@ -548,30 +513,30 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     }
 
     /// The choice to begin there.
-    fn begun(&self, beginning: &Beginning) -> Choice {
-        let first = &self.history[beginning.id];
-        let (call, ret) = (first.call_position(), first.return_position().expect("it has returned"));
-        let fate = |(id, operation): (OpId, &Operation<S::Op, S::Ret>)| {
-            if id == beginning.id {
-                return if beginning.stays { Fate::Keep } else { Fate::LeaveOut };
+    fn begun(&self, (first, beginning): (OpId, Beginning)) -> Choice {
+        let frame = self.left().frame();
+        let (call, ret) = (frame.call(first), frame.ret(first).expect("it has returned"));
+        let fate = |op: OpId| {
+            if op == first {
+                return if beginning == Beginning::With { Fate::Keep } else { Fate::LeaveOut };
             }
-            match operation.return_position() {
+            match frame.ret(op) {
                 Some(other) if other < call => Fate::LeaveOut,
                 // It may have been before.
-                Some(_) if operation.call_position() < ret => optional(self.spec(), operation),
+                Some(_) if frame.call(op) < ret => optional(self.left(), op),
                 _ => Fate::Keep,
             }
         };
-        Choice { fates: self.operations().map(fate).collect(), gone: None }
+        Choice { fates: frame.operations().map(fate).collect(), gone: None }
     }
 
     /// Forgets as many operations as can be, and leaves out observers instead.
     fn forget_operations(&mut self) {
         self.undecided.retain(|step| matches!(step, Step::Subject(_)));
         let refused = self.refused();
-        let known = |(id, operation): (OpId, &Operation<S::Op, S::Ret>)| {
-            (id != refused && operation.outcome.result().is_some()).then(|| Unit {
-                step: Step::Operation(self.ids[id.index()]),
+        let known = |id: OpId| {
+            (id != refused && self.left().has_result(id)).then(|| Unit {
+                step: Step::Operation(self.id(id)),
                 operations: vec![id],
                 last: self.last_event(id),
             })
@@ -596,20 +561,14 @@ impl<'a, S: Spec> Shrinking<'a, S> {
     /// The public names of the steps that were not taken.
     fn weakenings(&self) -> Vec<Weakening> {
         let mut about: HashMap<u64, Vec<OpId>, hash::Builder> = HashMap::default();
-        for (id, _) in self.operations() {
-            if let Subject::One(number) = self.subject(id) {
-                about.entry(number).or_default().push(self.ids[id.index()]);
+        for id in self.operations() {
+            if let Subject::One(number) = self.histories.subject(id) {
+                about.entry(number).or_default().push(self.id(id));
             }
         }
         let weakening = |step: &Step| match step {
-            Step::Operation(id) => {
-                let operation = &self.original[*id];
-                if self.spec().observes(&operation.op, operation.outcome.result()) {
-                    Weakening::LeaveOut(*id)
-                } else {
-                    Weakening::Forget(*id)
-                }
-            }
+            Step::Operation(id) if self.original.observes(*id) => Weakening::LeaveOut(*id),
+            Step::Operation(id) => Weakening::Forget(*id),
             Step::Subject(number) => Weakening::LeaveOutAll(about.get(number).cloned().unwrap_or_default()),
         };
         self.undecided.iter().map(weakening).collect()
@@ -625,11 +584,11 @@ impl<'a, S: Spec> Shrinking<'a, S> {
             let mut choice = self.nothing_dropped();
             match step {
                 Step::Operation(id) => {
-                    let Ok(index) = self.ids.binary_search(&id) else { continue };
-                    if self.history[op_id(index)].outcome.result().is_none() || self.undecided.contains(&step) {
+                    let Some(op) = self.number(id) else { continue };
+                    if !self.left().has_result(op) || self.undecided.contains(&step) {
                         continue;
                     }
-                    choice.fates[index] = self.dropped(op_id(index));
+                    choice.fates[op.index()] = self.dropped(op);
                 }
                 Step::Subject(number) => {
                     let Some(found) = self.find_subjects().filter(|found| found.whole.is_empty()) else { continue };
@@ -660,19 +619,8 @@ struct Subjects {
     whole: Vec<OpId>,
 }
 
-/// An operation behind which the history begins anew.
-struct Beginning {
-    id: OpId,
-    /// Whether it is the first operation then; if not, it is left out too.
-    stays: bool,
-}
-
 /// What becomes of an operation that need not have taken effect any more.
-fn optional<S: Spec>(spec: &S, operation: &Operation<S::Op, S::Ret>) -> Fate {
+fn optional(case: &dyn Case, op: OpId) -> Fate {
     // Of an observer, nobody can tell whether it did.
-    if spec.observes(&operation.op, operation.outcome.result()) { Fate::LeaveOut } else { Fate::Optional }
-}
-
-fn op_id(index: usize) -> OpId {
-    OpId(u32::try_from(index).expect("operations are numbered so"))
+    if case.observes(op) { Fate::LeaveOut } else { Fate::Optional }
 }

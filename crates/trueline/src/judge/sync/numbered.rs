@@ -1,36 +1,11 @@
 //! A specification of synchronisations as numbers: so that what is generic over specifications of another kind is compiled
 //! once for all of them.
 
-use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-use hashbrown::HashMap;
-
 use crate::history::{History, Outcome};
-use crate::judge::search::hash;
+use crate::judge::interner::Interner;
 use crate::spec::sync::{SyncSpec, Synchronised};
-
-/// Things with numbers.
-struct Numbers<T> {
-    of: HashMap<T, u32, hash::Builder>,
-    all: Vec<T>,
-}
-
-impl<T: Clone + Eq + Hash> Numbers<T> {
-    fn new() -> Self {
-        Self { of: HashMap::default(), all: Vec::new() }
-    }
-
-    fn number(&mut self, thing: &T) -> u32 {
-        if let Some(number) = self.of.get(thing) {
-            return *number;
-        }
-        let number = u32::try_from(self.all.len()).expect("memory ends before 2^32 of them");
-        self.all.push(thing.clone());
-        self.of.insert(thing.clone(), number);
-        number
-    }
-}
 
 /// What is asked of a specification, in numbers.
 trait ByNumber: Sync {
@@ -47,10 +22,10 @@ pub(super) struct Numbered<'s, S: SyncSpec> {
     spec: &'s S,
     /// With the result that it must have, of one that need not have taken effect. Those that returned are compared where
     /// they return.
-    ops: Vec<(S::Op, Option<S::Ret>)>,
+    ops: Interner<(S::Op, Option<S::Ret>)>,
     /// Those that were met, and in the beginning those of the history.
-    results: Mutex<Numbers<S::Ret>>,
-    states: Mutex<Numbers<S::State>>,
+    results: Mutex<Interner<S::Ret>>,
+    states: Mutex<Interner<S::State>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -61,40 +36,40 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl<'s, S: SyncSpec> Numbered<'s, S> {
     /// The specification, and the history, in numbers.
     pub(super) fn new(spec: &'s S, history: &History<S::Op, S::Ret>) -> (Self, History<u32, u32>) {
-        let (mut ops, mut results) = (Numbers::new(), Numbers::new());
+        let (mut ops, mut results) = (Interner::default(), Interner::default());
         let numbered = history.map(|operation| {
             let outcome = match &operation.outcome {
                 Outcome::Pending => Outcome::Pending,
-                Outcome::Returned(result) => Outcome::Returned(results.number(result)),
-                Outcome::Optional(result) => Outcome::Optional(results.number(result)),
+                Outcome::Returned(result) => Outcome::Returned(results.number(result.clone())),
+                Outcome::Optional(result) => Outcome::Optional(results.number(result.clone())),
             };
             let known = match &operation.outcome {
                 Outcome::Optional(result) => Some(result.clone()),
                 Outcome::Pending | Outcome::Returned(_) => None,
             };
-            (ops.number(&(operation.op.clone(), known)), outcome)
+            (ops.number((operation.op.clone(), known)), outcome)
         });
-        let numbers = Self { spec, ops: ops.all, results: Mutex::new(results), states: Mutex::new(Numbers::new()) };
+        let numbers = Self { spec, ops, results: Mutex::new(results), states: Mutex::default() };
         (numbers, numbered)
     }
 
     /// The result with this number.
     pub(super) fn result(&self, number: u32) -> S::Ret {
-        lock(&self.results).all[number as usize].clone()
+        lock(&self.results)[number].clone()
     }
 
     fn state(&self, number: u32) -> S::State {
-        lock(&self.states).all[number as usize].clone()
+        lock(&self.states)[number].clone()
     }
 
     fn ops(&self, ops: &[&u32]) -> Vec<&S::Op> {
-        ops.iter().map(|op| &self.ops[**op as usize].0).collect()
+        ops.iter().map(|op| &self.ops[**op].0).collect()
     }
 }
 
 impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     fn initial(&self) -> u32 {
-        lock(&self.states).number(&self.spec.initial())
+        lock(&self.states).number(self.spec.initial())
     }
 
     fn arities(&self, state: u32) -> Vec<usize> {
@@ -102,7 +77,7 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     }
 
     fn place(&self, op: u32) -> u32 {
-        self.spec.place(&self.ops[op as usize].0)
+        self.spec.place(&self.ops[op].0)
     }
 
     fn extends(&self, state: u32, ops: &[&u32]) -> bool {
@@ -111,12 +86,12 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
 
     fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32> {
         let is_known =
-            |(op, result): (&&u32, &S::Ret)| self.ops[**op as usize].1.as_ref().is_none_or(|known| known == result);
+            |(op, result): (&&u32, &S::Ret)| self.ops[**op].1.as_ref().is_none_or(|known| known == result);
         let mut outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
         outcomes.retain(|(_, results)| ops.iter().zip(results).all(is_known));
         let (mut states, mut results) = (lock(&self.states), lock(&self.results));
         let mut number = |(state, of_group): (S::State, Vec<S::Ret>)| {
-            (states.number(&state), of_group.iter().map(|result| results.number(result)).collect())
+            (states.number(state), of_group.into_iter().map(|result| results.number(result)).collect())
         };
         outcomes.into_iter().map(&mut number).collect()
     }

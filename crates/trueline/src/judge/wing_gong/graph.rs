@@ -12,7 +12,7 @@
 //! the length of the history for a register; exponential at worst for a queue.
 
 use crate::history::History;
-use crate::judge::part::Search;
+use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;

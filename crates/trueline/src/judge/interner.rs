@@ -1,16 +1,141 @@
-//! Numbering: values and keys become the numbers 0, 1, 2 and so on, in the order in which they are first met.
+//! Interning: values, keys, results and states become the numbers 0, 1, 2 and so on, in the order in which they are first
+//! met, so that what works with them is compiled once and not once for each type.
 //!
-//! What is numbered stays with the owner of a table, in the order of its numbers. The table itself has but a word for
-//! each, and half of the hash in it, so that it grows without a look at what is numbered, and compares only what is most
-//! likely equal. Where it does not fit the caches, each look would wait for memory: a batch of hashes that is
-//! [touched](Numbers::touch) first waits once.
+//! [`Interner`] owns what it numbers. [`Numbers`] leaves it with the caller, in the order of the numbers, and is for the hot
+//! path of monitors: its table has one word for each number, with half of the hash in it, so that it grows without a look at
+//! what is numbered, and compares only what is most likely equal. Where the table does not fit the caches, each lookup would
+//! wait for memory: a batch of hashes that is [touched](Numbers::touch) first waits once.
 //!
 //! # Complexity
-//! O(1) for each look, as expected of hashes.
+//! O(1) expected for each lookup.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Index;
 
-use super::search::hash::Near;
+use hashbrown::HashTable;
+
+use super::search::hash::{self, Near};
+
+/// A table from hashes to numbers of what the caller keeps. It knows no types: it is compiled once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table(HashTable<u32>);
+
+impl Table {
+    /// The number of what has this hash and `is_it`.
+    pub(super) fn find(&self, hash: u64, is_it: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        self.0.find(hash, |number| is_it(*number)).copied()
+    }
+
+    /// Adds a number that is not there yet. `hash_of` gives the hash of a number.
+    pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: &dyn Fn(u32) -> u64) {
+        self.0.insert_unique(hash, number, |number| hash_of(*number));
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.allocation_size()
+    }
+}
+
+/// Things with numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Interner<T> {
+    items: Segmented<T>,
+    table: Table,
+}
+
+impl<T> Default for Interner<T> {
+    fn default() -> Self {
+        Self { items: Segmented::default(), table: Table::default() }
+    }
+}
+
+impl<T: Eq + Hash> Interner<T> {
+    /// The number of `item`, and whether it is new.
+    pub(super) fn intern(&mut self, item: T) -> (u32, bool) {
+        let Self { items, table } = self;
+        let hash = hash::Builder::default().hash_one(&item);
+        if let Some(number) = table.find(hash, &mut |number| items[number] == item) {
+            return (number, false);
+        }
+        let number = u32::try_from(items.len()).expect("memory ends before 2^32 of them");
+        items.push(item);
+        table.insert(hash, number, &|number| hash::Builder::default().hash_one(&items[number]));
+        (number, true)
+    }
+
+    /// The number of `item`.
+    pub(super) fn number(&mut self, item: T) -> u32 {
+        self.intern(item).0
+    }
+}
+
+impl<T> Interner<T> {
+    pub(super) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The bytes of items and table, without what items have on the heap.
+    pub(super) fn bytes(&self) -> usize {
+        self.items.bytes() + self.table.bytes()
+    }
+}
+
+impl<T> Index<u32> for Interner<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, number: u32) -> &T {
+        &self.items[number]
+    }
+}
+
+/// A list in segments: it grows without copying, and by no more than a segment at a time.
+#[derive(Clone, Debug)]
+struct Segmented<T> {
+    segments: Vec<Vec<T>>,
+    len: usize,
+    /// What the segments can hold.
+    capacity: usize,
+}
+
+impl<T> Default for Segmented<T> {
+    fn default() -> Self {
+        Self { segments: Vec::new(), len: 0, capacity: 0 }
+    }
+}
+
+impl<T> Segmented<T> {
+    const SEGMENT: usize = 1 << 10;
+
+    fn push(&mut self, value: T) {
+        let segment = self.len / Self::SEGMENT;
+        if segment == self.segments.len() {
+            // The first segment grows from nothing: most automata have a handful of states.
+            self.segments.push(if segment == 0 { Vec::new() } else { Vec::with_capacity(Self::SEGMENT) });
+        }
+        let segment = &mut self.segments[segment];
+        segment.push(value);
+        self.len += 1;
+        self.capacity = self.capacity.max(self.len - segment.len() + segment.capacity());
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn bytes(&self) -> usize {
+        self.capacity * size_of::<T>()
+    }
+}
+
+impl<T> Index<u32> for Segmented<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: u32) -> &T {
+        &self.segments[index as usize / Self::SEGMENT][index as usize % Self::SEGMENT]
+    }
+}
 
 /// A table from hashes to numbers: open addressing, and the next slot if one is taken.
 #[derive(Clone, Debug, Default)]

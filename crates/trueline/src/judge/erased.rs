@@ -1,0 +1,585 @@
+//! The door between typed code and the judges: a specification and a history of it, without their types.
+//!
+//! Behind the door an operation is its [`OpId`], a result a [`ResultId`], a state, a value and a key a number. So the
+//! judges are compiled once, and a new specification adds only what is in this file: [`Typed`] is the only code of the
+//! judges of linearizability and quasi linearizability that is compiled for each specification. Its functions do what only
+//! the specification can do, for many operations at a time where there are many, and leave everything else to the caller.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::sync::{Mutex, PoisonError};
+
+use smallvec::{SmallVec, smallvec};
+
+use super::frame::{Frame, NEVER, Place};
+use super::interner::{self, Interner, Numbers, Table};
+use super::monitor::{Span, ValueId};
+use super::replay::NotALinearization;
+use super::search::StateId;
+use super::search::automaton::{ResultId, StateSpace, keep_first_of_equal};
+use super::search::hash;
+use super::search::problem::{ClassId, Classes, Reach};
+use crate::history::{Event, History, OpId, Operation};
+use crate::spec::{Initial, Object, Spec, Standard};
+
+/// The keys of all operations.
+pub(crate) struct Keys {
+    /// By operation: the number of its key, or [`SPANS`].
+    pub(crate) of: Vec<u32>,
+    pub(crate) count: usize,
+    pub(crate) any_spans: bool,
+}
+
+/// The key of an operation that has none.
+pub(crate) const SPANS: u32 = u32::MAX;
+
+/// A specification and a history of it, without their types.
+pub(crate) trait Case: Sync {
+    fn frame(&self) -> Frame<'_>;
+    /// Whether the result of an operation is known.
+    fn has_result(&self, op: OpId) -> bool;
+    /// Whether an operation leaves every state as it is ([`Spec::observes`]).
+    fn observes(&self, op: OpId) -> bool;
+    /// The keys of the operations; `None` if no operation has one.
+    fn keys(&self) -> Option<Keys>;
+    /// Sorts some of the operations into classes; nothing is known of the others.
+    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>) -> Classes;
+    /// The states of the specification, for a search.
+    fn states<'c>(&'c self, classes: &'c Classes) -> Box<dyn StateSpace + 'c>;
+    /// The states of the specification, without classes and searches: for what must share no code with them.
+    fn machine(&self) -> Box<dyn Machine + '_>;
+    /// What reads operations as standard ones.
+    fn values(&self) -> Box<dyn ReadValues + '_>;
+    /// One object that carries out operations.
+    fn replay(&self) -> Box<dyn Replay + '_>;
+    /// Checks that the operations of each part are legal in this order, from the initial state on. `part_of` has the part
+    /// of each operation, numbered `0..parts`, or [`SPANS`] if it is not looked at; without it, all are of one part.
+    ///
+    /// The parts are carried out by the specification's [objects](Spec::object), if it has such and all results are known.
+    fn replay_parts(&self, order: &[OpId], parts: usize, part_of: Option<&[u32]>) -> Result<(), NotALinearization>;
+    /// Reads something of each of these operations, which lie apart in memory: the waits overlap then.
+    fn touch(&self, events: &[Event]);
+    /// Each of these results once, in the order of their descriptions: which does not depend on the order of a search.
+    fn distinct_results(&self, results: Vec<ResultId>) -> Vec<ResultId>;
+
+    /// Sorts all operations into classes.
+    fn classes(&self) -> Classes {
+        self.classes_of(&mut self.frame().operations())
+    }
+}
+
+/// One object that carries out operations one by one.
+pub(crate) trait Replay {
+    /// Carries out one operation, if it can have its result now.
+    fn step(&mut self, op: OpId) -> Result<(), NotALinearization>;
+    /// What an operation may return now, each result once.
+    fn results(&self, op: OpId) -> Vec<ResultId>;
+    /// The states that the object may be in, as a person reads them.
+    fn describe(&self) -> String;
+}
+
+/// The states of a specification by number, 0 the initial one.
+pub(crate) trait Machine {
+    /// The states that an operation leads to from this one, each once, with what is known of its result.
+    fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]>;
+    /// What an operation may return in this state, each result once.
+    fn results(&self, state: u32, op: OpId) -> Vec<ResultId>;
+    /// A state as a person reads it.
+    fn describe(&self, state: u32) -> String;
+}
+
+/// What numbers the values of standard operations: the typed side of a monitor's reader.
+pub(crate) trait ReadValues {
+    /// Forgets all values but the initial one, which it returns; about this many are `expected`.
+    fn start(&mut self, expected: usize) -> Initial<ValueId>;
+    /// Whether operations with different keys are of one object ([`Spec::standard_spans_keys`]).
+    fn spans_keys(&self) -> bool;
+    /// Reads operations into spans, up to the first that cannot be read; returns how many have been, and why not all.
+    /// `of_one_key`: all must have the same key.
+    fn read(&mut self, operations: &[OpId], of_one_key: bool, spans: &mut [Span]) -> (usize, Option<NotRead>);
+    /// The number of values.
+    fn len(&self) -> usize;
+    /// By value: its place in the order of values.
+    fn ranks(&self) -> Vec<u32>;
+    /// About the bytes that it takes.
+    fn bytes(&self) -> usize;
+}
+
+/// Why an operation is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotRead {
+    /// It is not a standard operation.
+    NotStandard,
+    /// It was read, but has another key than the first.
+    OtherKey,
+}
+
+/// A specification and a history of it, behind the door.
+pub(crate) struct Typed<'a, S: Spec> {
+    pub(crate) spec: &'a S,
+    pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
+    places: Vec<Place>,
+    /// Results by number. They are asked for in few places, and only of rejected histories.
+    results: Mutex<Interner<S::Ret>>,
+}
+
+impl<'a, S: Spec> Typed<'a, S> {
+    pub(crate) fn new(spec: &'a S, history: Cow<'a, History<S::Op, S::Ret>>) -> Self {
+        let place = |operation: &Operation<S::Op, S::Ret>| Place {
+            call: operation.call_position(),
+            ret: operation.return_position().unwrap_or(NEVER),
+            process: operation.process.0,
+            object: operation.object.0,
+        };
+        let places = history.operations().iter().map(place).collect();
+        Self { spec, history, places, results: Mutex::default() }
+    }
+
+    /// The result with this number.
+    pub(crate) fn result(&self, ResultId(number): ResultId) -> S::Ret {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)[number].clone()
+    }
+
+    /// An operation and its result, if that is known.
+    fn op(&self, id: OpId) -> (&S::Op, Option<&S::Ret>) {
+        let operation = &self.history[id];
+        (&operation.op, operation.outcome.result())
+    }
+
+    /// Numbers for these results, as [`Case::distinct_results`] orders them.
+    fn distinct(&self, found: impl Iterator<Item = S::Ret>) -> Vec<ResultId> {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = found.map(|result| ResultId(results.number(result))).collect();
+        drop(results);
+        self.distinct_results(found)
+    }
+
+    /// What `op` leads to from `state`, with what is known of its result.
+    fn outcomes(&self, state: &S::State, op: OpId) -> impl Iterator<Item = S::State> + use<'_, S> {
+        let (op, recorded) = self.op(op);
+        let outcomes = self.spec.step(state, op, recorded);
+        outcomes
+            .into_iter()
+            .filter(move |(result, _)| recorded.is_none_or(|recorded| recorded == result))
+            .map(|(_, next)| next)
+    }
+}
+
+/// Each once, sorted by description.
+fn by_description(mut ids: Vec<ResultId>, describe: &dyn Fn(ResultId) -> String) -> Vec<ResultId> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.sort_by_cached_key(|id| describe(*id));
+    ids
+}
+
+impl<S: Spec> Case for Typed<'_, S> {
+    fn frame(&self) -> Frame<'_> {
+        Frame { events: self.history.events(), places: &self.places, objects: self.history.object_count() }
+    }
+
+    fn has_result(&self, op: OpId) -> bool {
+        self.history[op].outcome.result().is_some()
+    }
+
+    fn observes(&self, op: OpId) -> bool {
+        let (op, recorded) = self.op(op);
+        self.spec.observes(op, recorded)
+    }
+
+    fn keys(&self) -> Option<Keys> {
+        let (mut numbers, mut keys) = (Numbers::default(), Vec::new());
+        let mut of: Vec<u32> = Vec::with_capacity(self.places.len());
+        for operation in self.history.operations() {
+            let Some(key) = self.spec.key(&operation.op, operation.outcome.result()) else {
+                of.push(SPANS);
+                continue;
+            };
+            let hash = interner::hash_of(&key);
+            let number = numbers.number(hash, self.places.len() / 4, |number| keys[number] == key);
+            if number as usize == keys.len() {
+                keys.push(key);
+            }
+            of.push(number);
+        }
+        let any_spans = of.contains(&SPANS);
+        (!keys.is_empty()).then_some(Keys { of, count: keys.len(), any_spans })
+    }
+
+    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>) -> Classes {
+        let hasher = hash::Builder::default();
+        let mut table = Table::default();
+        let mut hashes: Vec<u64> = Vec::new();
+        let mut classes = Classes::none(self.places.len());
+        for id in operations {
+            let pair = self.op(id);
+            let hash = hasher.hash_one(pair);
+            let is_it = &mut |class| self.op(classes.representative(ClassId(class))) == pair;
+            let class = table.find(hash, is_it).map_or_else(
+                || {
+                    let (op, result) = pair;
+                    let reach = self.spec.key(op, result).map_or(Reach::Everything, |_| Reach::Key);
+                    let class = classes.add(
+                        id,
+                        self.spec.observes(op, result),
+                        self.spec.overwrites(op, result).then_some(reach),
+                        result.is_some_and(|result| self.spec.is_goal(op, result)),
+                    );
+                    hashes.push(hash);
+                    table.insert(hash, class.0, &|class| hashes[class as usize]);
+                    class
+                },
+                ClassId,
+            );
+            classes.put(id, class);
+        }
+        if classes.has_goals() {
+            let mut keys = Interner::default();
+            let key = |id: OpId| self.spec.key(self.op(id).0, self.op(id).1);
+            classes.set_keys(&mut |id| key(id).map(|key| keys.number(key)));
+        }
+        classes
+    }
+
+    fn states<'c>(&'c self, classes: &'c Classes) -> Box<dyn StateSpace + 'c> {
+        let mut space = Interned { case: self, classes, states: Interner::default(), heap: 0, noted: None };
+        let initial = space.intern(self.spec.initial());
+        debug_assert_eq!(initial, StateId::INITIAL, "the first state is numbered 0");
+        Box::new(space)
+    }
+
+    fn machine(&self) -> Box<dyn Machine + '_> {
+        let mut states = Interner::default();
+        states.number(self.spec.initial());
+        Box::new(Numbered { case: self, states })
+    }
+
+    fn values(&self) -> Box<dyn ReadValues + '_> {
+        Box::new(Values {
+            case: self,
+            numbers: Numbers::default(),
+            in_order: Vec::new(),
+            expected: 0,
+            first_key: None,
+            waiting: Vec::new(),
+            hashes: Vec::new(),
+        })
+    }
+
+    fn replay(&self) -> Box<dyn Replay + '_> {
+        Box::new(InStates { case: self, states: smallvec![self.spec.initial()] })
+    }
+
+    fn replay_parts(&self, order: &[OpId], parts: usize, part_of: Option<&[u32]>) -> Result<(), NotALinearization> {
+        if let Some(answer) = self.replay_in_place(order, parts, part_of) {
+            return answer;
+        }
+        let mut states: Vec<_> =
+            (0..parts).map(|_| InStates { case: self, states: smallvec![self.spec.initial()] }).collect();
+        for &op in order {
+            match part_of.map_or(0, |of| of[op.index()]) {
+                SPANS => {}
+                part => states[part as usize].step(op)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn distinct_results(&self, ids: Vec<ResultId>) -> Vec<ResultId> {
+        by_description(ids, &|id| self.spec.describe_result(&self.result(id)))
+    }
+
+    fn touch(&self, events: &[Event]) {
+        let operations = events.iter().map(|event| &self.history[event.op()]);
+        std::hint::black_box(operations.fold(0, |sum: u32, operation| sum.wrapping_add(operation.process.0)));
+    }
+}
+
+impl<S: Spec> Typed<'_, S> {
+    /// [`Case::replay_parts`] by objects; `None` if that cannot be.
+    pub(super) fn replay_in_place(
+        &self,
+        order: &[OpId],
+        parts: usize,
+        part_of: Option<&[u32]>,
+    ) -> Option<Result<(), NotALinearization>> {
+        let mut objects: SmallVec<[Object<'_, S::Op, S::Ret>; 1]> = SmallVec::new();
+        for _ in 0..parts {
+            objects.push(self.spec.object()?);
+        }
+        for &id in order {
+            let part = part_of.map_or(0, |of| of[id.index()]);
+            if part == SPANS {
+                continue;
+            }
+            let (op, result) = self.op(id);
+            if !objects[part as usize](op, result?) {
+                return Some(Err(NotALinearization::Illegal(id)));
+            }
+        }
+        Some(Ok(()))
+    }
+}
+
+/// One object, as the states that it may be in: one, if the specification leaves no choice.
+struct InStates<'c, 'a, S: Spec> {
+    case: &'c Typed<'a, S>,
+    states: SmallVec<[S::State; 1]>,
+}
+
+impl<S: Spec> Replay for InStates<'_, '_, S> {
+    fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
+        let Self { case, states } = self;
+        if let [state] = states.as_mut_slice() {
+            // The common case: one state, one outcome.
+            let mut outcomes = case.outcomes(state, op);
+            let next = outcomes.next().ok_or(NotALinearization::Illegal(op))?;
+            *state = next;
+            for next in outcomes {
+                if !states.contains(&next) {
+                    states.push(next);
+                }
+            }
+            return Ok(());
+        }
+        let mut next = Interner::default();
+        let mut after = SmallVec::new();
+        for successor in states.iter().flat_map(|state| case.outcomes(state, op)) {
+            if next.intern(successor.clone()).1 {
+                after.push(successor);
+            }
+        }
+        *states = after;
+        if states.is_empty() { Err(NotALinearization::Illegal(op)) } else { Ok(()) }
+    }
+
+    fn results(&self, op: OpId) -> Vec<ResultId> {
+        let op = self.case.op(op).0;
+        let outcomes = self.states.iter().flat_map(|state| self.case.spec.step(state, op, None));
+        self.case.distinct(outcomes.map(|(result, _)| result))
+    }
+
+    fn describe(&self) -> String {
+        let mut states: Vec<String> = self.states.iter().map(|state| self.case.spec.describe_state(state)).collect();
+        // The order in which they were met says nothing.
+        states.sort();
+        states.join(" or ")
+    }
+}
+
+struct Numbered<'c, 'a, S: Spec> {
+    case: &'c Typed<'a, S>,
+    states: Interner<S::State>,
+}
+
+impl<S: Spec> Machine for Numbered<'_, '_, S> {
+    fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]> {
+        let mut next = SmallVec::new();
+        for successor in self.case.outcomes(&self.states[state], op) {
+            let number = self.states.number(successor);
+            if !next.contains(&number) {
+                next.push(number);
+            }
+        }
+        next
+    }
+
+    fn results(&self, state: u32, op: OpId) -> Vec<ResultId> {
+        let outcomes = self.case.spec.step(&self.states[state], self.case.op(op).0, None);
+        self.case.distinct(outcomes.into_iter().map(|(result, _)| result))
+    }
+
+    fn describe(&self, state: u32) -> String {
+        self.case.spec.describe_state(&self.states[state])
+    }
+}
+
+/// The states of a specification that were met, each once.
+struct Interned<'c, 'a, S: Spec> {
+    case: &'c Typed<'a, S>,
+    classes: &'c Classes,
+    states: Interner<S::State>,
+    /// The bytes that states have on the heap.
+    heap: usize,
+    /// The results of an operation in states that are forgotten.
+    noted: Option<(OpId, Vec<S::Ret>)>,
+}
+
+impl<S: Spec> Interned<'_, '_, S> {
+    fn intern(&mut self, state: S::State) -> StateId {
+        let (number, is_new) = self.states.intern(state);
+        if is_new {
+            self.heap += self.case.spec.heap_size(&self.states[number]);
+        }
+        StateId(number)
+    }
+
+    /// The results that an operation may have in these states.
+    fn results(&self, states: &[StateId], op: OpId) -> impl Iterator<Item = S::Ret> {
+        let op = self.case.op(op).0;
+        let outcomes = states.iter().flat_map(|state| self.case.spec.step(&self.states[state.0], op, None));
+        outcomes.map(|(result, _)| result)
+    }
+}
+
+impl<S: Spec> StateSpace for Interned<'_, '_, S> {
+    fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
+        let op = self.classes.representative(class);
+        let observes = self.classes.observes(class);
+        for successor in self.case.outcomes(&self.states[state.0], op) {
+            if observes {
+                debug_assert!(
+                    successor == self.states[state.0],
+                    "the specification says that {:?} observes, but it changed the state",
+                    self.case.op(op)
+                );
+                next.push(state);
+            } else {
+                next.push(self.intern(successor));
+            }
+        }
+        keep_first_of_equal(next);
+    }
+
+    fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
+        let (op, recorded) = self.case.op(self.classes.representative(class));
+        let Some(recorded) = recorded else { return };
+        for (result, successor) in self.case.spec.step(&self.states[state.0], op, None) {
+            if *recorded != result {
+                next.push(self.intern(successor));
+            }
+        }
+        keep_first_of_equal(next);
+    }
+
+    fn reaches(&self, state: StateId, goal: ClassId) -> bool {
+        let (op, recorded) = self.case.op(self.classes.representative(goal));
+        recorded.is_none_or(|result| self.case.spec.reaches(&self.states[state.0], op, result))
+    }
+
+    fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.states.bytes() + self.heap
+    }
+
+    fn note_results(&mut self, op: OpId, states: &[StateId]) {
+        let mut results: Vec<S::Ret> = self.results(states, op).collect();
+        results.extend(self.noted.take().filter(|(noted, _)| *noted == op).into_iter().flat_map(|(_, results)| results));
+        self.noted = Some((op, results));
+    }
+
+    fn allowed(&self, states: &[StateId], op: OpId) -> Vec<ResultId> {
+        let noted = self.noted.iter().filter(|(noted, _)| *noted == op).flat_map(|(_, results)| results.clone());
+        self.case.distinct(noted.chain(self.results(states, op)))
+    }
+
+    fn retain(&mut self, keep: &[StateId]) {
+        let before = std::mem::take(&mut self.states);
+        self.heap = 0;
+        for id in keep {
+            self.intern(before[id.0].clone());
+        }
+    }
+}
+
+/// The values of standard operations, numbered.
+struct Values<'c, 'a, S: Spec> {
+    case: &'c Typed<'a, S>,
+    numbers: Numbers,
+    /// The values by number.
+    in_order: Vec<&'c S::Value>,
+    /// About how many values are expected.
+    expected: usize,
+    /// The key of the first operation.
+    first_key: Option<Option<S::Key>>,
+    /// What the operations of a batch are, until their values are numbered.
+    waiting: Vec<Standard<&'c S::Value>>,
+    /// The hashes of the values of those that are waiting.
+    hashes: Vec<u32>,
+}
+
+impl<'c, S: Spec> Values<'c, '_, S> {
+    /// The number of a value.
+    #[inline]
+    fn number(&mut self, value: &'c S::Value, hash: u32) -> ValueId {
+        let Self { numbers, in_order, expected, .. } = self;
+        let number = numbers.number(hash, *expected, |number| in_order[number] == value);
+        if number as usize == in_order.len() {
+            if in_order.len() == in_order.capacity() {
+                // As the table has grown.
+                in_order.reserve(expected.saturating_sub(in_order.len()).min(64 * in_order.len()));
+            }
+            in_order.push(value);
+        }
+        ValueId(number)
+    }
+}
+
+impl<S: Spec> ReadValues for Values<'_, '_, S> {
+    fn start(&mut self, expected: usize) -> Initial<ValueId> {
+        self.numbers.clear();
+        self.in_order.clear();
+        self.first_key = None;
+        // The first value is no reason to make room for all.
+        self.expected = 0;
+        let initial = match self.case.spec.standard_initial() {
+            Initial::Value(value) => Initial::Value(self.number(value, interner::hash_of(value))),
+            Initial::Permits(permits) => Initial::Permits(permits),
+            Initial::Nothing => Initial::Nothing,
+        };
+        self.expected = expected;
+        initial
+    }
+
+    fn spans_keys(&self) -> bool {
+        self.case.spec.standard_spans_keys()
+    }
+
+    fn read(&mut self, operations: &[OpId], of_one_key: bool, spans: &mut [Span]) -> (usize, Option<NotRead>) {
+        let case = self.case;
+        self.waiting.clear();
+        self.hashes.clear();
+        let mut not_read = None;
+        for &id in operations {
+            let (op, recorded) = case.op(id);
+            let Some(what) = case.spec.standard(op, recorded) else {
+                not_read = Some(NotRead::NotStandard);
+                break;
+            };
+            let hashes = &mut self.hashes;
+            what.map(|value| hashes.push(interner::hash_of(value)));
+            self.waiting.push(what);
+            if of_one_key {
+                let key = case.spec.key(op, recorded);
+                if *self.first_key.get_or_insert_with(|| key.clone()) != key {
+                    not_read = Some(NotRead::OtherKey);
+                    break;
+                }
+            }
+        }
+        self.numbers.touch(&self.hashes);
+        let (waiting, hashes) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.hashes));
+        let mut hash = hashes.iter();
+        for (span, what) in spans.iter_mut().zip(&waiting) {
+            span.what = what.map(|value| self.number(value, *hash.next().expect("each value was hashed")));
+        }
+        let read = waiting.len();
+        (self.waiting, self.hashes) = (waiting, hashes);
+        (read, not_read)
+    }
+
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn ranks(&self) -> Vec<u32> {
+        self.case.spec.standard_ranks(&self.in_order)
+    }
+
+    fn bytes(&self) -> usize {
+        self.numbers.bytes() + self.in_order.capacity() * size_of::<&S::Value>()
+    }
+}

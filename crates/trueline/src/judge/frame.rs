@@ -1,0 +1,81 @@
+//! A history without what was called and returned: who called when, on which object, and when it returned.
+
+use crate::history::{Event, EventKind, OpId};
+
+/// Where an operation is in its history.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) call: u32,
+    /// [`NEVER`] if it never returned.
+    pub(super) ret: u32,
+    pub(super) process: u32,
+    pub(super) object: u32,
+}
+
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// A history without what was called and returned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame<'c> {
+    pub(crate) events: &'c [Event],
+    pub(super) places: &'c [Place],
+    /// The number of objects.
+    pub(crate) objects: usize,
+}
+
+impl Frame<'_> {
+    /// The number of operations.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// All operations.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = OpId> + Clone + use<> {
+        (0..u32::try_from(self.places.len()).expect("operations are counted in 32 bits")).map(OpId)
+    }
+
+    /// The position of the call in the order of events.
+    #[inline]
+    pub(crate) fn call(&self, op: OpId) -> u32 {
+        self.places[op.index()].call
+    }
+
+    /// The position of the return, if it returned.
+    #[inline]
+    pub(crate) fn ret(&self, op: OpId) -> Option<u32> {
+        let ret = self.places[op.index()].ret;
+        (ret != NEVER).then_some(ret)
+    }
+
+    pub(crate) fn process(&self, op: OpId) -> u32 {
+        self.places[op.index()].process
+    }
+
+    pub(crate) fn object(&self, op: OpId) -> usize {
+        self.places[op.index()].object as usize
+    }
+
+    /// Whether `first` returned before `second` was called.
+    pub(crate) fn precedes(&self, first: OpId, second: OpId) -> bool {
+        self.places[first.index()].ret < self.places[second.index()].call
+    }
+
+    /// The operations of a part that are open when `returning` returns, without it.
+    pub(crate) fn open_at_return(&self, events: &[Event], returning: OpId) -> Vec<OpId> {
+        let at = self.ret(returning);
+        calls(events)
+            .take_while(|op| Some(self.call(*op)) < at)
+            .filter(|op| *op != returning && self.ret(*op).is_none_or(|ret| Some(ret) > at))
+            .collect()
+    }
+
+    /// The number of events, as limits report it.
+    pub(crate) fn event_count(&self) -> u32 {
+        u32::try_from(self.events.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The operations called in these events, in the order of their calls.
+pub(crate) fn calls(events: &[Event]) -> impl Iterator<Item = OpId> {
+    events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
+}

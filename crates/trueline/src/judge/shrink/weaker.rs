@@ -1,0 +1,149 @@
+//! The typed side of shrinking: histories that become weaker, behind a door without types.
+
+use std::borrow::Cow;
+
+use super::minimise::Choice;
+use crate::history::{Fate, History, OpId, Operation, Outcome};
+use crate::judge::erased::{Case, Typed};
+use crate::spec::{Spec, Subject};
+
+/// A history on its way to a core, and a weaker one that is asked about.
+pub(super) trait Weaken {
+    /// What is left so far.
+    fn left(&self) -> &dyn Case;
+    /// By operation of what is left: its number in the original.
+    fn ids(&self) -> &[OpId];
+    /// What is left with this choice made, to be asked about.
+    fn weaker(&mut self, choice: &Choice) -> &dyn Case;
+    /// Notes that the history that was asked about last is rejected.
+    fn note_rejected(&mut self);
+    /// Whether what is left is the history that was noted last.
+    fn is_noted(&self) -> bool;
+    /// Weakens what is left.
+    fn take(&mut self, choice: &Choice);
+    /// What an operation that is left is about ([`Spec::subject`]).
+    fn subject(&self, op: OpId) -> Subject;
+    /// Whether to speak of some subjects only makes an operation say less even if none is gone ([`Spec::restrict`]).
+    fn says_less(&self, op: OpId) -> bool;
+    /// Whether what is left may begin after this operation ([`Spec::leads_to`]), and with it: `None` if it may not.
+    fn beginning(&self, op: OpId) -> Option<Beginning>;
+}
+
+/// How a history begins anew after an operation that leads to one and the same state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beginning {
+    /// With it: it is possible at the beginning, and leads to that state there.
+    With,
+    /// Without it: that state is the initial one.
+    Without,
+}
+
+/// The histories of a specification.
+pub(super) struct Histories<'a, S: Spec> {
+    spec: &'a S,
+    left: Typed<'a, S>,
+    ids: Vec<OpId>,
+    asked: Option<Typed<'a, S>>,
+    rejected: Option<Typed<'a, S>>,
+}
+
+impl<'a, S: Spec> Histories<'a, S> {
+    pub(super) fn new(spec: &'a S, original: &'a History<S::Op, S::Ret>) -> Self {
+        let left = Typed::new(spec, Cow::Borrowed(original));
+        Self { spec, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
+    }
+
+    /// What is left, and its numbers in the original.
+    pub(super) fn into_left(self) -> (History<S::Op, S::Ret>, Vec<OpId>) {
+        (self.left.history.into_owned(), self.ids)
+    }
+
+    /// What is left with this choice made, and its numbers in the original.
+    fn weaken(&self, Choice { fates, gone }: &Choice) -> (Typed<'a, S>, Vec<OpId>) {
+        let history = &self.left.history;
+        let (weaker, fates) = match gone {
+            None => (history.weaken(|id, _| fates[id.index()]), Cow::Borrowed(fates)),
+            Some(gone) => {
+                let is_gone = |subject| matches!(subject, Subject::One(number) if gone.contains(&number));
+                let restrict = |(fate, operation): (&Fate, &Operation<S::Op, S::Ret>)| match fate {
+                    Fate::LeaveOut => None,
+                    _ => {
+                        let left = self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone);
+                        // What is left of it may be an observer, which if it never returned is of no interest.
+                        left.filter(|(op, result)| {
+                            operation.return_position().is_some() || !self.spec.observes(op, result.as_ref())
+                        })
+                    }
+                };
+                let restricted: Vec<_> = fates.iter().zip(history.operations()).map(restrict).collect();
+                let fate = |(fate, left): (&Fate, &Option<_>)| if left.is_some() { *fate } else { Fate::LeaveOut };
+                let fates: Vec<Fate> = fates.iter().zip(&restricted).map(fate).collect();
+                let weaker = history.weaken(|id, _| fates[id.index()]);
+                let mut restricted = restricted.into_iter().flatten();
+                let weaker = weaker.map(|operation| {
+                    let (op, result) = restricted.next().expect("one for each that is left");
+                    let outcome = match (&operation.outcome, result) {
+                        (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
+                        (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
+                        (outcome, _) => outcome.clone(),
+                    };
+                    (op, outcome)
+                });
+                (weaker, Cow::Owned(fates))
+            }
+        };
+        let stays = self.ids.iter().zip(&*fates).filter(|(_, fate)| **fate != Fate::LeaveOut);
+        (Typed::new(self.spec, Cow::Owned(weaker)), stays.map(|(id, _)| *id).collect())
+    }
+}
+
+impl<S: Spec> Weaken for Histories<'_, S> {
+    fn left(&self) -> &dyn Case {
+        &self.left
+    }
+
+    fn ids(&self) -> &[OpId] {
+        &self.ids
+    }
+
+    fn weaker(&mut self, choice: &Choice) -> &dyn Case {
+        let (weaker, _) = self.weaken(choice);
+        self.asked.insert(weaker)
+    }
+
+    fn note_rejected(&mut self) {
+        self.rejected = self.asked.take();
+    }
+
+    fn is_noted(&self) -> bool {
+        self.rejected.as_ref().is_some_and(|rejected| rejected.history == self.left.history)
+    }
+
+    fn take(&mut self, choice: &Choice) {
+        (self.left, self.ids) = self.weaken(choice);
+    }
+
+    fn subject(&self, op: OpId) -> Subject {
+        let operation = &self.left.history[op];
+        self.spec.subject(&operation.op, operation.outcome.result())
+    }
+
+    fn says_less(&self, op: OpId) -> bool {
+        let operation = &self.left.history[op];
+        let recorded = operation.outcome.result();
+        let restricted = self.spec.restrict(&operation.op, recorded, &|_| false);
+        restricted.is_none_or(|(op, result)| op != operation.op || result.as_ref() != recorded)
+    }
+
+    fn beginning(&self, op: OpId) -> Option<Beginning> {
+        let operation = &self.left.history[op];
+        let Outcome::Returned(result) = &operation.outcome else { return None };
+        let state = self.spec.leads_to(&operation.op, result)?;
+        let initial = self.spec.initial();
+        if state == initial {
+            return Some(Beginning::Without);
+        }
+        let mut outcomes = self.spec.step(&initial, &operation.op, Some(result)).into_iter();
+        outcomes.any(|(other, next)| other == *result && next == state).then_some(Beginning::With)
+    }
+}
