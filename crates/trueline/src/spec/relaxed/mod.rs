@@ -22,7 +22,7 @@
 //!   first*, but may have been before, with others: it may be K^2 places late. Without lateness it may be passed over for
 //!   ever.
 //!
-//! `tests/quasi.rs` tests all of this.
+//! `tests/it/quasi.rs` tests all of this.
 
 mod displacement;
 mod priority_queue;

@@ -437,7 +437,7 @@ fn failing_assertions_are_drawn() {
     }
     let fails = |pages: &std::path::Path| {
         let output = std::process::Command::new(std::env::current_exe().expect("it runs"))
-            .args(["--exact", "an_assertion_that_fails", "--ignored"])
+            .args(["--exact", "view::an_assertion_that_fails", "--ignored"])
             .env("TRUELINE_PAGES", pages)
             .output()
             .expect("it runs");

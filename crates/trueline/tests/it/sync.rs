@@ -1,5 +1,4 @@
 //! Every checker of synchronisations against the definition, on small random histories.
-#![expect(clippy::print_stdout, reason = "a test says what it did")]
 
 use std::fmt::Debug;
 

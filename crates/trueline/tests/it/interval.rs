@@ -1,5 +1,4 @@
 //! The checker of interval linearizability against the definition, on small random histories.
-#![expect(clippy::print_stdout, reason = "a test says what it did")]
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -1,5 +1,4 @@
 //! Every checker of quasi linearizability against the definition, on small random histories; and what the paper says.
-#![expect(clippy::print_stdout, reason = "a test says what it did")]
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Debug;
