@@ -3,6 +3,7 @@
 
 mod assertions;
 mod families;
+mod happens;
 mod interval;
 mod large;
 mod layers;
