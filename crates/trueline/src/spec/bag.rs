@@ -34,14 +34,12 @@ pub use super::container::ContainerRet as BagRet;
 /// assert!(bag.step(&state, &BagOp::RemoveAny, Some(&BagRet::Value(None))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Bag<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Bag<V>(PhantomData<fn() -> V>);
 
 impl<V> Bag<V> {
     /// The bag that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

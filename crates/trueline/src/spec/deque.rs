@@ -36,14 +36,12 @@ pub use super::container::ContainerRet as DequeRet;
 /// assert!(deque.step(&state, &DequeOp::PopFront, Some(&DequeRet::Value(Some(2)))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Deque<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Deque<V>(PhantomData<fn() -> V>);
 
 impl<V> Deque<V> {
     /// The deque that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

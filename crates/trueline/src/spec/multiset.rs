@@ -30,14 +30,12 @@ use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 /// assert_eq!(multiset.step(&state, &MultisetOp::Count('a'), None)[0].0, MultisetRet::Count(1));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Multiset<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Multiset<V>(PhantomData<fn() -> V>);
 
 impl<V> Multiset<V> {
     /// The multiset that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

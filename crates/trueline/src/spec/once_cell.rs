@@ -26,14 +26,12 @@ use super::{Spec, Steps, blocked, outcome};
 /// assert_eq!(cell.step(&state, &OnceCellOp::GetOrInit(2), None)[0].0, OnceCellRet::Value(Some(1)));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct OnceCell<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct OnceCell<V>(PhantomData<fn() -> V>);
 
 impl<V> OnceCell<V> {
     /// The cell that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

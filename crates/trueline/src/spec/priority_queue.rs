@@ -37,14 +37,12 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 /// assert_eq!(queue.describe_state(&state), "[2]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct PriorityQueue<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
 impl<V> PriorityQueue<V> {
     /// The queue that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

@@ -39,14 +39,12 @@ pub use super::container::ContainerRet as QueueRet;
 /// assert_eq!(queue.describe_state(&state), "[2]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Queue<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Queue<V>(PhantomData<fn() -> V>);
 
 impl<V> Queue<V> {
     /// The queue that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

@@ -33,14 +33,12 @@ pub use super::container::ContainerRet as StackRet;
 /// assert_eq!(stack.describe_state(&state), "[1]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Stack<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Stack<V>(PhantomData<fn() -> V>);
 
 impl<V> Stack<V> {
     /// The stack that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

@@ -33,14 +33,12 @@ use super::{Spec, Steps, blocked, outcome};
 /// assert_eq!(stack.step(&state, &StackHeightsOp::Pop, None)[0].0, StackHeightsRet::Popped { height: 0, value: None });
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct StackHeights<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct StackHeights<V>(PhantomData<fn() -> V>);
 
 impl<V> StackHeights<V> {
     /// The stack that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
