@@ -191,7 +191,7 @@ describe("finding", () => {
 });
 
 describe("what is drawn", () => {
-  // The same laws as in tests/view.rs, for what the page makes of the data.
+  // The same laws as in tests/it/view.rs, for what the page makes of the data.
   const laws = () => {
     const { model, scene } = trueline;
     const { left, right, point, byLane, links } = scene.places;

@@ -249,6 +249,11 @@ impl Settings {
     }
 }
 
+/// The plan with as many calls and as much chaos as most objects get.
+fn sized(plan: Plan, threads: u32) -> Plan {
+    plan.threads(threads).calls(CALLS).chaos(CHAOS)
+}
+
 /// Threads of two kinds that need each other: as many calls of each; or, in search of what gets stuck, as they come.
 fn in_pairs(
     settings: &Settings,
@@ -275,7 +280,7 @@ fn any_value(worker: &mut Worker<'_>, bound: u64) -> u64 {
 
 fn channel(settings: &Settings, make: impl Fn() -> SyncChannel + Send + Sync + 'static) -> Plan {
     let values = settings.most_values();
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("sync-channel")
         .operation("send", 0..values, |channel, value| channel.send(value))
         .may_block()
@@ -290,16 +295,13 @@ fn channel(settings: &Settings, make: impl Fn() -> SyncChannel + Send + Sync + '
             |worker| {
                 let _: u64 = worker.call("receive", ());
             },
-        ))
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        ));
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send + Sync + 'static) -> Plan {
     let (values, progress) = (settings.most_values(), settings.progress);
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("filter-channel")
         .operation("send", 0..values, |channel, value| channel.send(value))
         .may_block()
@@ -327,11 +329,8 @@ fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send +
                     }
                 }
             }
-        })
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 'static) -> Plan {
@@ -340,17 +339,14 @@ fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 's
         let me = any_value(worker, values);
         let _: u64 = worker.call(who, me);
     };
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("men-women")
         .operation("man", 0..values, |object, me| object.man_sync(me))
         .may_block()
         .operation("woman", 0..values, |object, me| object.woman_sync(me))
         .may_block()
-        .worker(in_pairs(settings, move |worker| come(worker, "man"), move |worker| come(worker, "woman")))
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        .worker(in_pairs(settings, move |worker| come(worker, "man"), move |worker| come(worker, "woman")));
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 /// One that is left alone waits for ever, so that there is an even number of threads with one call each.
@@ -377,7 +373,7 @@ fn exchanger(settings: &Settings, make: impl Fn() -> Exchanger + Send + Sync + '
 
 fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send + Sync + 'static) -> Plan {
     let values = settings.most_values();
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("counter-channel")
         .operation("send", 0..values, |channel, value| channel.send(value))
         .may_block()
@@ -392,18 +388,15 @@ fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send
             |worker| {
                 let _: (u64, u64) = worker.call("receive", ());
             },
-        ))
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        ));
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 /// Each member meets all of the other family, which is as large.
 fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies + Send + Sync + 'static) -> Plan {
     let (half, progress) = (settings.parties(THREADS).div_ceil(2), settings.progress);
     let members = half as usize;
-    trueline::test(move || make(members, members))
+    let test = trueline::test(move || make(members, members))
         .spec("two-families")
         .operation("sync-a", 0..half, |object, me: u32| object.sync_a(me as usize))
         .may_block()
@@ -415,11 +408,8 @@ fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies 
             for _ in fewer..worker.operations().min(half) {
                 let _: u32 = worker.call(if is_first { "sync-a" } else { "sync-b" }, me);
             }
-        })
-        .into_plan()
-        .threads(2 * half)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), 2 * half)
 }
 
 /// Each member meets all others.
@@ -444,7 +434,7 @@ fn one_family(settings: &Settings, make: impl Fn(usize) -> OneFamily + Send + Sy
 
 fn abc(settings: &Settings, make: impl Fn() -> Abc + Send + Sync + 'static) -> Plan {
     let (values, progress) = (settings.most_values(), settings.progress);
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("abc")
         .operation("sync-a", 0..values, |object, me| object.sync_a(me))
         .may_block()
@@ -461,11 +451,8 @@ fn abc(settings: &Settings, make: impl Fn() -> Abc + Send + Sync + 'static) -> P
                     let _: (u64, u64) = worker.call(["sync-a", "sync-b", "sync-c"][kind as usize], me);
                 }
             }
-        })
-        .into_plan()
-        .threads(settings.parties(12))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), settings.parties(12))
 }
 
 fn faulty_barrier(settings: &Settings, fault: barrier::Fault) -> Plan {
@@ -478,7 +465,7 @@ fn barrier<B: Send + Sync + 'static>(
     sync: impl Fn(&B, usize) + Send + Sync + 'static,
 ) -> Plan {
     let (parties, progress) = (settings.parties(THREADS), settings.progress);
-    trueline::test(move || make(parties as usize))
+    let test = trueline::test(move || make(parties as usize))
         .spec(&format!("barrier:{parties}"))
         .operation("sync", 0..parties, move |barrier, me: u32| sync(barrier, me as usize))
         .may_block()
@@ -488,16 +475,13 @@ fn barrier<B: Send + Sync + 'static>(
             for _ in fewer..worker.operations() {
                 worker.call("sync", me)
             }
-        })
-        .into_plan()
-        .threads(parties)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), parties)
 }
 
 fn combining_barrier(settings: &Settings) -> Plan {
     let (parties, values) = (settings.parties(THREADS), settings.most_values());
-    trueline::test(move || CombiningBarrier::new(parties as usize, u64::wrapping_add))
+    let test = trueline::test(move || CombiningBarrier::new(parties as usize, u64::wrapping_add))
         .spec(&format!("combining-barrier:{parties}"))
         .operation("sync", (0..parties, 0..values), |barrier, (me, value): (u32, u64)| barrier.sync(me as usize, value))
         .may_block()
@@ -507,17 +491,14 @@ fn combining_barrier(settings: &Settings) -> Plan {
                 let value = any_value(worker, values);
                 let _: u64 = worker.call("sync", (me, value));
             }
-        })
-        .into_plan()
-        .threads(parties)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), parties)
 }
 
 /// Who is not enrolled enrols; who is waits for the others, or resigns, at the latest in the end.
 fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     let parties = settings.parties(THREADS);
-    trueline::test(move || make(parties as usize))
+    let test = trueline::test(move || make(parties as usize))
         .spec("enrollable-barrier")
         .operation("sync", 0..parties, |barrier, me: u32| barrier.sync(me as usize))
         .may_block()
@@ -536,23 +517,17 @@ fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBar
             if is_enrolled {
                 worker.call("resign", me)
             }
-        })
-        .into_plan()
-        .threads(parties)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), parties)
 }
 
 fn timeout_channel(settings: &Settings, make: impl Fn() -> TimeoutChannel + Send + Sync + 'static) -> Plan {
     let values = settings.values.unwrap_or(20).max(1);
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("timeout-channel")
         .operation("send", 0..values, |channel, value| channel.send_within(value, TIMEOUT))
-        .operation("receive", (), |channel, ()| channel.receive_within(TIMEOUT))
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        .operation("receive", (), |channel, ()| channel.receive_within(TIMEOUT));
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 fn timeout_exchanger(settings: &Settings, make: impl Fn() -> TimeoutExchanger + Send + Sync + 'static) -> Plan {
@@ -576,7 +551,7 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
         }
         closes
     };
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("closeable-channel")
         .operation("send", 0..values, |channel, value| channel.send(value))
         .may_block()
@@ -596,44 +571,35 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
                     let _: Option<u64> = worker.call("receive", ());
                 }
             },
-        ))
-        .into_plan()
-        .threads(settings.parties(THREADS))
-        .calls(CALLS)
-        .chaos(CHAOS)
+        ));
+    sized(test.into_plan(), settings.parties(THREADS))
 }
 
 /// Half of the threads dequeue; the others do so or enqueue. They end when they are told that all wait.
 fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQueue + Send + Sync + 'static) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
-    trueline::test(move || make(workers as usize))
+    let test = trueline::test(move || make(workers as usize))
         .spec(&format!("terminating-queue:{workers}"))
         .operation("enqueue", 0..values, |queue, value| queue.enqueue(value))
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .may_block()
-        .worker(move |worker| until_all_wait(worker, values))
-        .into_plan()
-        .threads(workers)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        .worker(move |worker| until_all_wait(worker, values));
+    sized(test.into_plan(), workers)
 }
 
 /// The same with a queue for each.
 fn terminating_queues(settings: &Settings) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
-    trueline::test(move || TerminatingQueues::new(workers as usize))
+    let test = trueline::test(move || TerminatingQueues::new(workers as usize))
         .handle(|queues, me| (queues.clone(), me as usize))
         .spec(&format!("terminating-queues:{workers}"))
         .operation("enqueue", 0..values, |(queues, me), value| queues.enqueue(*me, value))
         .operation("dequeue", (), |(queues, me), ()| queues.dequeue(*me))
         .may_block()
-        .worker(move |worker| until_all_wait(worker, values))
-        .into_plan()
-        .threads(workers)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        .worker(move |worker| until_all_wait(worker, values));
+    sized(test.into_plan(), workers)
 }
 
 fn until_all_wait(worker: &mut Worker<'_>, values: u64) {
@@ -653,7 +619,7 @@ fn until_all_wait(worker: &mut Worker<'_>, values: u64) {
 fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send + Sync + 'static) -> Plan {
     let (receivers, values) = (settings.parties(THREADS).max(2) - 1, settings.most_values());
     let progress = settings.progress;
-    trueline::test(move || make(receivers as usize))
+    let test = trueline::test(move || make(receivers as usize))
         .spec(&format!("broadcast:{receivers}"))
         .operation("send", 0..values, |broadcast, value| broadcast.send(value))
         .may_block()
@@ -669,17 +635,14 @@ fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send
                     let _: u64 = worker.call("receive", ());
                 }
             }
-        })
-        .into_plan()
-        .threads(receivers + 1)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), receivers + 1)
 }
 
 /// The first thread is the child, the second its parent; others would be one too many.
 fn signal(settings: &Settings, make: impl Fn() -> Signal + Send + Sync + 'static) -> Plan {
     let progress = settings.progress;
-    trueline::test(make)
+    let test = trueline::test(make)
         .spec("signal")
         .operation("signal-up-and-wait", (), |signal, ()| signal.signal_up_and_wait())
         .may_block()
@@ -704,9 +667,6 @@ fn signal(settings: &Settings, make: impl Fn() -> Signal + Send + Sync + 'static
                     _ => return,
                 }
             }
-        })
-        .into_plan()
-        .threads(2)
-        .calls(CALLS)
-        .chaos(CHAOS)
+        });
+    sized(test.into_plan(), 2)
 }

@@ -25,8 +25,9 @@ pub enum Fault {
     WrongCondition,
 }
 
+/// Where a value is handed over.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Slot {
+pub(super) enum Slot {
     #[default]
     Free,
     Filled,
@@ -34,9 +35,9 @@ enum Slot {
 }
 
 #[derive(Default, Debug)]
-struct State {
-    slot: Slot,
-    value: u64,
+pub(super) struct State {
+    pub(super) slot: Slot,
+    pub(super) value: u64,
 }
 
 /// The channel.

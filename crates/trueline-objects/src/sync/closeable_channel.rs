@@ -13,6 +13,7 @@
 
 use trueline::primitives::{Condvar, Mutex};
 
+use super::channel::Slot;
 use super::monitor::Monitor;
 
 /// What is wrong with a channel.
@@ -22,14 +23,6 @@ pub enum Fault {
     ClosedFirst,
     /// So it does, in a channel with three conditions.
     OldLibrary,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Slot {
-    #[default]
-    Free,
-    Filled,
-    Emptied,
 }
 
 #[derive(Default, Debug)]

@@ -12,6 +12,7 @@
 //! | [`Fault::EarlyNumber`] | the sender takes its number before it waits for the slot, and another may overtake it | `send(1)` waits; `send(2)` → 2 and `receive` → (2, 2) return; later, `send(1)` → 1 and `receive` → (1, 1) |
 //! | [`Fault::TwoStates`] | numbers are right; but the receiver frees the slot, and the sender waits for that: another sender may fill it first | `send(1)` and `receive` → (1, 1) synchronise; `send(2)` comes; `send(1)` does not return, unless there is another `receive` |
 
+use super::channel::Slot;
 use super::monitor::Monitor;
 
 /// What is wrong with a channel.
@@ -23,14 +24,6 @@ pub enum Fault {
     EarlyNumber,
     /// The slot is free before its sender has gone.
     TwoStates,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Slot {
-    #[default]
-    Free,
-    Filled,
-    Emptied,
 }
 
 #[derive(Default, Debug)]

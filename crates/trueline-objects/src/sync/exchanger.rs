@@ -18,8 +18,9 @@ pub enum Fault {
     NoThirdStage,
 }
 
+/// How many have come to exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Stage {
+pub(super) enum Stage {
     #[default]
     Nobody,
     First,
@@ -27,9 +28,9 @@ enum Stage {
 }
 
 #[derive(Default, Debug)]
-struct State {
-    stage: Stage,
-    value: u64,
+pub(super) struct State {
+    pub(super) stage: Stage,
+    pub(super) value: u64,
 }
 
 /// The exchanger.

@@ -12,6 +12,7 @@
 
 use std::time::Duration;
 
+use super::channel::{Slot, State};
 use super::monitor::Monitor;
 
 /// What is wrong with a channel.
@@ -19,20 +20,6 @@ use super::monitor::Monitor;
 pub enum Fault {
     /// The slot is free before its sender has gone.
     OneFlag,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Slot {
-    #[default]
-    Free,
-    Filled,
-    Emptied,
-}
-
-#[derive(Default, Debug)]
-struct State {
-    slot: Slot,
-    value: u64,
 }
 
 /// The channel.

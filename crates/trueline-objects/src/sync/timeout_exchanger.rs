@@ -12,6 +12,7 @@
 
 use std::time::Duration;
 
+use super::exchanger::{Stage, State};
 use super::monitor::Monitor;
 
 /// What is wrong with an exchanger.
@@ -21,20 +22,6 @@ pub enum Fault {
     ThirdJoins,
     /// The value of one who has gone is exchanged.
     Ghost,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-enum Stage {
-    #[default]
-    Nobody,
-    First,
-    Both,
-}
-
-#[derive(Default, Debug)]
-struct State {
-    stage: Stage,
-    value: u64,
 }
 
 /// The exchanger.

@@ -1,13 +1,14 @@
 //! Building a history event by event.
 
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// What is wrong with a history, and at which event or line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place} {number}: {problem}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryError {
     /// "event" or "operation" (counted from 0), or "line" (from 1).
     place: &'static str,
@@ -35,22 +36,43 @@ impl HistoryError {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+impl fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, number, problem } = self;
+        write!(f, "{place} {number}: {problem}")
+    }
+}
+
+impl Error for HistoryError {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Problem {
-    #[error("process {0} returns, but has no open call; log its call first")]
     ReturnWithoutCall(ProcessId),
-    #[error(
-        "process {0} calls while its earlier call is open; a process does one operation at a time, so give concurrent operations different processes"
-    )]
     TwoOpenCalls(ProcessId),
-    #[error("the operation returns at {ret}, before its call at {call}; check the clock, or swap the two")]
     ReturnBeforeCall { call: i64, ret: i64 },
-    #[error(
-        "process {0} has two operations that overlap in time; a process does one operation at a time, so give concurrent operations different processes"
-    )]
     OverlapInProcess(ProcessId),
-    #[error("too many operations: the most is {}", Event::MOST_OPERATIONS)]
     TooMany,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let once = "a process does one operation at a time, so give concurrent operations different processes";
+        match self {
+            Self::ReturnWithoutCall(process) => {
+                write!(f, "process {process} returns, but has no open call; log its call first")
+            }
+            Self::TwoOpenCalls(process) => {
+                write!(f, "process {process} calls while its earlier call is open; {once}")
+            }
+            Self::ReturnBeforeCall { call, ret } => {
+                write!(f, "the operation returns at {ret}, before its call at {call}; check the clock, or swap the two")
+            }
+            Self::OverlapInProcess(process) => {
+                write!(f, "process {process} has two operations that overlap in time; {once}")
+            }
+            Self::TooMany => write!(f, "too many operations: the most is {}", Event::MOST_OPERATIONS),
+        }
+    }
 }
 
 /// Builds a [`History`] from events in their order, and refuses what cannot be one.

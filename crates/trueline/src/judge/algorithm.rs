@@ -1,5 +1,6 @@
 //! The algorithms by name.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,9 +86,16 @@ impl fmt::Display for Algorithm {
 }
 
 /// A name that no algorithm has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no algorithm is called {0:?}; `trueline algorithms` lists them")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownAlgorithm(String);
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no algorithm is called {:?}; `trueline algorithms` lists them", self.0)
+    }
+}
+
+impl Error for UnknownAlgorithm {}
 
 impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;

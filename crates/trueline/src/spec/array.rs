@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use super::persistent::{Trie, describe_map};
-use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
+use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// An array of values `V`, as long as need be.
 ///
@@ -76,12 +76,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
         Trie::new()
     }
 
-    fn step(
-        &self,
-        state: &Trie<usize, V>,
-        op: &ArrayOp<V>,
-        recorded: Option<&ArrayRet<V>>,
-    ) -> Outcomes<ArrayRet<V>, Trie<usize, V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         match (op, recorded) {
             (ArrayOp::Read(index), None | Some(ArrayRet::Value(_))) => {
                 let value = state.get(index).unwrap_or(&self.initial);

@@ -4,8 +4,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::container::Does;
 use super::persistent::{Trie, in_reading_order};
-use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Spec, Standard, Steps, Subject, blocked, outcome};
+
+pub use super::container::ContainerRet as BagRet;
 
 /// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
 ///
@@ -31,14 +34,12 @@ use super::{Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 /// assert!(bag.step(&state, &BagOp::RemoveAny, Some(&BagRet::Value(None))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Bag<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Bag<V>(PhantomData<fn() -> V>);
 
 impl<V> Bag<V> {
     /// The bag that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -57,13 +58,13 @@ pub enum BagOp<V> {
     RemoveAny,
 }
 
-/// A result of a [`BagOp`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum BagRet<V> {
-    /// An addition took place.
-    Done,
-    /// The value that was removed; `None` if the bag was empty.
-    Value(Option<V>),
+impl<V> BagOp<V> {
+    pub(super) fn does(&self) -> Does<'_, V> {
+        match self {
+            Self::Add(value) => Does::Puts(value),
+            Self::RemoveAny => Does::Takes,
+        }
+    }
 }
 
 /// The values as a set is written, each as often as it is there.
@@ -89,12 +90,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
         Trie::new()
     }
 
-    fn step(
-        &self,
-        state: &Trie<V, u32>,
-        op: &BagOp<V>,
-        recorded: Option<&BagRet<V>>,
-    ) -> Outcomes<BagRet<V>, Trie<V, u32>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         match (op, recorded) {
             (BagOp::Add(value), None | Some(BagRet::Done)) => {
                 let count = state.get(value).copied().unwrap_or(0);
@@ -117,19 +113,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
 
     fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
         // What was empty is still empty with less in it.
-        self.key(op, recorded).map_or(Subject::Free, |value| Subject::of(&value))
+        op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
         // Whatever found it empty, it is empty.
-        (*recorded == BagRet::Value(None)).then(Trie::new)
+        recorded.is_empty().then(Trie::new)
     }
 
     fn observes(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> bool {
-        match op {
-            BagOp::Add(_) => false,
-            BagOp::RemoveAny => recorded == Some(&BagRet::Value(None)),
-        }
+        op.does().observes(recorded)
     }
 
     fn key(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Option<V> {
@@ -152,15 +145,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     }
 
     fn standard<'a>(&'a self, op: &'a BagOp<V>, recorded: Option<&'a BagRet<V>>) -> Option<Standard<&'a V>> {
-        let taken = match recorded {
-            Some(BagRet::Value(result)) => Taken::from_result(Some(result)),
-            _ => Taken::Unknown,
-        };
-        Some(match (op, recorded) {
-            (BagOp::Add(value), None | Some(BagRet::Done)) => Standard::Put(value),
-            (BagOp::RemoveAny, None | Some(BagRet::Value(_))) => Standard::Take(taken),
-            _ => return None,
-        })
+        op.does().standard(recorded, Standard::Put, Standard::Take, Standard::Take)
     }
 }
 

@@ -5,7 +5,9 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, Subject, blocked, outcome};
+use super::{Spec, Steps, Subject, blocked, outcome};
+
+pub use super::queue::QueueOp as BoundedQueueOp;
 
 /// A first-in-first-out queue of at most so many values `V`, empty at first.
 ///
@@ -42,17 +44,6 @@ impl<V> BoundedQueue<V> {
     }
 }
 
-/// An operation of a [`BoundedQueue`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum BoundedQueueOp<V> {
-    /// Adds a value at the end, if there is room.
-    Enqueue(V),
-    /// Removes and returns the value at the front.
-    Dequeue,
-    /// Returns the value at the front.
-    Peek,
-}
-
 /// A result of a [`BoundedQueueOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum BoundedQueueRet<V> {
@@ -73,12 +64,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
         Chain::new()
     }
 
-    fn step(
-        &self,
-        state: &Chain<V>,
-        op: &BoundedQueueOp<V>,
-        recorded: Option<&BoundedQueueRet<V>>,
-    ) -> Outcomes<BoundedQueueRet<V>, Chain<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         // The result costs a look, the next state an update: so the result comes first.
         let result = match op {
             BoundedQueueOp::Enqueue(_) => BoundedQueueRet::Accepted(state.len() < self.capacity),

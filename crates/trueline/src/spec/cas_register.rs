@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
+use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// A register with values `V` that can also be changed on condition.
 ///
@@ -96,12 +96,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
         self.initial.clone()
     }
 
-    fn step(
-        &self,
-        state: &V,
-        op: &CasRegisterOp<V>,
-        recorded: Option<&CasRegisterRet<V>>,
-    ) -> Outcomes<CasRegisterRet<V>, V> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) => {
                 if value == state || self.nil.as_ref() == Some(value) {
@@ -165,11 +160,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
         matches!((op, recorded), (CasRegisterOp::Write(_), None | Some(CasRegisterRet::Done)))
     }
 
-    fn standard<'a>(
-        &'a self,
-        op: &'a CasRegisterOp<V>,
-        recorded: Option<&'a CasRegisterRet<V>>,
-    ) -> Option<Standard<&'a V>> {
+    fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a V>> {
         Some(match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() != Some(value) => {
                 Standard::Read(value)

@@ -4,8 +4,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::container::Does;
 use super::persistent::DoubleEnded;
-use super::{Outcomes, Spec, Subject, blocked, outcome};
+use super::{Spec, Steps, Subject, blocked, outcome};
+
+pub use super::container::ContainerRet as DequeRet;
 
 /// An unbounded double-ended queue of values `V`, empty at first.
 ///
@@ -33,14 +36,12 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 /// assert!(deque.step(&state, &DequeOp::PopFront, Some(&DequeRet::Value(Some(2)))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Deque<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Deque<V>(PhantomData<fn() -> V>);
 
 impl<V> Deque<V> {
     /// The deque that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -67,13 +68,14 @@ pub enum DequeOp<V> {
     PeekBack,
 }
 
-/// A result of a [`DequeOp`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum DequeRet<V> {
-    /// A push took place.
-    Done,
-    /// The value at an end; `None` if the deque was empty.
-    Value(Option<V>),
+impl<V> DequeOp<V> {
+    pub(super) fn does(&self) -> Does<'_, V> {
+        match self {
+            Self::PushFront(value) | Self::PushBack(value) => Does::Puts(value),
+            Self::PopFront | Self::PopBack => Does::Takes,
+            Self::PeekFront | Self::PeekBack => Does::Looks,
+        }
+    }
 }
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
@@ -87,12 +89,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
         DoubleEnded::new()
     }
 
-    fn step(
-        &self,
-        state: &DoubleEnded<V>,
-        op: &DequeOp<V>,
-        recorded: Option<&DequeRet<V>>,
-    ) -> Outcomes<DequeRet<V>, DoubleEnded<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         // The result costs a look, the next state an update: so the result comes first.
         let result = match op {
             DequeOp::PushFront(_) | DequeOp::PushBack(_) => DequeRet::Done,
@@ -114,24 +111,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
 
     fn subject(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> Subject {
         // What is left is in the same order, so what was at an end of all is at that end of what is left.
-        match (op, recorded) {
-            (DequeOp::PushFront(value) | DequeOp::PushBack(value), _) => Subject::of(value),
-            (_, Some(DequeRet::Value(Some(value)))) => Subject::of(value),
-            _ => Subject::Free,
-        }
+        op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &DequeOp<V>, recorded: &DequeRet<V>) -> Option<DoubleEnded<V>> {
         // Whatever found it empty, it is empty.
-        (*recorded == DequeRet::Value(None)).then(DoubleEnded::new)
+        recorded.is_empty().then(DoubleEnded::new)
     }
 
     fn observes(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> bool {
-        match op {
-            DequeOp::PushFront(_) | DequeOp::PushBack(_) => false,
-            DequeOp::PopFront | DequeOp::PopBack => recorded == Some(&DequeRet::Value(None)),
-            DequeOp::PeekFront | DequeOp::PeekBack => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &DoubleEnded<V>) -> usize {

@@ -35,14 +35,12 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 /// assert!(log.step(&state, &LogOp::Append('c'), Some(&LogRet::Index(1))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Log<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Log<V>(PhantomData<fn() -> V>);
 
 impl<V> Log<V> {
     /// The log that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, Standard, Subject, blocked, outcome};
+use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 
 /// A map from keys `K` to values `V`, empty at first.
 ///
@@ -135,12 +135,7 @@ where
         Trie::new()
     }
 
-    fn step(
-        &self,
-        state: &Trie<K, V>,
-        op: &MapOp<K, V>,
-        recorded: Option<&MapRet<V>>,
-    ) -> Outcomes<MapRet<V>, Trie<K, V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         // The result costs a look, the next state an update: so the result comes first.
         let result = match op {
             MapOp::Get(key) | MapOp::Insert(key, _) | MapOp::Remove(key) => MapRet::Value(state.get(key).cloned()),

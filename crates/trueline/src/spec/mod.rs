@@ -11,6 +11,7 @@ mod array;
 mod bag;
 mod bounded_queue;
 mod cas_register;
+mod container;
 mod counter;
 mod deque;
 mod fetch_add;
@@ -47,6 +48,7 @@ pub use array::{Array, ArrayOp, ArrayRet};
 pub use bag::{Bag, BagOp, BagRet};
 pub use bounded_queue::{BoundedQueue, BoundedQueueOp, BoundedQueueRet};
 pub use cas_register::{CasRegister, CasRegisterOp, CasRegisterRet};
+pub use container::ContainerRet;
 pub use counter::{Counter, CounterOp, CounterRet};
 pub use deque::{Deque, DequeOp, DequeRet};
 pub use fetch_add::{FetchAdd, FetchAddOp};
@@ -74,6 +76,9 @@ pub use subject::Subject;
 ///
 /// One outcome is a deterministic operation, none is one that is blocked in this state, several are a choice.
 pub type Outcomes<Ret, State> = SmallVec<[(Ret, State); 1]>;
+
+/// What an operation of the specification `S` may do in a state: what [`Spec::step`] returns.
+type Steps<S> = Outcomes<<S as Spec>::Ret, <S as Spec>::State>;
 
 /// The one outcome of a deterministic operation.
 pub fn outcome<Ret, State>(result: Ret, next: State) -> Outcomes<Ret, State> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::array::written;
 use super::persistent::{Trie, describe_map};
-use super::{Outcomes, Spec, Subject, blocked, outcome};
+use super::{Spec, Steps, Subject, blocked, outcome};
 
 /// A register with values `V` for each key `K`, and transactions that read and write several of them at once.
 ///
@@ -136,12 +136,7 @@ where
         Trie::new()
     }
 
-    fn step(
-        &self,
-        state: &Trie<K, V>,
-        op: &MultiRegisterOp<K, V>,
-        recorded: Option<&MultiRegisterRet<V>>,
-    ) -> Outcomes<MultiRegisterRet<V>, Trie<K, V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let mut next = state.clone();
         let mut recorded_reads = recorded.map(|recorded| recorded.0.iter());
         let mut found = Vec::new();

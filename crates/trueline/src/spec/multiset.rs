@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::bag::{describe_counts, without_one};
 use super::persistent::Trie;
-use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
+use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 
 /// A multiset of values `V`, empty at first. See [`Bag`](super::Bag) for one that takes out what it likes.
 ///
@@ -30,14 +30,12 @@ use super::{Outcomes, Spec, Standard, Taken, blocked, outcome};
 /// assert_eq!(multiset.step(&state, &MultisetOp::Count('a'), None)[0].0, MultisetRet::Count(1));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Multiset<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Multiset<V>(PhantomData<fn() -> V>);
 
 impl<V> Multiset<V> {
     /// The multiset that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -81,12 +79,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
         Trie::new()
     }
 
-    fn step(
-        &self,
-        state: &Trie<V, u32>,
-        op: &MultisetOp<V>,
-        recorded: Option<&MultisetRet>,
-    ) -> Outcomes<MultisetRet, Trie<V, u32>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         // The result costs a look, the next state an update: so the result comes first.
         let (MultisetOp::Add(value) | MultisetOp::Remove(value) | MultisetOp::Count(value)) = op;
         let count = state.get(value).copied().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! A mutual exclusion lock.
 
-use super::{Outcomes, Spec, Standard, blocked, outcome};
+use super::{Spec, Standard, Steps, blocked, outcome};
 
 /// A lock that is free at first: a *partial* object, whose operations may be impossible in a state.
 ///
@@ -77,12 +77,7 @@ impl Spec for Mutex {
         None
     }
 
-    fn step(
-        &self,
-        state: &Option<Option<u32>>,
-        op: &MutexOp,
-        recorded: Option<&LockRet>,
-    ) -> Outcomes<LockRet, Option<Option<u32>>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let (result, next) = match (op, state) {
             (MutexOp::Acquire { by }, None) => (LockRet::Done, Some(*by)),
             (MutexOp::TryAcquire { by }, None) => (LockRet::Taken(true), Some(*by)),

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Spec, Steps, blocked, outcome};
 
 /// A cell for a value `V`, empty at first, that keeps the first value it is given.
 ///
@@ -26,14 +26,12 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// assert_eq!(cell.step(&state, &OnceCellOp::GetOrInit(2), None)[0].0, OnceCellRet::Value(Some(1)));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct OnceCell<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct OnceCell<V>(PhantomData<fn() -> V>);
 
 impl<V> OnceCell<V> {
     /// The cell that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -74,12 +72,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
         None
     }
 
-    fn step(
-        &self,
-        state: &Option<V>,
-        op: &OnceCellOp<V>,
-        recorded: Option<&OnceCellRet<V>>,
-    ) -> Outcomes<OnceCellRet<V>, Option<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let next = match op {
             OnceCellOp::Set(value) | OnceCellOp::GetOrInit(value) => state.as_ref().or(Some(value)),
             OnceCellOp::Get => state.as_ref(),

@@ -6,9 +6,12 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::container::Does;
 use super::persistent::Treap;
 use super::standard::dense_ranks;
-use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
+
+pub use super::container::ContainerRet as PriorityQueueRet;
 
 /// An unbounded priority queue of values `V`, empty at first.
 ///
@@ -35,14 +38,12 @@ use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 /// assert_eq!(queue.describe_state(&state), "[2]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct PriorityQueue<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
 impl<V> PriorityQueue<V> {
     /// The queue that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -63,13 +64,14 @@ pub enum PriorityQueueOp<V> {
     PeekMin,
 }
 
-/// A result of a [`PriorityQueueOp`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum PriorityQueueRet<V> {
-    /// An insertion took place.
-    Done,
-    /// The least value; `None` if the queue was empty.
-    Value(Option<V>),
+impl<V> PriorityQueueOp<V> {
+    pub(super) fn does(&self) -> Does<'_, V> {
+        match self {
+            Self::Insert(value) => Does::Puts(value),
+            Self::DeleteMin => Does::Takes,
+            Self::PeekMin => Does::Looks,
+        }
+    }
 }
 
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
@@ -84,12 +86,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         Treap::new()
     }
 
-    fn step(
-        &self,
-        state: &Treap<V, u32>,
-        op: &PriorityQueueOp<V>,
-        recorded: Option<&PriorityQueueRet<V>>,
-    ) -> Outcomes<PriorityQueueRet<V>, Treap<V, u32>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         if let PriorityQueueOp::Insert(value) = op {
             return match recorded {
                 None | Some(PriorityQueueRet::Done) => {
@@ -139,24 +136,16 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
 
     fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
         // What was the least of all is the least of what is left.
-        match (op, recorded) {
-            (PriorityQueueOp::Insert(value), _) => Subject::of(value),
-            (_, Some(PriorityQueueRet::Value(Some(value)))) => Subject::of(value),
-            _ => Subject::Free,
-        }
+        op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
         // Whatever found it empty, it is empty.
-        (*recorded == PriorityQueueRet::Value(None)).then(Treap::new)
+        recorded.is_empty().then(Treap::new)
     }
 
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
-        match op {
-            PriorityQueueOp::Insert(_) => false,
-            PriorityQueueOp::DeleteMin => recorded == Some(&PriorityQueueRet::Value(None)),
-            PriorityQueueOp::PeekMin => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &Treap<V, u32>) -> usize {
@@ -168,21 +157,8 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
         format!("{:?}", instances.collect::<Vec<_>>())
     }
 
-    fn standard<'a>(
-        &'a self,
-        op: &'a PriorityQueueOp<V>,
-        recorded: Option<&'a PriorityQueueRet<V>>,
-    ) -> Option<Standard<&'a V>> {
-        let taken = match recorded {
-            Some(PriorityQueueRet::Value(result)) => Taken::from_result(Some(result)),
-            _ => Taken::Unknown,
-        };
-        Some(match (op, recorded) {
-            (PriorityQueueOp::Insert(value), None | Some(PriorityQueueRet::Done)) => Standard::Insert(value),
-            (PriorityQueueOp::DeleteMin, None | Some(PriorityQueueRet::Value(_))) => Standard::DeleteMin(taken),
-            (PriorityQueueOp::PeekMin, None | Some(PriorityQueueRet::Value(_))) => Standard::Min(taken),
-            _ => return None,
-        })
+    fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a V>> {
+        op.does().standard(recorded, Standard::Insert, Standard::DeleteMin, Standard::Min)
     }
 
     fn standard_order(&self, one: &V, other: &V) -> Ordering {

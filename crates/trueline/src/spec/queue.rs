@@ -5,8 +5,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::container::Does;
 use super::persistent::Chain;
-use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
+
+pub use super::container::ContainerRet as QueueRet;
 
 /// An unbounded first-in-first-out queue of values `V`, empty at first.
 ///
@@ -36,14 +39,12 @@ use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 /// assert_eq!(queue.describe_state(&state), "[2]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Queue<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Queue<V>(PhantomData<fn() -> V>);
 
 impl<V> Queue<V> {
     /// The queue that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -64,13 +65,14 @@ pub enum QueueOp<V> {
     Peek,
 }
 
-/// A result of a [`QueueOp`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum QueueRet<V> {
-    /// An enqueue took place.
-    Done,
-    /// The value at the front; `None` if the queue was empty.
-    Value(Option<V>),
+impl<V> QueueOp<V> {
+    pub(super) fn does(&self) -> Does<'_, V> {
+        match self {
+            Self::Enqueue(value) => Does::Puts(value),
+            Self::Dequeue => Does::Takes,
+            Self::Peek => Does::Looks,
+        }
+    }
 }
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
@@ -84,12 +86,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
         Chain::new()
     }
 
-    fn step(
-        &self,
-        state: &Chain<V>,
-        op: &QueueOp<V>,
-        recorded: Option<&QueueRet<V>>,
-    ) -> Outcomes<QueueRet<V>, Chain<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         if let QueueOp::Enqueue(value) = op {
             return match recorded {
                 None | Some(QueueRet::Done) => outcome(QueueRet::Done, state.push_newest(value.clone())),
@@ -124,24 +121,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
 
     fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
         // What is left is in the same order, so what was first of all is first of what is left.
-        match (op, recorded) {
-            (QueueOp::Enqueue(value), _) => Subject::of(value),
-            (_, Some(QueueRet::Value(Some(value)))) => Subject::of(value),
-            _ => Subject::Free,
-        }
+        op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
         // Whatever found it empty, it is empty.
-        (*recorded == QueueRet::Value(None)).then(Chain::new)
+        recorded.is_empty().then(Chain::new)
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
-        match op {
-            QueueOp::Enqueue(_) => false,
-            QueueOp::Dequeue => recorded == Some(&QueueRet::Value(None)),
-            QueueOp::Peek => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &Chain<V>) -> usize {
@@ -149,16 +138,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     }
 
     fn standard<'a>(&'a self, op: &'a QueueOp<V>, recorded: Option<&'a QueueRet<V>>) -> Option<Standard<&'a V>> {
-        let taken = match recorded {
-            Some(QueueRet::Value(result)) => Taken::from_result(Some(result)),
-            _ => Taken::Unknown,
-        };
-        Some(match (op, recorded) {
-            (QueueOp::Enqueue(value), None | Some(QueueRet::Done)) => Standard::Enqueue(value),
-            (QueueOp::Dequeue, None | Some(QueueRet::Value(_))) => Standard::Dequeue(taken),
-            (QueueOp::Peek, None | Some(QueueRet::Value(_))) => Standard::Front(taken),
-            _ => return None,
-        })
+        op.does().standard(recorded, Standard::Enqueue, Standard::Dequeue, Standard::Front)
     }
 }
 

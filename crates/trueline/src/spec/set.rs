@@ -32,14 +32,12 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 /// assert!(set.step(&state, &SetOp::Contains('b'), Some(&SetRet::Bool(true))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Set<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Set<V>(PhantomData<fn() -> V>);
 
 impl<V> Set<V> {
     /// The set that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 

@@ -4,8 +4,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
+use super::container::Does;
 use super::persistent::Chain;
-use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
+use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
+
+pub use super::container::ContainerRet as StackRet;
 
 /// An unbounded last-in-first-out stack of values `V`, empty at first.
 ///
@@ -30,14 +33,12 @@ use super::{Object, Outcomes, Spec, Standard, Subject, Taken, blocked, outcome};
 /// assert_eq!(stack.describe_state(&state), "[1]");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Stack<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct Stack<V>(PhantomData<fn() -> V>);
 
 impl<V> Stack<V> {
     /// The stack that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -58,13 +59,14 @@ pub enum StackOp<V> {
     Top,
 }
 
-/// A result of a [`StackOp`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum StackRet<V> {
-    /// A push took place.
-    Done,
-    /// The value on top; `None` if the stack was empty.
-    Value(Option<V>),
+impl<V> StackOp<V> {
+    pub(super) fn does(&self) -> Does<'_, V> {
+        match self {
+            Self::Push(value) => Does::Puts(value),
+            Self::Pop => Does::Takes,
+            Self::Top => Does::Looks,
+        }
+    }
 }
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
@@ -78,12 +80,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
         Chain::new()
     }
 
-    fn step(
-        &self,
-        state: &Chain<V>,
-        op: &StackOp<V>,
-        recorded: Option<&StackRet<V>>,
-    ) -> Outcomes<StackRet<V>, Chain<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         if let StackOp::Push(value) = op {
             return match recorded {
                 None | Some(StackRet::Done) => outcome(StackRet::Done, state.push_newest(value.clone())),
@@ -116,24 +113,16 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
 
     fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {
         // What is left is in the same order, so what was on top of all is on top of what is left.
-        match (op, recorded) {
-            (StackOp::Push(value), _) => Subject::of(value),
-            (_, Some(StackRet::Value(Some(value)))) => Subject::of(value),
-            _ => Subject::Free,
-        }
+        op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
         // Whatever found it empty, it is empty.
-        (*recorded == StackRet::Value(None)).then(Chain::new)
+        recorded.is_empty().then(Chain::new)
     }
 
     fn observes(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> bool {
-        match op {
-            StackOp::Push(_) => false,
-            StackOp::Pop => recorded == Some(&StackRet::Value(None)),
-            StackOp::Top => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &Chain<V>) -> usize {
@@ -141,16 +130,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
     }
 
     fn standard<'a>(&'a self, op: &'a StackOp<V>, recorded: Option<&'a StackRet<V>>) -> Option<Standard<&'a V>> {
-        let taken = match recorded {
-            Some(StackRet::Value(result)) => Taken::from_result(Some(result)),
-            _ => Taken::Unknown,
-        };
-        Some(match (op, recorded) {
-            (StackOp::Push(value), None | Some(StackRet::Done)) => Standard::Push(value),
-            (StackOp::Pop, None | Some(StackRet::Value(_))) => Standard::Pop(taken),
-            (StackOp::Top, None | Some(StackRet::Value(_))) => Standard::Top(taken),
-            _ => return None,
-        })
+        op.does().standard(recorded, Standard::Push, Standard::Pop, Standard::Top)
     }
 }
 

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 use super::persistent::Chain;
-use super::{Outcomes, Spec, blocked, outcome};
+use super::{Spec, Steps, blocked, outcome};
 
 /// An unbounded last-in-first-out stack of values `V`, empty at first, whose operations also tell how high it was before.
 ///
@@ -33,14 +33,12 @@ use super::{Outcomes, Spec, blocked, outcome};
 /// assert_eq!(stack.step(&state, &StackHeightsOp::Pop, None)[0].0, StackHeightsRet::Popped { height: 0, value: None });
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct StackHeights<V> {
-    values: PhantomData<fn() -> V>,
-}
+pub struct StackHeights<V>(PhantomData<fn() -> V>);
 
 impl<V> StackHeights<V> {
     /// The stack that is empty at first.
     pub const fn new() -> Self {
-        Self { values: PhantomData }
+        Self(PhantomData)
     }
 }
 
@@ -84,12 +82,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for StackHeights<V> {
         Chain::new()
     }
 
-    fn step(
-        &self,
-        state: &Chain<V>,
-        op: &StackHeightsOp<V>,
-        recorded: Option<&StackHeightsRet<V>>,
-    ) -> Outcomes<StackHeightsRet<V>, Chain<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let height = state.len();
         let result = match op {
             StackHeightsOp::Push(_) => StackHeightsRet::Pushed(height),

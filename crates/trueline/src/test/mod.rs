@@ -137,6 +137,7 @@ mod explore;
 mod failure;
 mod meaning;
 mod model;
+mod outline;
 mod plan;
 #[cfg(feature = "systematic")]
 mod programs;
@@ -149,7 +150,7 @@ mod synchronising;
 mod token;
 mod written;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,7 +170,8 @@ pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
 use model::ModelOperation;
-use plan::{Choose, Judge, Options, Takes};
+use outline::Outline;
+use plan::{Judge, Options};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -192,14 +194,9 @@ pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'stat
         make: Arc::new(make),
         handle: Arc::new(|object, _| object.clone()),
         release: None,
-        operations: Vec::new(),
-        roles: Vec::new(),
-        before: Vec::new(),
-        after: Vec::new(),
-        programs: Vec::new(),
-        choose: None,
+        bodies: Vec::new(),
+        outline: Outline::default(),
         judge: Unjudged(()),
-        weak: false,
         options: Options { name: Some(name), remembers, ..Options::default() },
     }
 }
@@ -251,6 +248,20 @@ pub struct Specified {
     spec: crate::named::NamedSpec,
 }
 
+#[cfg(feature = "named")]
+impl Specified {
+    #[track_caller]
+    fn check_name(&self, operation: &str) {
+        let info = self.spec.info();
+        assert!(
+            info.operation(operation).is_some(),
+            "`{}` has no operation `{operation}`, only {}",
+            info.name,
+            info.operations.iter().map(|operation| operation.name).collect::<Vec<_>>().join(", ")
+        );
+    }
+}
+
 /// A test whose operations wait for each other.
 pub struct Synchronising<M> {
     initial: M,
@@ -263,11 +274,8 @@ impl<M: fmt::Debug> fmt::Debug for Synchronising<M> {
     }
 }
 
-/// What carries out an operation.
-type Body<H> = Arc<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
-
 /// Whether an operation may be called now.
-type IsPossible<H> = Arc<dyn Fn(&mut H) -> bool + Send + Sync>;
+type IsPossible<H> = Box<dyn Fn(&mut H) -> bool + Send + Sync>;
 
 /// What makes the handle of a thread.
 type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
@@ -275,25 +283,10 @@ type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
 /// What lets operations go that wait.
 type Release<O> = Arc<dyn Fn(&O) + Send + Sync>;
 
-/// An operation of a test.
-struct Operation<H> {
-    kind: Kind,
-    body: Body<H>,
+/// What carries out an operation.
+struct Body<H> {
+    call: Box<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>,
     is_possible: Option<IsPossible<H>>,
-    takes: Takes,
-    is_weak: bool,
-}
-
-impl<H> Clone for Operation<H> {
-    fn clone(&self) -> Self {
-        Self {
-            kind: self.kind.clone(),
-            body: Arc::clone(&self.body),
-            is_possible: self.is_possible.clone(),
-            takes: self.takes,
-            is_weak: self.is_weak,
-        }
-    }
 }
 
 /// A call of an operation by its name, for fixed programs.
@@ -316,20 +309,16 @@ pub struct Test<O, H = Shared<O>, J = Unjudged> {
     make: Arc<dyn Fn() -> O + Send + Sync>,
     handle: MakeHandle<O, H>,
     release: Option<Release<O>>,
-    operations: Vec<Operation<H>>,
-    roles: Vec<(Arc<str>, u32)>,
-    before: Vec<NamedCall>,
-    after: Vec<NamedCall>,
-    programs: Vec<Vec<Vec<NamedCall>>>,
-    choose: Option<Choose>,
+    /// By operation of the outline.
+    bodies: Vec<Body<H>>,
+    outline: Outline,
     judge: J,
-    weak: bool,
     options: Options,
 }
 
 impl<O, H, J: fmt::Debug> fmt::Debug for Test<O, H, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds: Vec<&Kind> = self.operations.iter().map(|operation| &operation.kind).collect();
+        let kinds: Vec<&Kind> = self.outline.operations.iter().map(|operation| &operation.kind).collect();
         f.debug_struct("Test")
             .field("operations", &kinds)
             .field("judge", &self.judge)
@@ -372,14 +361,9 @@ impl<O: 'static> Test<O, Shared<O>, Unjudged> {
             make: self.make,
             handle: Arc::new(handle),
             release: self.release,
-            operations: Vec::new(),
-            roles: self.roles,
-            before: self.before,
-            after: self.after,
-            programs: self.programs,
-            choose: self.choose,
+            bodies: Vec::new(),
+            outline: self.outline,
             judge: self.judge,
-            weak: self.weak,
             options: Options { has_handles: true, ..self.options },
         }
     }
@@ -387,9 +371,8 @@ impl<O: 'static> Test<O, Shared<O>, Unjudged> {
 
 impl<O, H> Test<O, H, Unjudged> {
     fn judged_by<J>(self, judge: J) -> Test<O, H, J> {
-        let Self { make, handle, release, operations, roles, before, after, programs, choose, weak, options, .. } =
-            self;
-        Test { make, handle, release, operations, roles, before, after, programs, choose, judge, weak, options }
+        let Self { make, handle, release, bodies, outline, options, judge: _ } = self;
+        Test { make, handle, release, bodies, outline, judge, options }
     }
 
     /// What is right is what this plain Rust type does, one operation at a time, from this state.
@@ -453,33 +436,19 @@ impl<O, H> Test<O, H, Unjudged> {
 }
 
 impl<O, H: 'static, J> Test<O, H, J> {
+    #[track_caller]
     fn add<G, R>(&mut self, name: &str, arguments: G, body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static)
     where
         G: Generate + Send + Sync + 'static,
         R: Datum,
     {
-        assert!(
-            !self.operations.iter().any(|operation| *operation.kind.name == *name),
-            "there are two operations `{name}`: give each a name of its own"
-        );
-        self.operations.push(Operation {
-            kind: Kind::new(name, move |making| arguments.generate(making).to_value()),
-            body: Arc::new(move |handle, argument, clock| {
-                let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
-                Timed::measure(clock, || body(handle, argument))
-            }),
-            is_possible: None,
-            takes: |argument| G::Item::from_value(argument).is_some(),
-            is_weak: false,
-        });
-    }
-
-    #[track_caller]
-    fn last(&mut self, what: &str) -> &mut Operation<H> {
-        match self.operations.last_mut() {
-            Some(operation) => operation,
-            None => panic!("`{what}` is about the operation before it, and there is none yet"),
-        }
+        let kind = Kind::new(name, move |making| arguments.generate(making).to_value());
+        self.outline.add(kind, |argument| G::Item::from_value(argument).is_some());
+        let call = move |handle: &mut H, argument: &Value, clock| {
+            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            Timed::measure(clock, || body(handle, argument))
+        };
+        self.bodies.push(Body { call: Box::new(call), is_possible: None });
     }
 
     /// Calls the last operation so many times as often as one without a weight.
@@ -488,7 +457,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn weight(mut self, weight: u32) -> Self {
-        self.last("weight").kind.weight = weight;
+        self.outline.last("weight").kind.weight = weight;
         self
     }
 
@@ -516,13 +485,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// If there is no operation yet, or it is by no thread.
     #[track_caller]
     pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
-        assert!(threads > 0, "a role that no thread has is none");
-        let role: Arc<str> = role.into();
-        self.last("by").kind.roles.push(Arc::clone(&role));
-        match self.roles.iter_mut().find(|(name, _)| *name == role) {
-            Some((_, known)) => *known = threads.max(*known),
-            None => self.roles.push((role, threads)),
-        }
+        self.outline.by_threads(role, threads);
         self
     }
 
@@ -533,13 +496,13 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn weak(mut self) -> Self {
-        self.last("weak").is_weak = true;
+        self.outline.last("weak").is_weak = true;
         self
     }
 
     /// Whether operations that are tagged [weak](Test::weak) are called.
     pub fn check_weak(mut self, yes: bool) -> Self {
-        self.weak = yes;
+        self.outline.weak = yes;
         self
     }
 
@@ -549,7 +512,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn may_block(mut self) -> Self {
-        self.last("may_block").kind.may_block = true;
+        self.outline.last("may_block").kind.may_block = true;
         self
     }
 
@@ -560,7 +523,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
-        self.last("when").is_possible = Some(Arc::new(is_possible));
+        self.outline.last("when");
+        self.bodies.last_mut().expect("there are as many as operations").is_possible = Some(Box::new(is_possible));
         self
     }
 
@@ -573,13 +537,13 @@ impl<O, H: 'static, J> Test<O, H, J> {
 
     /// What is called before the threads start, one behind the other: an initial fill.
     pub fn before(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
-        self.before.extend(calls);
+        self.outline.before.extend(calls);
         self
     }
 
     /// What is called when all threads are done: a look at what is left.
     pub fn after(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
-        self.after.extend(calls);
+        self.outline.after.extend(calls);
         self
     }
 
@@ -598,7 +562,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     where
         T: IntoIterator<Item = NamedCall>,
     {
-        self.programs.push(threads.into_iter().map(|calls| calls.into_iter().collect()).collect());
+        self.outline.programs.push(threads.into_iter().map(|calls| calls.into_iter().collect()).collect());
         self
     }
 
@@ -644,7 +608,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// # .runs(10).run();
     /// ```
     pub fn worker(mut self, worker: impl Fn(&mut Worker<'_>) + Send + Sync + 'static) -> Self {
-        self.choose = Some(Arc::new(worker));
+        self.outline.choose = Some(Arc::new(worker));
         self
     }
 
@@ -816,7 +780,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn reads_only(mut self) -> Self {
-        self.last("reads_only");
+        self.outline.last("reads_only");
         self.judge.steps.last_mut().expect("there are as many as operations").reads_only = true;
         self
     }
@@ -843,7 +807,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// If there is no operation yet.
     #[track_caller]
     pub fn means(mut self, meaning: Meaning) -> Self {
-        self.last("means");
+        self.outline.last("means");
         self.judge.steps.last_mut().expect("there are as many as operations").meaning = Some(meaning);
         self
     }
@@ -988,8 +952,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
 
     #[track_caller]
     fn number(&self, name: &str) -> u32 {
-        let kinds = self.operations.iter().map(|operation| &operation.kind);
-        match Kind::find(kinds, name) {
+        match self.outline.find(name) {
             Some(number) => number,
             None => panic!("there is no operation `{name}` yet: add it before it is said with whom it synchronises"),
         }
@@ -1034,13 +997,7 @@ impl<O, H: 'static> Test<O, H, Specified> {
         G: Generate + Send + Sync + 'static,
         R: Datum,
     {
-        let info = self.judge.spec.info();
-        assert!(
-            info.operation(name).is_some(),
-            "`{}` has no operation `{name}`, only {}",
-            info.name,
-            info.operations.iter().map(|operation| operation.name).collect::<Vec<_>>().join(", ")
-        );
+        self.judge.check_name(name);
         self.add(name, arguments, body);
         self
     }
@@ -1055,14 +1012,23 @@ impl<M: PlainModel> Judges for Modelled<M> {
     #[track_caller]
     fn into_judge(self, workload: &Workload) -> Judge {
         let Self { initial, steps, independent_keys } = self;
-        let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
-        let initial = State::new(initial);
-        let mut spec = ModelSpec { initial, operations: steps, names, independent_keys, register: None };
-        if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
-            panic!("{problem}");
-        }
-        Judge::Model(spec)
+        judge_by_model(State::new(initial), steps, independent_keys, workload)
     }
+}
+
+#[track_caller]
+fn judge_by_model(
+    initial: State,
+    operations: Vec<ModelOperation>,
+    independent_keys: bool,
+    workload: &Workload,
+) -> Judge {
+    let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+    let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None };
+    if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
+        panic!("{problem}");
+    }
+    Judge::Model(spec)
 }
 
 #[cfg(feature = "named")]
@@ -1146,43 +1112,8 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// # Panics
     /// If a run goes wrong, or none could be judged.
     #[track_caller]
-    #[expect(clippy::print_stderr, reason = "as test harnesses do")]
     pub fn run(self) {
-        let outcome = self.outcome();
-        if let Some(warning) = outcome.warning {
-            eprintln!("trueline: {warning}; `Instant` is used instead");
-        }
-        if let Some(failure) = &outcome.failure {
-            let further = outcome.further.iter().fold(String::new(), |mut text, further| {
-                let _ = writeln!(text, "  also went wrong: {} ({})", further.token, further.kind);
-                text
-            });
-            panic!("{failure}{further}");
-        }
-        let Outcome { runs, operations, undecided, lost, elapsed, seed, .. } = outcome;
-        if let Some(explored) = &outcome.explored {
-            let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
-            let how_far = match (is_complete, preemptions) {
-                (true, _) => "all there are".to_owned(),
-                (false, Some(most)) => format!("all with up to {most} preemptions, and some more"),
-                (false, None) => "not all there are".to_owned(),
-            };
-            eprintln!(
-                "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, none wrong, in {elapsed:.1?}"
-            );
-        }
-        assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
-        eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
-        if lost > 0 {
-            eprintln!(
-                "trueline: it gave up after these runs, since {lost} threads never came back from operations that block: let them go by `.release(..)`, or write the object on `trueline::primitives`"
-            );
-        }
-        if undecided > 0 {
-            eprintln!(
-                "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"
-            );
-        }
+        self.outcome().conclude();
     }
 
     /// Makes runs until one goes wrong or the time is over.
@@ -1192,7 +1123,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     #[track_caller]
     pub fn outcome(mut self) -> Outcome {
         self.options = self.options.with_environment();
-        self.weak = environment::weak().unwrap_or(self.weak);
+        self.outline.weak = environment::weak().unwrap_or(self.outline.weak);
         self.into_plan().run()
     }
 
@@ -1202,81 +1133,20 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// If the test makes no sense: it has no operation, or a program calls one that is not there.
     #[track_caller]
     pub fn into_plan(self) -> Plan {
-        let Self {
-            make,
-            handle,
-            release,
-            mut operations,
-            roles,
-            before,
-            after,
-            programs,
-            choose,
-            judge,
-            weak,
-            options,
-        } = self;
-        assert!(!operations.is_empty(), "a test needs operations: add them by `.operation(...)`");
-        for operation in operations.iter_mut().filter(|operation| operation.is_weak && !weak) {
-            operation.kind.weight = 0;
-        }
-        let has_weight = operations.iter().any(|operation| operation.kind.weight > 0);
-        assert!(
-            has_weight || !programs.is_empty() || choose.is_some() || options.only.is_some(),
-            "there is nothing to call: all operations are weak or have weight 0, and there is no program"
-        );
-        let resolve =
-            |calls: Vec<NamedCall>| -> Vec<Call> { calls.into_iter().map(|call| resolve(&operations, call)).collect() };
-        let (before, after) = (resolve(before), resolve(after));
-        let fixed: Vec<Vec<Vec<Call>>> =
-            programs.into_iter().map(|program| program.into_iter().map(resolve).collect()).collect();
-        assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
-        let kinds: Vec<Kind> = operations.iter().map(|operation| operation.kind.clone()).collect();
-        let takes = operations.iter().map(|operation| operation.takes).collect();
-        let operations: Arc<[Operation<H>]> = operations.into();
+        let Self { make, handle, release, bodies, outline, judge, options } = self;
+        let bodies: Arc<[Body<H>]> = bodies.into();
         let make = move || -> Arc<dyn Instance> {
             Arc::new(Object {
                 object: Shared(Arc::new(make())),
                 handle: Arc::clone(&handle),
                 release: release.clone(),
-                operations: Arc::clone(&operations),
+                bodies: Arc::clone(&bodies),
             })
         };
-        // A role that only operations with weight 0 have needs no thread.
-        let roles = roles
-            .into_iter()
-            .filter(|(role, _)| kinds.iter().any(|kind: &Kind| kind.weight > 0 && kind.roles.contains(role)));
-        let workload = Workload { roles: roles.collect(), kinds, before, after };
-        let plan = Plan {
-            make: Arc::new(make),
-            judge: Arc::new(judge.into_judge(&workload)),
-            workload,
-            takes,
-            fixed,
-            choose,
-            options,
-            watch: None,
-            #[cfg(feature = "systematic")]
-            watch_exploration: None,
-            cancel: None,
-        };
-        if let Some(Err(error)) = plan.options.only.as_ref().map(|program| plan.read_program(program)) {
-            panic!("{error}");
-        }
-        plan
+        let calls = outline.into_calls(&options);
+        let judge = judge.into_judge(&calls.workload);
+        calls.into_plan(Arc::new(make), judge, options)
     }
-}
-
-#[track_caller]
-fn resolve<H>(operations: &[Operation<H>], NamedCall { name, argument }: NamedCall) -> Call {
-    let kinds = || operations.iter().map(|operation| &operation.kind);
-    let Some(number) = Kind::find(kinds(), &name) else {
-        let names: Vec<&str> = kinds().map(|kind| &*kind.name).collect();
-        panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
-    };
-    let takes = operations[number as usize].takes;
-    assert!(takes(&argument), "a program calls `{name}` with {argument}, which it does not take");
-    Call { operation: number, argument }
 }
 
 /// An object of a test, without its types.
@@ -1284,12 +1154,12 @@ struct Object<O, H> {
     object: Shared<O>,
     handle: MakeHandle<O, H>,
     release: Option<Release<O>>,
-    operations: Arc<[Operation<H>]>,
+    bodies: Arc<[Body<H>]>,
 }
 
 impl<O: Send + Sync + 'static, H: 'static> Instance for Object<O, H> {
     fn handle(&self, thread: u32) -> Box<dyn Handle> {
-        Box::new(Bound { handle: (self.handle)(&self.object, thread), operations: Arc::clone(&self.operations) })
+        Box::new(Bound { handle: (self.handle)(&self.object, thread), bodies: Arc::clone(&self.bodies) })
     }
 
     fn release(&self) {
@@ -1302,16 +1172,15 @@ impl<O: Send + Sync + 'static, H: 'static> Instance for Object<O, H> {
 /// What a thread has of an object.
 struct Bound<H> {
     handle: H,
-    operations: Arc<[Operation<H>]>,
+    bodies: Arc<[Body<H>]>,
 }
 
 impl<H> Handle for Bound<H> {
     fn is_possible(&mut self, operation: u32) -> bool {
-        let operation = &self.operations[operation as usize];
-        operation.is_possible.as_ref().is_none_or(|is_possible| is_possible(&mut self.handle))
+        self.bodies[operation as usize].is_possible.as_ref().is_none_or(|is_possible| is_possible(&mut self.handle))
     }
 
     fn call(&mut self, call: &Call, clock: Clock) -> Timed {
-        (self.operations[call.operation as usize].body)(&mut self.handle, &call.argument, clock)
+        (self.bodies[call.operation as usize].call)(&mut self.handle, &call.argument, clock)
     }
 }

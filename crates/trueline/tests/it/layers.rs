@@ -39,9 +39,54 @@ fn named(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The code of a file without its unit tests, which may look at everything.
-fn without_tests(text: &str) -> &str {
-    text.find("#[cfg(test)]").map_or(text, |at| &text[..at])
+/// Whether a line is an attribute that keeps its item out of all builds but those of unit tests.
+fn is_for_tests(line: &str) -> bool {
+    let attribute = line.trim_start();
+    ["#[cfg(test)]", "#[cfg(all(test,"].iter().any(|start| attribute.starts_with(start))
+}
+
+/// The lines of a file, with their numbers from 1: those that are shipped, and those for unit tests, which may name
+/// everything.
+///
+/// An item for tests ends at the first line that is indented as its `#[cfg(test)]` is and has a `;`, `}` or `,` at its end.
+/// Code as rustfmt writes it has no such line before. Where a string has one, too much is taken for shipped, never too
+/// little.
+fn lines(text: &str) -> (Vec<(usize, &str)>, Vec<(usize, &str)>) {
+    let (mut shipped, mut for_tests) = (Vec::new(), Vec::new());
+    let mut test_indent = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let indent = line.len() - line.trim_start().len();
+        if test_indent.is_none() && is_for_tests(line) {
+            test_indent = Some(indent);
+        }
+        let Some(of_test) = test_indent else {
+            shipped.push((number, line));
+            continue;
+        };
+        for_tests.push((number, line));
+        let code = line.split("//").next().unwrap_or_default().trim_end();
+        if indent == of_test && code.ends_with([';', '}', ',']) {
+            test_indent = None;
+        }
+    }
+    (shipped, for_tests)
+}
+
+/// The file of a module that `file` declares for unit tests by `mod name;`, by its `#[path]` or its name.
+fn test_modules<'a>(file: &'a Path, for_tests: &'a [(usize, &str)]) -> impl Iterator<Item = PathBuf> + 'a {
+    let beside = file.parent().expect("a file is in a folder");
+    let folder = match file.file_stem().and_then(|stem| stem.to_str()) {
+        Some("mod" | "lib") | None => beside.to_owned(),
+        Some(stem) => beside.join(stem),
+    };
+    let mut path = None;
+    for_tests.iter().filter_map(move |(_, line)| {
+        if let Some(rest) = line.trim().strip_prefix("#[path = \"") {
+            path = rest.strip_suffix("\"]").map(|name| beside.join(name));
+        }
+        let name = line.strip_suffix(';')?.rsplit_once("mod ")?.1;
+        Some(path.take().unwrap_or_else(|| folder.join(name).with_extension("rs")))
+    })
 }
 
 #[test]
@@ -49,9 +94,15 @@ fn modules_name_only_what_is_below_them() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
+    let texts: Vec<String> =
+        files.iter().map(|file| fs::read_to_string(file).expect("the source can be read")).collect();
+    let of_files: Vec<_> = texts.iter().map(|text| lines(text)).collect();
+    let for_tests: Vec<PathBuf> =
+        files.iter().zip(&of_files).flat_map(|(file, (_, lines))| test_modules(file, lines)).collect();
+    assert!(for_tests.len() > 2 && for_tests.iter().all(|file| files.contains(file)), "{for_tests:?}");
     let mut seen = 0;
     let mut wrong = Vec::new();
-    for file in &files {
+    for (file, (shipped, _)) in files.iter().zip(&of_files).filter(|(file, _)| !for_tests.contains(file)) {
         let inside = file.strip_prefix(&root).expect("it was found there");
         let first = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy();
         let module = first.trim_end_matches(".rs");
@@ -62,10 +113,9 @@ fn modules_name_only_what_is_below_them() {
             panic!("{module} is in no layer: add it to LAYERS, and to ARCHITECTURE.md");
         };
         seen += 1;
-        let text = fs::read_to_string(file).expect("the source can be read");
-        for (number, line) in without_tests(&text).lines().enumerate() {
+        for (number, line) in shipped {
             for name in named(line).filter(|name| *name != module && !allowed.contains(name)) {
-                wrong.push(format!("{}:{}: {module} names {name}", inside.display(), number + 1));
+                wrong.push(format!("{}:{}: {module} names {name}", inside.display(), number));
             }
         }
     }
@@ -79,4 +129,48 @@ fn the_reader_of_names_sees_what_it_should() {
     assert_eq!(names("use crate::history::{History, OpId};"), ["history"]);
     assert_eq!(names("pub(in crate::judge) fn f(x: crate::spec::X) {} // crate::view"), ["judge", "spec"]);
     assert!(names("/// [`Spec`](crate::spec::Spec)").is_empty());
+}
+
+#[test]
+fn the_reader_of_lines_skips_tests_and_nothing_else() {
+    let text = r#"
+use crate::one::A;
+
+#[cfg(test)]
+use crate::hidden::B;
+#[cfg(test)]
+#[path = "elsewhere.rs"]
+pub(super) mod other;
+#[cfg(test)]
+mod oracle;
+
+impl A {
+    #[cfg(all(test, feature = "json"))]
+    fn of_tests(
+        hidden: crate::hidden::C,
+    ) -> [u8; 2] {
+        crate::hidden::f();
+        [1, 2]
+    } // crate::hidden ends
+
+    fn shipped(x: crate::two::D) {}
+}
+
+#[cfg(test)]
+mod tests {
+    fn f() {
+        crate::hidden::g();
+    }
+}
+
+#[cfg(not(test))]
+use crate::three::E;
+"#;
+    let (shipped, for_tests) = lines(text);
+    let names: Vec<_> = shipped.iter().flat_map(|(_, line)| named(line)).collect();
+    assert_eq!(names, ["one", "two", "three"]);
+    assert!(text.lines().count() == shipped.len() + for_tests.len());
+    let modules = |file: &str| test_modules(Path::new(file), &for_tests).collect::<Vec<_>>();
+    assert_eq!(modules("src/mod.rs"), [Path::new("src/elsewhere.rs"), Path::new("src/oracle.rs")]);
+    assert_eq!(modules("src/part.rs"), [Path::new("src/elsewhere.rs"), Path::new("src/part/oracle.rs")]);
 }

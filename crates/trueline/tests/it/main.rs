@@ -3,8 +3,11 @@
 
 mod assertions;
 mod families;
+mod happens;
+mod interval;
 mod large;
 mod layers;
+mod messages;
 #[cfg(feature = "named")]
 mod mutate;
 #[cfg(feature = "named")]
@@ -14,7 +17,18 @@ mod oracle;
 mod others_data;
 mod papers;
 mod prefixes;
+mod prose;
+mod quasi;
 mod rules;
 mod shrink;
+#[cfg(feature = "systematic")]
+mod shrink_programs;
+#[cfg(feature = "named")]
+mod stress;
 #[cfg(feature = "named")]
 mod suite;
+mod sync;
+#[cfg(feature = "systematic")]
+mod systematic;
+#[cfg(feature = "json")]
+mod view;

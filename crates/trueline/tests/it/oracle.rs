@@ -495,7 +495,7 @@ mod broken {
     liar!(ValuesAreKeys, Lie::ValuesAreKeys, an_unsound_partition_is_caught);
 }
 
-/// The soak: `cargo test --release -p trueline --test it soak -- --ignored`.
+/// The soak: `cargo test --release -p trueline --test it oracle:: -- --ignored`.
 mod soak {
     use super::*;
 

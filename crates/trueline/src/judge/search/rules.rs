@@ -1,5 +1,6 @@
 //! The rules that cut a search, each with the argument why it cuts nothing that matters.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -117,11 +118,16 @@ impl fmt::Display for Rules {
 }
 
 /// A name that no rule has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no rule is called {0:?}; give some of just-in-time,observers,identical,dominance,counters,absorption,foresight, or none, or all"
-)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRule(String);
+
+impl fmt::Display for UnknownRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no rule is called {:?}; give some of {}, or none, or all", self.0, Rules::ALL)
+    }
+}
+
+impl Error for UnknownRule {}
 
 impl FromStr for Rules {
     type Err = UnknownRule;

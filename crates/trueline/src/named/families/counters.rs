@@ -1,6 +1,6 @@
 //! Counters.
 
-use super::{DONE, Family, brief, done, not_in_table, record, without_key};
+use super::{DONE, Written, brief, done, not_in_table, record, without_key};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp};
 
@@ -33,17 +33,8 @@ fn number(record: &Record, result: &Value) -> Result<i64, String> {
     })
 }
 
-#[derive(Debug)]
-pub(super) struct CounterFamily(pub(super) Counter);
-
-impl Family for CounterFamily {
-    type Spec = Counter;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<CounterOp, String> {
+impl Written for Counter {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "add" => CounterOp::Add(addend(record)?),
@@ -52,7 +43,7 @@ impl Family for CounterFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &CounterOp, result: &Value) -> Result<CounterRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             CounterOp::Add(_) => {
                 done(record, result)?;
@@ -62,14 +53,14 @@ impl Family for CounterFamily {
         })
     }
 
-    fn show_op(op: &CounterOp) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             CounterOp::Add(number) => record("add", Value::Int(*number)),
             CounterOp::Read => record("read", Value::Null),
         }
     }
 
-    fn show_ret(ret: &CounterRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             CounterRet::Done => DONE.to_owned(),
             CounterRet::Value(value) => value.to_string(),
@@ -77,17 +68,8 @@ impl Family for CounterFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct FetchAddFamily(pub(super) FetchAdd);
-
-impl Family for FetchAddFamily {
-    type Spec = FetchAdd;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<FetchAddOp, String> {
+impl Written for FetchAdd {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "fetch-add" => FetchAddOp::FetchAdd(addend(record)?),
@@ -96,18 +78,18 @@ impl Family for FetchAddFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, _: &FetchAddOp, result: &Value) -> Result<i64, String> {
+    fn read_ret(record: &Record, _: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         number(record, result)
     }
 
-    fn show_op(op: &FetchAddOp) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             FetchAddOp::FetchAdd(number) => record("fetch-add", Value::Int(*number)),
             FetchAddOp::Read => record("read", Value::Null),
         }
     }
 
-    fn show_ret(ret: &i64) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         ret.to_string()
     }
 }

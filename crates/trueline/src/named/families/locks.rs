@@ -1,7 +1,8 @@
 //! Locks and semaphores.
 
-use super::{DONE, Family, not_in_table, record, whether, without_key};
+use super::{DONE, Written, not_in_table, record, whether, without_key};
 use crate::history::{ProcessId, Record, Value};
+use crate::named::Family;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
 /// The result of an operation that waits until it has what it wants; `attempt` is one that does not.
@@ -76,17 +77,8 @@ impl Family for MutexFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct RwLockFamily(pub(super) RwLock);
-
-impl Family for RwLockFamily {
-    type Spec = RwLock;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<RwLockOp, String> {
+impl Written for RwLock {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "read-lock" => RwLockOp::ReadLock,
@@ -99,7 +91,7 @@ impl Family for RwLockFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &RwLockOp, result: &Value) -> Result<LockRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         match op {
             RwLockOp::ReadLock => waited(record, result, "try-read-lock"),
             RwLockOp::WriteLock => waited(record, result, "try-write-lock"),
@@ -108,7 +100,7 @@ impl Family for RwLockFamily {
         }
     }
 
-    fn show_op(op: &RwLockOp) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         let f = match op {
             RwLockOp::ReadLock => "read-lock",
             RwLockOp::TryReadLock => "try-read-lock",
@@ -120,22 +112,13 @@ impl Family for RwLockFamily {
         record(f, Value::Null)
     }
 
-    fn show_ret(ret: &LockRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         show_lock_ret(ret)
     }
 }
 
-#[derive(Debug)]
-pub(super) struct SemaphoreFamily(pub(super) Semaphore);
-
-impl Family for SemaphoreFamily {
-    type Spec = Semaphore;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<SemaphoreOp, String> {
+impl Written for Semaphore {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "acquire" => SemaphoreOp::Acquire,
@@ -145,7 +128,7 @@ impl Family for SemaphoreFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &SemaphoreOp, result: &Value) -> Result<LockRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         match op {
             SemaphoreOp::Acquire => waited(record, result, "try-acquire"),
             SemaphoreOp::TryAcquire => tried(record, result),
@@ -153,7 +136,7 @@ impl Family for SemaphoreFamily {
         }
     }
 
-    fn show_op(op: &SemaphoreOp) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         let f = match op {
             SemaphoreOp::Acquire => "acquire",
             SemaphoreOp::TryAcquire => "try-acquire",
@@ -162,7 +145,7 @@ impl Family for SemaphoreFamily {
         record(f, Value::Null)
     }
 
-    fn show_ret(ret: &LockRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         show_lock_ret(ret)
     }
 }

@@ -1,15 +1,12 @@
 //! Maps.
 
 use super::{
-    DONE, Family, brief, done, element_or_empty, key_and_rest, keyed, not_in_table, old_and_new, pair, record,
+    DONE, Written, brief, done, element_or_empty, key_and_rest, keyed, not_in_table, old_and_new, pair, record,
     show_option, size, swapped, untupled,
 };
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::persistent::Text;
 use crate::spec::{Kv, KvOp, KvRet, Map, MapOp, MapRet};
-
-#[derive(Debug)]
-pub(super) struct MapFamily(pub(super) Map<Value, Value>);
 
 /// A value that goes into a map, where null means absent.
 fn present(record: &Record, value: Value) -> Result<Value, String> {
@@ -33,14 +30,8 @@ pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
     }
 }
 
-impl Family for MapFamily {
-    type Spec = Map<Value, Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<MapOp<Value, Value>, String> {
+impl Written for Map<Value, Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let only_key = || key_and_rest(record, true).map(|(key, _)| key);
         let key_and_value = || {
             let (key, value) = key_and_rest(record, false)?;
@@ -85,7 +76,7 @@ impl Family for MapFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &MapOp<Value, Value>, result: &Value) -> Result<MapRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             MapOp::Get(key) | MapOp::GetOrInsert(key, _) | MapOp::Insert(key, _) | MapOp::Remove(key) => {
                 MapRet::Value(element_or_empty(untupled(record, key, result)))
@@ -96,7 +87,7 @@ impl Family for MapFamily {
         })
     }
 
-    fn show_op(op: &MapOp<Value, Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             MapOp::Get(key) => keyed("get", key, Value::Null),
             MapOp::Put(key, value) => keyed("put", key, value.clone()),
@@ -113,7 +104,7 @@ impl Family for MapFamily {
         }
     }
 
-    fn show_ret(ret: &MapRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             MapRet::Value(value) => show_option(value.as_ref()),
             MapRet::Done => DONE.to_owned(),
@@ -122,9 +113,6 @@ impl Family for MapFamily {
         }
     }
 }
-
-#[derive(Debug)]
-pub(super) struct KvFamily(pub(super) Kv<Value>);
 
 /// A string; `role` says which.
 fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
@@ -138,14 +126,8 @@ fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     }
 }
 
-impl Family for KvFamily {
-    type Spec = Kv<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<KvOp<Value>, String> {
+impl Written for Kv<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let key_and_text = || {
             let (key, value) = key_and_rest(record, false)?;
             let text = text(record, "argument", &value)?;
@@ -165,7 +147,7 @@ impl Family for KvFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &KvOp<Value>, result: &Value) -> Result<KvRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             KvOp::Get(key) => KvRet::Value(text(record, "result", untupled(record, key, result))?),
             KvOp::Put(..) | KvOp::Append(..) => {
@@ -175,7 +157,7 @@ impl Family for KvFamily {
         })
     }
 
-    fn show_op(op: &KvOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             KvOp::Get(key) => keyed("get", key, Value::Null),
             KvOp::Put(key, text) => keyed("put", key, Value::from(&*text.to_string())),
@@ -183,7 +165,7 @@ impl Family for KvFamily {
         }
     }
 
-    fn show_ret(ret: &KvRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             KvRet::Value(text) => Value::from(&*text.to_string()).to_string(),
             KvRet::Done => DONE.to_owned(),

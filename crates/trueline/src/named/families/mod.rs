@@ -5,105 +5,166 @@ mod locks;
 mod maps;
 mod queues;
 mod registers;
-mod relaxed;
 mod sets;
 mod sync;
 
-use self::counters::{CounterFamily, FetchAddFamily};
-use self::locks::{MutexFamily, RwLockFamily, SemaphoreFamily};
-use self::maps::{KvFamily, MapFamily};
-use self::queues::{
-    BoundedQueueFamily, DequeFamily, LogFamily, PriorityQueueFamily, QueueFamily, StackFamily, StackHeightsFamily,
-};
-use self::registers::{ArrayFamily, CasRegisterFamily, MultiRegisterFamily, OnceCellFamily, RegisterFamily};
-use self::sets::{BagFamily, MultisetFamily, SetFamily};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use self::locks::MutexFamily;
 use super::quasi::Quasi;
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Synchronising};
-use crate::history::{Record, Value};
+use super::{AnyFamily, Family, Options, SyncFamily, Synchronising, sequential};
+use crate::history::{ProcessId, Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
-    Array, Bag, BoundedQueue, CasRegister, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map, MultiRegister,
-    Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack,
-    RwLock, Semaphore, Set, Stack, StackHeights,
+    Array, Bag, BoundedQueue, CasRegister, ContainerRet, Counter, Deque, DisplacementQueue, FetchAdd, Kv, Log, Map,
+    MultiRegister, Multiset, Mutex, OnceCell, PriorityQueue, Queue, Register, RelaxedPriorityQueue, RelaxedQueue,
+    RelaxedStack, RwLock, Semaphore, Set, Spec, Stack, StackHeights,
 };
+
+/// How the operations and results of a specification are written in files: see [`Family`].
+trait Written: Spec {
+    fn read_op(name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
+
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
+
+    fn show_op(op: &Self::Op) -> Record;
+
+    fn show_ret(ret: &Self::Ret) -> String;
+
+    fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
+        sequential::value_of(&Self::show_ret(ret))
+    }
+}
+
+/// The family of a specification whose operations are written like those of `W`.
+#[derive(Debug)]
+struct Of<S, W = S> {
+    spec: S,
+    written: PhantomData<fn() -> W>,
+}
+
+impl<S, W> Of<S, W> {
+    fn new(spec: S) -> Self {
+        Self { spec, written: PhantomData }
+    }
+}
+
+impl<S, W> Family for Of<S, W>
+where
+    S: Spec<Op: 'static, Ret: 'static> + Debug + Send + 'static,
+    W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
+{
+    type Spec = S;
+
+    fn spec(&self) -> &S {
+        &self.spec
+    }
+
+    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<S::Op, String> {
+        W::read_op(name, process, record)
+    }
+
+    fn read_ret(&self, record: &Record, op: &S::Op, result: &Value) -> Result<S::Ret, String> {
+        W::read_ret(record, op, result)
+    }
+
+    fn show_op(op: &S::Op) -> Record {
+        W::show_op(op)
+    }
+
+    fn show_ret(ret: &S::Ret) -> String {
+        W::show_ret(ret)
+    }
+
+    fn write_ret(&self, record: &Record, ret: &S::Ret) -> Value {
+        W::write_ret(record, ret)
+    }
+}
+
+/// The family of a specification that is written as it says itself.
+fn of<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
+    Box::new(Of::<S>::new(spec))
+}
+
+/// The family of a relaxed specification that is written like the strict one.
+fn like<W, S>(spec: S) -> Box<dyn AnyFamily>
+where
+    S: Spec<Op: 'static, Ret: 'static> + Debug + Send + 'static,
+    W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
+{
+    Box::new(Of::<S, W>::new(spec))
+}
+
+/// The family of a specification whose operations may be out of order by the factor.
+fn quasi<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
+    Box::new(Quasi { family: Of::<S>::new(spec), factor })
+}
+
+/// The family of a specification whose operations wait for each other.
+fn waiting<F: SyncFamily>(family: F) -> Box<dyn AnyFamily> {
+    Box::new(Synchronising(family))
+}
 
 /// The family of a specification, with its parameter.
 pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options) -> Result<Box<dyn AnyFamily>, String> {
     let name = info.name;
     let initial = || parameter.map_or(Ok(Value::Null), |parameter| initial_value(name, parameter));
     let wildcard = options.nil_wildcard;
+    let parties = || parties(name, parameter);
     let family: Box<dyn AnyFamily> = match name {
         // Only the spec with compare-and-set knows the wildcard; the table keeps `cas` out of a plain register.
-        "register" if wildcard => Box::new(CasRegisterFamily(CasRegister::new(initial()?).nil_wildcard(Value::Null))),
-        "register" => Box::new(RegisterFamily(Register::new(initial()?))),
-        "cas-register" if wildcard => {
-            Box::new(CasRegisterFamily(CasRegister::new(initial()?).nil_wildcard(Value::Null)))
-        }
-        "cas-register" => Box::new(CasRegisterFamily(CasRegister::new(initial()?))),
-        "multi-register" if wildcard => {
-            Box::new(MultiRegisterFamily(MultiRegister::new(initial()?).nil_wildcard(Value::Null)))
-        }
-        "multi-register" => Box::new(MultiRegisterFamily(MultiRegister::new(initial()?))),
-        "array" => Box::new(ArrayFamily(Array::new(initial()?))),
-        "counter" => Box::new(CounterFamily(Counter::new(initial_number(name, parameter)?))),
-        "fetch-add" => Box::new(FetchAddFamily(FetchAdd::new(initial_number(name, parameter)?))),
+        "register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
+        "register" => of(Register::new(initial()?)),
+        "cas-register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
+        "cas-register" => of(CasRegister::new(initial()?)),
+        "multi-register" if wildcard => of(MultiRegister::new(initial()?).nil_wildcard(Value::Null)),
+        "multi-register" => of(MultiRegister::new(initial()?)),
+        "array" => of(Array::new(initial()?)),
+        "counter" => of(Counter::new(initial_number(name, parameter)?)),
+        "fetch-add" => of(FetchAdd::new(initial_number(name, parameter)?)),
         "bounded-queue" => {
             let capacity = amount(name, "capacity", 1, parameter)?;
-            Box::new(BoundedQueueFamily(BoundedQueue::new(usize::try_from(capacity).unwrap_or(usize::MAX))))
+            of(BoundedQueue::new(usize::try_from(capacity).unwrap_or(usize::MAX)))
         }
-        "semaphore" => Box::new(SemaphoreFamily(Semaphore::new(amount(name, "number of permits", 0, parameter)?))),
+        "semaphore" => of(Semaphore::new(amount(name, "number of permits", 0, parameter)?)),
         "mutex" => match parameter {
             None => Box::new(MutexFamily { spec: Mutex::new(), owned: false }),
             Some("owned") => Box::new(MutexFamily { spec: Mutex::new(), owned: true }),
             Some(other) => return Err(format!("`mutex` has no form `{other}`; write mutex or mutex:owned")),
         },
-        "quasi-queue" => Box::new(Quasi { family: QueueFamily(Queue::new()), factor: factor(name, parameter)? }),
-        "quasi-stack" => Box::new(Quasi { family: StackFamily(Stack::new()), factor: factor(name, parameter)? }),
-        "quasi-priority-queue" => {
-            let family = PriorityQueueFamily(PriorityQueue::new());
-            Box::new(Quasi { family, factor: factor(name, parameter)? })
-        }
+        "quasi-queue" => quasi(Queue::new(), factor(name, parameter)?),
+        "quasi-stack" => quasi(Stack::new(), factor(name, parameter)?),
+        "quasi-priority-queue" => quasi(PriorityQueue::new(), factor(name, parameter)?),
         "k-fifo" => {
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
-            Box::new(relaxed::RelaxedQueueFamily(RelaxedQueue::k_fifo(k).relaxed_empty(relaxed_empty)))
+            like::<Queue<Value>, _>(RelaxedQueue::k_fifo(k).relaxed_empty(relaxed_empty))
         }
         "out-of-order-queue" => {
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
-            Box::new(relaxed::RelaxedQueueFamily(RelaxedQueue::new(k).relaxed_empty(relaxed_empty)))
+            like::<Queue<Value>, _>(RelaxedQueue::new(k).relaxed_empty(relaxed_empty))
         }
-        "displacement-queue" => {
-            Box::new(relaxed::DisplacementQueueFamily(DisplacementQueue::new(factor(name, parameter)?)))
-        }
+        "displacement-queue" => like::<Queue<Value>, _>(DisplacementQueue::new(factor(name, parameter)?)),
         "k-stack" => {
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
-            Box::new(relaxed::RelaxedStackFamily(RelaxedStack::new(k).relaxed_empty(relaxed_empty)))
+            like::<Stack<Value>, _>(RelaxedStack::new(k).relaxed_empty(relaxed_empty))
         }
         "k-priority-queue" => {
             let (k, relaxed_empty) = factor_and_empty(name, parameter)?;
-            let queue = RelaxedPriorityQueue::new(k).relaxed_empty(relaxed_empty);
-            Box::new(relaxed::RelaxedPriorityQueueFamily(queue))
+            like::<PriorityQueue<Value>, _>(RelaxedPriorityQueue::new(k).relaxed_empty(relaxed_empty))
         }
-        "barrier" => {
-            Box::new(Synchronising(sync::BarrierFamily(synchronising::Barrier::new(parties(name, parameter)?))))
-        }
+        "barrier" => waiting(sync::BarrierFamily(synchronising::Barrier::new(parties()?))),
         "combining-barrier" => {
-            let barrier = synchronising::Barrier::combining(parties(name, parameter)?, synchronising::Combine::Sum);
-            Box::new(Synchronising(sync::CombiningBarrierFamily(barrier)))
+            let barrier = synchronising::Barrier::combining(parties()?, synchronising::Combine::Sum);
+            waiting(sync::CombiningBarrierFamily(barrier))
         }
-        "terminating-queue" => {
-            let queue = synchronising::TerminatingQueue::new(parties(name, parameter)?);
-            Box::new(Synchronising(sync::TerminatingQueueFamily(queue)))
-        }
+        "terminating-queue" => waiting(sync::TerminatingQueueFamily(synchronising::TerminatingQueue::new(parties()?))),
         "terminating-queues" => {
-            let queues = synchronising::TerminatingQueues::new(parties(name, parameter)?);
-            Box::new(Synchronising(sync::TerminatingQueuesFamily(queues)))
+            waiting(sync::TerminatingQueuesFamily(synchronising::TerminatingQueues::new(parties()?)))
         }
-        "broadcast" => {
-            let broadcast = synchronising::Broadcast::new(parties(name, parameter)?);
-            Box::new(Synchronising(sync::BroadcastFamily(broadcast)))
-        }
+        "broadcast" => waiting(sync::BroadcastFamily(synchronising::Broadcast::new(parties()?))),
         name => {
             if let Some(parameter) = parameter {
                 let remedy = match name {
@@ -113,42 +174,32 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 return Err(format!("`{name}` takes no parameter, but got `{parameter}`; {remedy}"));
             }
             match name {
-                "once-cell" => Box::new(OnceCellFamily(OnceCell::new())),
-                "set" => Box::new(SetFamily(Set::new())),
-                "multiset" => Box::new(MultisetFamily(Multiset::new())),
-                "bag" => Box::new(BagFamily(Bag::new())),
-                "map" => Box::new(MapFamily(Map::new().appending(maps::append))),
-                "kv" => Box::new(KvFamily(Kv::new())),
-                "queue" => Box::new(QueueFamily(Queue::new())),
-                "stack" => Box::new(StackFamily(Stack::new())),
-                "stack-heights" => Box::new(StackHeightsFamily(StackHeights::new())),
-                "deque" => Box::new(DequeFamily(Deque::new())),
-                "priority-queue" => Box::new(PriorityQueueFamily(PriorityQueue::new())),
-                "log" => Box::new(LogFamily(Log::new())),
-                "rwlock" => Box::new(RwLockFamily(RwLock::new())),
-                "sync-channel" => Box::new(Synchronising(sync::ChannelFamily(synchronising::Channel::new()))),
-                "filter-channel" => Box::new(Synchronising(sync::FilterChannelFamily(synchronising::FilterChannel))),
-                "men-women" => Box::new(Synchronising(sync::MenWomenFamily(synchronising::MenWomen))),
-                "exchanger" => Box::new(Synchronising(sync::ExchangerFamily(synchronising::Exchanger::new()))),
-                "counter-channel" => {
-                    Box::new(Synchronising(sync::CounterChannelFamily(synchronising::CounterChannel::new())))
-                }
-                "two-families" => Box::new(Synchronising(sync::TwoFamiliesFamily(synchronising::TwoFamilies))),
-                "one-family" => Box::new(Synchronising(sync::OneFamilyFamily(synchronising::OneFamily))),
-                "abc" => Box::new(Synchronising(sync::AbcFamily(synchronising::Abc))),
-                "enrollable-barrier" => {
-                    Box::new(Synchronising(sync::EnrollableBarrierFamily(synchronising::EnrollableBarrier)))
-                }
-                "timeout-channel" => {
-                    Box::new(Synchronising(sync::TimeoutChannelFamily(synchronising::TimeoutChannel::new())))
-                }
-                "timeout-exchanger" => {
-                    Box::new(Synchronising(sync::TimeoutExchangerFamily(synchronising::TimeoutExchanger::new())))
-                }
-                "closeable-channel" => {
-                    Box::new(Synchronising(sync::CloseableChannelFamily(synchronising::CloseableChannel::new())))
-                }
-                "signal" => Box::new(Synchronising(sync::SignalFamily(Signal))),
+                "once-cell" => of(OnceCell::new()),
+                "set" => of(Set::new()),
+                "multiset" => of(Multiset::new()),
+                "bag" => of(Bag::new()),
+                "map" => of(Map::new().appending(maps::append)),
+                "kv" => of(Kv::new()),
+                "queue" => of(Queue::new()),
+                "stack" => of(Stack::new()),
+                "stack-heights" => of(StackHeights::new()),
+                "deque" => of(Deque::new()),
+                "priority-queue" => of(PriorityQueue::new()),
+                "log" => of(Log::new()),
+                "rwlock" => of(RwLock::new()),
+                "sync-channel" => waiting(sync::ChannelFamily(synchronising::Channel::new())),
+                "filter-channel" => waiting(sync::FilterChannelFamily(synchronising::FilterChannel)),
+                "men-women" => waiting(sync::MenWomenFamily(synchronising::MenWomen)),
+                "exchanger" => waiting(sync::ExchangerFamily(synchronising::Exchanger::new())),
+                "counter-channel" => waiting(sync::CounterChannelFamily(synchronising::CounterChannel::new())),
+                "two-families" => waiting(sync::TwoFamiliesFamily(synchronising::TwoFamilies)),
+                "one-family" => waiting(sync::OneFamilyFamily(synchronising::OneFamily)),
+                "abc" => waiting(sync::AbcFamily(synchronising::Abc)),
+                "enrollable-barrier" => waiting(sync::EnrollableBarrierFamily(synchronising::EnrollableBarrier)),
+                "timeout-channel" => waiting(sync::TimeoutChannelFamily(synchronising::TimeoutChannel::new())),
+                "timeout-exchanger" => waiting(sync::TimeoutExchangerFamily(synchronising::TimeoutExchanger::new())),
+                "closeable-channel" => waiting(sync::CloseableChannelFamily(synchronising::CloseableChannel::new())),
+                "signal" => waiting(sync::SignalFamily(Signal)),
                 name => unreachable!("{name} is in the table, but has no family"),
             }
         }
@@ -311,6 +362,22 @@ fn brief(value: &Value) -> String {
         text.push_str("...");
     }
     text
+}
+
+/// The result of an operation that puts an element into a container, or takes one out, or looks at one.
+fn container_ret(puts: bool, record: &Record, result: &Value) -> Result<ContainerRet<Value>, String> {
+    if puts {
+        done(record, result).map(|()| ContainerRet::Done)
+    } else {
+        Ok(ContainerRet::Value(element_or_empty(result)))
+    }
+}
+
+fn show_container_ret(ret: &ContainerRet<Value>) -> String {
+    match ret {
+        ContainerRet::Done => DONE.to_owned(),
+        ContainerRet::Value(value) => show_option(value.as_ref()),
+    }
 }
 
 fn element_or_empty(result: &Value) -> Option<Value> {

@@ -1,27 +1,17 @@
 //! Queues, stacks and logs.
 
 use super::{
-    DONE, Family, brief, done, element, element_or_empty, not_in_table, record, show_option, size, tuple, whether,
-    without_key,
+    DONE, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record, show_container_ret,
+    show_option, size, tuple, whether, without_key,
 };
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{
-    BoundedQueue, BoundedQueueOp, BoundedQueueRet, Deque, DequeOp, DequeRet, Log, LogOp, LogRet, PriorityQueue,
-    PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Stack, StackHeights, StackHeightsOp, StackHeightsRet,
-    StackOp, StackRet,
+    BoundedQueue, BoundedQueueOp, BoundedQueueRet, Deque, DequeOp, Log, LogOp, LogRet, PriorityQueue, PriorityQueueOp,
+    Queue, QueueOp, Stack, StackHeights, StackHeightsOp, StackHeightsRet, StackOp,
 };
 
-#[derive(Debug)]
-pub(super) struct QueueFamily(pub(super) Queue<Value>);
-
-impl Family for QueueFamily {
-    type Spec = Queue<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<QueueOp<Value>, String> {
+impl Written for Queue<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "enqueue" => QueueOp::Enqueue(element(record)?),
@@ -31,17 +21,11 @@ impl Family for QueueFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &QueueOp<Value>, result: &Value) -> Result<QueueRet<Value>, String> {
-        Ok(match op {
-            QueueOp::Enqueue(_) => {
-                done(record, result)?;
-                QueueRet::Done
-            }
-            QueueOp::Dequeue | QueueOp::Peek => QueueRet::Value(element_or_empty(result)),
-        })
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+        container_ret(matches!(op, QueueOp::Enqueue(_)), record, result)
     }
 
-    fn show_op(op: &QueueOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             QueueOp::Enqueue(value) => record("enqueue", value.clone()),
             QueueOp::Dequeue => record("dequeue", Value::Null),
@@ -49,16 +33,10 @@ impl Family for QueueFamily {
         }
     }
 
-    fn show_ret(ret: &QueueRet<Value>) -> String {
-        match ret {
-            QueueRet::Done => DONE.to_owned(),
-            QueueRet::Value(value) => show_option(value.as_ref()),
-        }
+    fn show_ret(ret: &Self::Ret) -> String {
+        show_container_ret(ret)
     }
 }
-
-#[derive(Debug)]
-pub(super) struct BoundedQueueFamily(pub(super) BoundedQueue<Value>);
 
 /// Whether there was room for an element. Logs may leave that out, or say the element again, if there was.
 fn accepted(record: &Record, result: &Value) -> Result<bool, String> {
@@ -73,44 +51,23 @@ fn accepted(record: &Record, result: &Value) -> Result<bool, String> {
     }
 }
 
-impl Family for BoundedQueueFamily {
-    type Spec = BoundedQueue<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
+impl Written for BoundedQueue<Value> {
+    fn read_op(name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String> {
+        Queue::read_op(name, process, record)
     }
 
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<BoundedQueueOp<Value>, String> {
-        without_key(record)?;
-        Ok(match name {
-            "enqueue" => BoundedQueueOp::Enqueue(element(record)?),
-            "dequeue" => BoundedQueueOp::Dequeue,
-            "peek" => BoundedQueueOp::Peek,
-            name => not_in_table(name),
-        })
-    }
-
-    fn read_ret(
-        &self,
-        record: &Record,
-        op: &BoundedQueueOp<Value>,
-        result: &Value,
-    ) -> Result<BoundedQueueRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             BoundedQueueOp::Enqueue(_) => BoundedQueueRet::Accepted(accepted(record, result)?),
             BoundedQueueOp::Dequeue | BoundedQueueOp::Peek => BoundedQueueRet::Value(element_or_empty(result)),
         })
     }
 
-    fn show_op(op: &BoundedQueueOp<Value>) -> Record {
-        match op {
-            BoundedQueueOp::Enqueue(value) => record("enqueue", value.clone()),
-            BoundedQueueOp::Dequeue => record("dequeue", Value::Null),
-            BoundedQueueOp::Peek => record("peek", Value::Null),
-        }
+    fn show_op(op: &Self::Op) -> Record {
+        Queue::show_op(op)
     }
 
-    fn show_ret(ret: &BoundedQueueRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             BoundedQueueRet::Accepted(accepted) => accepted.to_string(),
             BoundedQueueRet::Value(value) => show_option(value.as_ref()),
@@ -118,17 +75,8 @@ impl Family for BoundedQueueFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct StackFamily(pub(super) Stack<Value>);
-
-impl Family for StackFamily {
-    type Spec = Stack<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<StackOp<Value>, String> {
+impl Written for Stack<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push" => StackOp::Push(element(record)?),
@@ -138,17 +86,11 @@ impl Family for StackFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &StackOp<Value>, result: &Value) -> Result<StackRet<Value>, String> {
-        Ok(match op {
-            StackOp::Push(_) => {
-                done(record, result)?;
-                StackRet::Done
-            }
-            StackOp::Pop | StackOp::Top => StackRet::Value(element_or_empty(result)),
-        })
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+        container_ret(matches!(op, StackOp::Push(_)), record, result)
     }
 
-    fn show_op(op: &StackOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             StackOp::Push(value) => record("push", value.clone()),
             StackOp::Pop => record("pop", Value::Null),
@@ -156,16 +98,10 @@ impl Family for StackFamily {
         }
     }
 
-    fn show_ret(ret: &StackRet<Value>) -> String {
-        match ret {
-            StackRet::Done => DONE.to_owned(),
-            StackRet::Value(value) => show_option(value.as_ref()),
-        }
+    fn show_ret(ret: &Self::Ret) -> String {
+        show_container_ret(ret)
     }
 }
-
-#[derive(Debug)]
-pub(super) struct StackHeightsFamily(pub(super) StackHeights<Value>);
 
 /// `[height value]`; 0 or null, if the stack was empty.
 fn popped(record: &Record, result: &Value) -> Result<StackHeightsRet<Value>, String> {
@@ -183,14 +119,8 @@ fn popped(record: &Record, result: &Value) -> Result<StackHeightsRet<Value>, Str
     }
 }
 
-impl Family for StackHeightsFamily {
-    type Spec = StackHeights<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<StackHeightsOp<Value>, String> {
+impl Written for StackHeights<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push" => StackHeightsOp::Push(element(record)?),
@@ -199,26 +129,21 @@ impl Family for StackHeightsFamily {
         })
     }
 
-    fn read_ret(
-        &self,
-        record: &Record,
-        op: &StackHeightsOp<Value>,
-        result: &Value,
-    ) -> Result<StackHeightsRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         match op {
             StackHeightsOp::Push(_) => Ok(StackHeightsRet::Pushed(size(record, result)?)),
             StackHeightsOp::Pop => popped(record, result),
         }
     }
 
-    fn show_op(op: &StackHeightsOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             StackHeightsOp::Push(value) => record("push", value.clone()),
             StackHeightsOp::Pop => record("pop", Value::Null),
         }
     }
 
-    fn show_ret(ret: &StackHeightsRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             StackHeightsRet::Pushed(height) => height.to_string(),
             StackHeightsRet::Popped { height, value } => format!("[{height},{}]", show_option(value.as_ref())),
@@ -226,17 +151,8 @@ impl Family for StackHeightsFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct DequeFamily(pub(super) Deque<Value>);
-
-impl Family for DequeFamily {
-    type Spec = Deque<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<DequeOp<Value>, String> {
+impl Written for Deque<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push-front" => DequeOp::PushFront(element(record)?),
@@ -249,19 +165,11 @@ impl Family for DequeFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &DequeOp<Value>, result: &Value) -> Result<DequeRet<Value>, String> {
-        Ok(match op {
-            DequeOp::PushFront(_) | DequeOp::PushBack(_) => {
-                done(record, result)?;
-                DequeRet::Done
-            }
-            DequeOp::PopFront | DequeOp::PopBack | DequeOp::PeekFront | DequeOp::PeekBack => {
-                DequeRet::Value(element_or_empty(result))
-            }
-        })
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+        container_ret(matches!(op, DequeOp::PushFront(_) | DequeOp::PushBack(_)), record, result)
     }
 
-    fn show_op(op: &DequeOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             DequeOp::PushFront(value) => record("push-front", value.clone()),
             DequeOp::PushBack(value) => record("push-back", value.clone()),
@@ -272,25 +180,13 @@ impl Family for DequeFamily {
         }
     }
 
-    fn show_ret(ret: &DequeRet<Value>) -> String {
-        match ret {
-            DequeRet::Done => DONE.to_owned(),
-            DequeRet::Value(value) => show_option(value.as_ref()),
-        }
+    fn show_ret(ret: &Self::Ret) -> String {
+        show_container_ret(ret)
     }
 }
 
-#[derive(Debug)]
-pub(super) struct PriorityQueueFamily(pub(super) PriorityQueue<Value>);
-
-impl Family for PriorityQueueFamily {
-    type Spec = PriorityQueue<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<PriorityQueueOp<Value>, String> {
+impl Written for PriorityQueue<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "insert" => PriorityQueueOp::Insert(element(record)?),
@@ -300,22 +196,11 @@ impl Family for PriorityQueueFamily {
         })
     }
 
-    fn read_ret(
-        &self,
-        record: &Record,
-        op: &PriorityQueueOp<Value>,
-        result: &Value,
-    ) -> Result<PriorityQueueRet<Value>, String> {
-        Ok(match op {
-            PriorityQueueOp::Insert(_) => {
-                done(record, result)?;
-                PriorityQueueRet::Done
-            }
-            PriorityQueueOp::DeleteMin | PriorityQueueOp::PeekMin => PriorityQueueRet::Value(element_or_empty(result)),
-        })
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+        container_ret(matches!(op, PriorityQueueOp::Insert(_)), record, result)
     }
 
-    fn show_op(op: &PriorityQueueOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             PriorityQueueOp::Insert(value) => record("insert", value.clone()),
             PriorityQueueOp::DeleteMin => record("delete-min", Value::Null),
@@ -323,25 +208,13 @@ impl Family for PriorityQueueFamily {
         }
     }
 
-    fn show_ret(ret: &PriorityQueueRet<Value>) -> String {
-        match ret {
-            PriorityQueueRet::Done => DONE.to_owned(),
-            PriorityQueueRet::Value(value) => show_option(value.as_ref()),
-        }
+    fn show_ret(ret: &Self::Ret) -> String {
+        show_container_ret(ret)
     }
 }
 
-#[derive(Debug)]
-pub(super) struct LogFamily(pub(super) Log<Value>);
-
-impl Family for LogFamily {
-    type Spec = Log<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<LogOp<Value>, String> {
+impl Written for Log<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "append" => LogOp::Append(value.clone()),
@@ -351,7 +224,7 @@ impl Family for LogFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &LogOp<Value>, result: &Value) -> Result<LogRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match (op, result) {
             // The element again says no more than that it was appended. That it might be the index as well only makes
             // the verdict milder.
@@ -373,7 +246,7 @@ impl Family for LogFamily {
         })
     }
 
-    fn show_op(op: &LogOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             LogOp::Append(value) => record("append", value.clone()),
             LogOp::Read => record("read", Value::Null),
@@ -381,7 +254,7 @@ impl Family for LogFamily {
         }
     }
 
-    fn show_ret(ret: &LogRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             LogRet::Done => DONE.to_owned(),
             LogRet::Index(number) | LogRet::Size(number) => number.to_string(),

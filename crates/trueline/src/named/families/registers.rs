@@ -1,26 +1,17 @@
 //! Registers, alone and by key or index, and cells.
 
 use super::{
-    DONE, Family, brief, element, element_or_empty, key_and_rest, not_in_table, old_and_new, pair, record, show_option,
-    swapped, untupled, whether, without_key,
+    DONE, Written, brief, element, element_or_empty, key_and_rest, not_in_table, old_and_new, pair, record,
+    show_option, swapped, untupled, whether, without_key,
 };
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{
-    Array, ArrayOp, ArrayRet, CasRegister, CasRegisterOp, CasRegisterRet, MicroOp, MultiRegister, MultiRegisterOp,
-    MultiRegisterRet, OnceCell, OnceCellOp, OnceCellRet, Register, RegisterOp, RegisterRet,
+    Array, ArrayOp, ArrayRet, CasRegister, CasRegisterOp, CasRegisterRet, MicroOp, MultiRegister, OnceCell, OnceCellOp,
+    OnceCellRet, Register, RegisterOp, RegisterRet,
 };
 
-#[derive(Debug)]
-pub(super) struct RegisterFamily(pub(super) Register<Value>);
-
-impl Family for RegisterFamily {
-    type Spec = Register<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<RegisterOp<Value>, String> {
+impl Written for Register<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "read" => RegisterOp::Read,
@@ -29,21 +20,21 @@ impl Family for RegisterFamily {
         })
     }
 
-    fn read_ret(&self, _: &Record, op: &RegisterOp<Value>, result: &Value) -> Result<RegisterRet<Value>, String> {
+    fn read_ret(_: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             RegisterOp::Read => RegisterRet::Value(result.clone()),
             RegisterOp::Write(_) => RegisterRet::Done,
         })
     }
 
-    fn show_op(op: &RegisterOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             RegisterOp::Read => record("read", Value::Null),
             RegisterOp::Write(value) => record("write", value.clone()),
         }
     }
 
-    fn show_ret(ret: &RegisterRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             RegisterRet::Value(value) => value.to_string(),
             RegisterRet::Done => DONE.to_owned(),
@@ -51,17 +42,8 @@ impl Family for RegisterFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct CasRegisterFamily(pub(super) CasRegister<Value>);
-
-impl Family for CasRegisterFamily {
-    type Spec = CasRegister<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<CasRegisterOp<Value>, String> {
+impl Written for CasRegister<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "read" => CasRegisterOp::Read,
@@ -74,12 +56,7 @@ impl Family for CasRegisterFamily {
         })
     }
 
-    fn read_ret(
-        &self,
-        record: &Record,
-        op: &CasRegisterOp<Value>,
-        result: &Value,
-    ) -> Result<CasRegisterRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             CasRegisterOp::Read => CasRegisterRet::Value(result.clone()),
             CasRegisterOp::Write(_) => CasRegisterRet::Done,
@@ -87,7 +64,7 @@ impl Family for CasRegisterFamily {
         })
     }
 
-    fn show_op(op: &CasRegisterOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             CasRegisterOp::Read => record("read", Value::Null),
             CasRegisterOp::Write(value) => record("write", value.clone()),
@@ -95,7 +72,7 @@ impl Family for CasRegisterFamily {
         }
     }
 
-    fn show_ret(ret: &CasRegisterRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             CasRegisterRet::Value(value) => value.to_string(),
             CasRegisterRet::Done => DONE.to_owned(),
@@ -103,9 +80,6 @@ impl Family for CasRegisterFamily {
         }
     }
 }
-
-#[derive(Debug)]
-pub(super) struct MultiRegisterFamily(pub(super) MultiRegister<Value, Value>);
 
 /// A read or write, and the value that stands beside it: of a read, what it found.
 type Access = (MicroOp<Value, Value>, Value);
@@ -136,14 +110,8 @@ fn micro_ops(record: &Record, list: &Value) -> Result<Vec<Access>, String> {
     accesses.iter().map(read).collect()
 }
 
-impl Family for MultiRegisterFamily {
-    type Spec = MultiRegister<Value, Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<MultiRegisterOp<Value, Value>, String> {
+impl Written for MultiRegister<Value, Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         match name {
             "txn" => Ok(micro_ops(record, value)?.into_iter().map(|(access, _)| access).collect()),
@@ -151,12 +119,7 @@ impl Family for MultiRegisterFamily {
         }
     }
 
-    fn read_ret(
-        &self,
-        record: &Record,
-        op: &MultiRegisterOp<Value, Value>,
-        result: &Value,
-    ) -> Result<MultiRegisterRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         let is_read = |access: &MicroOp<Value, Value>| matches!(access, MicroOp::Read(_));
         if result.is_null() && !op.0.iter().any(is_read) {
             return Ok([].into_iter().collect());
@@ -173,7 +136,7 @@ impl Family for MultiRegisterFamily {
         Ok(accesses.into_iter().filter(|(access, _)| is_read(access)).map(|(_, value)| value).collect())
     }
 
-    fn show_op(op: &MultiRegisterOp<Value, Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         let shown = |access: &MicroOp<Value, Value>| {
             let (f, key, value) = match access {
                 MicroOp::Read(key) => ("read", key, &Value::Null),
@@ -184,11 +147,11 @@ impl Family for MultiRegisterFamily {
         record("txn", op.0.iter().map(shown).collect())
     }
 
-    fn show_ret(ret: &MultiRegisterRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         if ret.0.is_empty() { DONE.to_owned() } else { Value::List(ret.0.clone()).to_string() }
     }
 
-    fn write_ret(&self, record: &Record, ret: &MultiRegisterRet<Value>) -> Value {
+    fn write_ret(record: &Record, ret: &Self::Ret) -> Value {
         let mut read = ret.0.iter();
         let Value::List(accesses) = &record.value else { return Value::Null };
         let filled = accesses.iter().map(|access| match access {
@@ -204,9 +167,6 @@ impl Family for MultiRegisterFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct ArrayFamily(pub(super) Array<Value>);
-
 fn index(record: &Record, key: &Value) -> Result<usize, String> {
     key.as_int().and_then(|index| usize::try_from(index).ok()).ok_or_else(|| {
         format!(
@@ -217,14 +177,8 @@ fn index(record: &Record, key: &Value) -> Result<usize, String> {
     })
 }
 
-impl Family for ArrayFamily {
-    type Spec = Array<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<ArrayOp<Value>, String> {
+impl Written for Array<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         Ok(match name {
             "read" => ArrayOp::Read(index(record, &key_and_rest(record, true)?.0)?),
             "write" => {
@@ -235,14 +189,14 @@ impl Family for ArrayFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &ArrayOp<Value>, result: &Value) -> Result<ArrayRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             ArrayOp::Read(_) => ArrayRet::Value(untupled(record, &key_and_rest(record, true)?.0, result).clone()),
             ArrayOp::Write(..) => ArrayRet::Done,
         })
     }
 
-    fn show_op(op: &ArrayOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         let (f, index, value) = match op {
             ArrayOp::Read(index) => ("read", *index, Value::Null),
             ArrayOp::Write(index, value) => ("write", *index, value.clone()),
@@ -251,7 +205,7 @@ impl Family for ArrayFamily {
         Record { f: f.into(), key: Some(Value::Int(i64::try_from(index).unwrap_or(i64::MAX))), value }
     }
 
-    fn show_ret(ret: &ArrayRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             ArrayRet::Value(value) => value.to_string(),
             ArrayRet::Done => DONE.to_owned(),
@@ -259,17 +213,8 @@ impl Family for ArrayFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct OnceCellFamily(pub(super) OnceCell<Value>);
-
-impl Family for OnceCellFamily {
-    type Spec = OnceCell<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<OnceCellOp<Value>, String> {
+impl Written for OnceCell<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "set" => OnceCellOp::Set(element(record)?),
@@ -279,14 +224,14 @@ impl Family for OnceCellFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &OnceCellOp<Value>, result: &Value) -> Result<OnceCellRet<Value>, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             OnceCellOp::Set(_) => OnceCellRet::Stored(whether(record, result)?),
             OnceCellOp::Get | OnceCellOp::GetOrInit(_) => OnceCellRet::Value(element_or_empty(result)),
         })
     }
 
-    fn show_op(op: &OnceCellOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             OnceCellOp::Set(value) => record("set", value.clone()),
             OnceCellOp::Get => record("get", Value::Null),
@@ -294,7 +239,7 @@ impl Family for OnceCellFamily {
         }
     }
 
-    fn show_ret(ret: &OnceCellRet<Value>) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             OnceCellRet::Stored(stored) => stored.to_string(),
             OnceCellRet::Value(value) => show_option(value.as_ref()),

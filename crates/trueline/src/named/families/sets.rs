@@ -1,22 +1,13 @@
 //! Sets and bags.
 
 use super::{
-    DONE, Family, done, element, element_or_empty, not_in_table, record, show_option, size, whether, without_key,
+    DONE, Written, container_ret, done, element, not_in_table, record, show_container_ret, size, whether, without_key,
 };
 use crate::history::{ProcessId, Record, Value};
-use crate::spec::{Bag, BagOp, BagRet, Multiset, MultisetOp, MultisetRet, Set, SetOp, SetRet};
+use crate::spec::{Bag, BagOp, Multiset, MultisetOp, MultisetRet, Set, SetOp, SetRet};
 
-#[derive(Debug)]
-pub(super) struct SetFamily(pub(super) Set<Value>);
-
-impl Family for SetFamily {
-    type Spec = Set<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<SetOp<Value>, String> {
+impl Written for Set<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "add" => SetOp::Add(value.clone()),
@@ -28,7 +19,7 @@ impl Family for SetFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &SetOp<Value>, result: &Value) -> Result<SetRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             SetOp::Add(_) | SetOp::Remove(_) | SetOp::Contains(_) => SetRet::Bool(whether(record, result)?),
             SetOp::Size => SetRet::Size(size(record, result)?),
@@ -36,7 +27,7 @@ impl Family for SetFamily {
         })
     }
 
-    fn show_op(op: &SetOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             SetOp::Add(value) => record("add", value.clone()),
             SetOp::Remove(value) => record("remove", value.clone()),
@@ -46,7 +37,7 @@ impl Family for SetFamily {
         }
     }
 
-    fn show_ret(ret: &SetRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             SetRet::Bool(value) => value.to_string(),
             SetRet::Size(size) => size.to_string(),
@@ -55,17 +46,8 @@ impl Family for SetFamily {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct BagFamily(pub(super) Bag<Value>);
-
-impl Family for BagFamily {
-    type Spec = Bag<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<BagOp<Value>, String> {
+impl Written for Bag<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "add" => BagOp::Add(element(record)?),
@@ -74,42 +56,24 @@ impl Family for BagFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &BagOp<Value>, result: &Value) -> Result<BagRet<Value>, String> {
-        Ok(match op {
-            BagOp::Add(_) => {
-                done(record, result)?;
-                BagRet::Done
-            }
-            BagOp::RemoveAny => BagRet::Value(element_or_empty(result)),
-        })
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
+        container_ret(matches!(op, BagOp::Add(_)), record, result)
     }
 
-    fn show_op(op: &BagOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             BagOp::Add(value) => record("add", value.clone()),
             BagOp::RemoveAny => record("remove-any", Value::Null),
         }
     }
 
-    fn show_ret(ret: &BagRet<Value>) -> String {
-        match ret {
-            BagRet::Done => DONE.to_owned(),
-            BagRet::Value(value) => show_option(value.as_ref()),
-        }
+    fn show_ret(ret: &Self::Ret) -> String {
+        show_container_ret(ret)
     }
 }
 
-#[derive(Debug)]
-pub(super) struct MultisetFamily(pub(super) Multiset<Value>);
-
-impl Family for MultisetFamily {
-    type Spec = Multiset<Value>;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.0
-    }
-
-    fn read_op(&self, name: &str, _: ProcessId, record: &Record) -> Result<MultisetOp<Value>, String> {
+impl Written for Multiset<Value> {
+    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?.clone();
         Ok(match name {
             "add" => MultisetOp::Add(value),
@@ -119,7 +83,7 @@ impl Family for MultisetFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &MultisetOp<Value>, result: &Value) -> Result<MultisetRet, String> {
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match op {
             MultisetOp::Add(_) => {
                 done(record, result)?;
@@ -131,7 +95,7 @@ impl Family for MultisetFamily {
         })
     }
 
-    fn show_op(op: &MultisetOp<Value>) -> Record {
+    fn show_op(op: &Self::Op) -> Record {
         match op {
             MultisetOp::Add(value) => record("add", value.clone()),
             MultisetOp::Remove(value) => record("remove", value.clone()),
@@ -139,7 +103,7 @@ impl Family for MultisetFamily {
         }
     }
 
-    fn show_ret(ret: &MultisetRet) -> String {
+    fn show_ret(ret: &Self::Ret) -> String {
         match ret {
             MultisetRet::Done => DONE.to_owned(),
             MultisetRet::Removed(removed) => removed.to_string(),

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::super::persistent::Chain;
 use super::super::queue::{QueueOp, QueueRet};
-use super::super::{Outcomes, Spec, outcome};
+use super::super::{Outcomes, Spec, Steps, outcome};
 use super::add;
 
 /// A queue of which the value that was enqueued as number i is dequeued as number i - k to i + k.
@@ -68,12 +68,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
         DisplacementState { near: Vec::new(), far: Chain::new(), due: 0 }
     }
 
-    fn step(
-        &self,
-        state: &DisplacementState<V>,
-        op: &QueueOp<V>,
-        recorded: Option<&QueueRet<V>>,
-    ) -> Outcomes<QueueRet<V>, DisplacementState<V>> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let DisplacementState { near, far, due } = state;
         let k = i64::from(self.k);
         if let QueueOp::Enqueue(value) = op {
@@ -112,11 +107,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
-        match op {
-            QueueOp::Enqueue(_) => false,
-            QueueOp::Dequeue => recorded == Some(&QueueRet::Value(None)),
-            QueueOp::Peek => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &DisplacementState<V>) -> usize {

@@ -22,7 +22,7 @@
 //!   first*, but may have been before, with others: it may be K^2 places late. Without lateness it may be passed over for
 //!   ever.
 //!
-//! `tests/quasi.rs` tests all of this.
+//! `tests/it/quasi.rs` tests all of this.
 
 mod displacement;
 mod priority_queue;
@@ -36,7 +36,112 @@ pub use queue::{RelaxedQueue, RelaxedQueueState};
 pub use stack::{RelaxedStack, RelaxedStackState};
 pub use stuttering::Stuttering;
 
-use super::Outcomes;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+use super::persistent::Chain;
+use super::{ContainerRet, Outcomes};
+
+/// A container `C` that may give out one of the `k + 1` values that are next, instead of the one that is: a [`RelaxedQueue`],
+/// a [`RelaxedStack`] or a [`RelaxedPriorityQueue`].
+#[derive(Clone, Copy, Debug)]
+pub struct Relaxed<C> {
+    k: u32,
+    lateness: bool,
+    relaxed_empty: bool,
+    container: PhantomData<fn() -> C>,
+}
+
+impl<C> Relaxed<C> {
+    /// Gives out one of the `k + 1` values that are next: the oldest of a queue, the newest of a stack, the least of a
+    /// priority queue.
+    pub const fn new(k: u32) -> Self {
+        Self { k, lateness: false, relaxed_empty: false, container: PhantomData }
+    }
+
+    /// Whether the value that is next is passed over at most `k` times in a row.
+    #[must_use]
+    pub const fn lateness(mut self, yes: bool) -> Self {
+        self.lateness = yes;
+        self
+    }
+
+    /// Whether it may claim to be empty while it has up to `k` values.
+    #[must_use]
+    pub const fn relaxed_empty(mut self, yes: bool) -> Self {
+        self.relaxed_empty = yes;
+        self
+    }
+
+    /// Whether the value that is next must be taken, as it was passed over often enough.
+    fn must_be_first(&self, passed_over: u32) -> bool {
+        self.lateness && passed_over >= self.k
+    }
+
+    /// How often the value that is next has been passed over once another value was taken, or itself.
+    fn passed_over_then(&self, passed_over: u32, is_other: bool) -> u32 {
+        if self.lateness && is_other { passed_over + 1 } else { 0 }
+    }
+
+    /// Whether another value would still be among those that may be taken.
+    fn is_few(&self, values: usize) -> bool {
+        values <= self.k as usize
+    }
+
+    /// What an operation may return that takes a value, or looks at one; `first_of_far` is the value that comes next after
+    /// those nearby, and the others.
+    fn take<V: Clone + Hash + Eq>(
+        &self,
+        state: &RelaxedState<V>,
+        takes: bool,
+        recorded: Option<&ContainerRet<V>>,
+        first_of_far: impl for<'c> Fn(&'c Chain<V>) -> Option<(&'c V, Chain<V>)>,
+    ) -> Outcomes<ContainerRet<V>, RelaxedState<V>> {
+        let RelaxedState { near, far, passed_over } = state;
+        let mut outcomes = Outcomes::new();
+        let may_be_taken = if self.must_be_first(*passed_over) { 1 } else { near.len() };
+        for (rank, value) in near.iter().enumerate().take(may_be_taken) {
+            if recorded.is_some_and(|recorded| *recorded != ContainerRet::Value(Some(value.clone()))) {
+                continue;
+            }
+            let mut next = state.clone();
+            if takes {
+                next.near.remove(rank);
+                if let Some((value, rest)) = first_of_far(far) {
+                    next.near.push(value.clone());
+                    next.far = rest;
+                }
+                next.passed_over = self.passed_over_then(*passed_over, rank > 0);
+            }
+            add(&mut outcomes, ContainerRet::Value(Some(value.clone())), next);
+        }
+        if near.is_empty() || (self.relaxed_empty && self.is_few(near.len())) {
+            add(&mut outcomes, ContainerRet::Value(None), state.clone());
+        }
+        outcomes
+    }
+}
+
+/// What a [`RelaxedQueue`] or a [`RelaxedStack`] holds.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RelaxedState<V: Hash + Eq> {
+    /// The `k + 1` values that are next, or all if there are less, in the order in which a strict container gives them out.
+    near: Vec<V>,
+    /// The others.
+    far: Chain<V>,
+    /// How often the first was passed over; 0 if that does not count.
+    passed_over: u32,
+}
+
+impl<V: Hash + Eq> RelaxedState<V> {
+    fn new() -> Self {
+        Self { near: Vec::new(), far: Chain::new(), passed_over: 0 }
+    }
+
+    fn heap_size(&self) -> usize {
+        self.near.capacity() * size_of::<V>() + self.far.heap_size()
+    }
+}
 
 /// Adds an outcome, unless it is there.
 fn add<Ret: PartialEq, State: PartialEq>(outcomes: &mut Outcomes<Ret, State>, result: Ret, next: State) {

@@ -2,18 +2,17 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::marker::PhantomData;
 
 use super::super::persistent::Treap;
 use super::super::priority_queue::{PriorityQueueOp, PriorityQueueRet};
-use super::super::{Outcomes, Spec, outcome};
-use super::add;
+use super::super::{Outcomes, PriorityQueue, Spec, Steps, outcome};
+use super::{Relaxed, add};
 
 /// A priority queue whose delete-min may take any of its `k + 1` least values, equal ones counted each.
 ///
 /// Operations and results are those of a [`PriorityQueue`](super::super::PriorityQueue), which it is for `k = 0`. `PeekMin`
-/// returns what delete-min might. With [`lateness`](Self::lateness), the least value is passed over at most `k` times in a row
-/// (an insertion of a lesser one begins anew); with [`relaxed_empty`](Self::relaxed_empty), delete-min may return nothing
+/// returns what delete-min might. With [`lateness`](Relaxed::lateness), the least value is passed over at most `k` times in a row
+/// (an insertion of a lesser one begins anew); with [`relaxed_empty`](Relaxed::relaxed_empty), delete-min may return nothing
 /// although up to `k` values are there.
 ///
 /// # Complexity
@@ -30,34 +29,7 @@ use super::add;
 /// let results = queue.step(&state, &PriorityQueueOp::DeleteMin, None).into_iter().map(|(result, _)| result);
 /// assert!(results.eq([PriorityQueueRet::Value(Some(1)), PriorityQueueRet::Value(Some(2))]));
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct RelaxedPriorityQueue<V> {
-    k: u32,
-    lateness: bool,
-    relaxed_empty: bool,
-    values: PhantomData<fn() -> V>,
-}
-
-impl<V> RelaxedPriorityQueue<V> {
-    /// Gives out one of its `k + 1` least values.
-    pub const fn new(k: u32) -> Self {
-        Self { k, lateness: false, relaxed_empty: false, values: PhantomData }
-    }
-
-    /// Whether the least value is passed over at most `k` times in a row.
-    #[must_use]
-    pub const fn lateness(mut self, yes: bool) -> Self {
-        self.lateness = yes;
-        self
-    }
-
-    /// Whether it may claim to be empty while it has up to `k` values.
-    #[must_use]
-    pub const fn relaxed_empty(mut self, yes: bool) -> Self {
-        self.relaxed_empty = yes;
-        self
-    }
-}
+pub type RelaxedPriorityQueue<V> = Relaxed<PriorityQueue<V>>;
 
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<V> {
     type Op = PriorityQueueOp<V>;
@@ -72,12 +44,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
         (Treap::new(), 0)
     }
 
-    fn step(
-        &self,
-        state: &Self::State,
-        op: &PriorityQueueOp<V>,
-        recorded: Option<&PriorityQueueRet<V>>,
-    ) -> Outcomes<PriorityQueueRet<V>, Self::State> {
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
         let (values, passed_over) = state;
         if let PriorityQueueOp::Insert(value) = op {
             let count = values.get(value).copied().unwrap_or(0);
@@ -86,8 +53,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
             return outcome(PriorityQueueRet::Done, (values.insert(value.clone(), count + 1), passed_over));
         }
         let mut outcomes = Outcomes::new();
-        let must_be_first = self.lateness && *passed_over >= self.k;
-        let most = if must_be_first { 0 } else { self.k };
+        let most = if self.must_be_first(*passed_over) { 0 } else { self.k };
         let mut lesser = 0;
         for (value, &count) in values.iter() {
             if lesser > most {
@@ -98,7 +64,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
                 if *op == PriorityQueueOp::DeleteMin {
                     // No count is ever 0: equal queues must be equal maps.
                     next.0 = if count == 1 { values.remove(value) } else { values.insert(value.clone(), count - 1) };
-                    next.1 = if self.lateness && lesser > 0 { passed_over + 1 } else { 0 };
+                    next.1 = self.passed_over_then(*passed_over, lesser > 0);
                 }
                 add(&mut outcomes, PriorityQueueRet::Value(Some(value.clone())), next);
             }
@@ -113,11 +79,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
     }
 
     fn observes(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> bool {
-        match op {
-            PriorityQueueOp::Insert(_) => false,
-            PriorityQueueOp::DeleteMin => recorded == Some(&PriorityQueueRet::Value(None)),
-            PriorityQueueOp::PeekMin => true,
-        }
+        op.does().observes(recorded)
     }
 
     fn heap_size(&self, state: &Self::State) -> usize {
@@ -136,7 +98,6 @@ mod tests {
     use super::PriorityQueueOp::{DeleteMin, Insert, PeekMin};
     use super::PriorityQueueRet::{Done, Value};
     use super::*;
-    use crate::spec::PriorityQueue;
 
     #[test]
     fn keeps_the_laws() {

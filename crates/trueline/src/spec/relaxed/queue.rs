@@ -2,21 +2,20 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::marker::PhantomData;
 
 use super::super::persistent::Chain;
 use super::super::queue::{QueueOp, QueueRet};
-use super::super::{Outcomes, Spec, outcome};
-use super::add;
+use super::super::{Queue, Spec, Steps, outcome};
+use super::{Relaxed, RelaxedState};
 
 /// A queue whose dequeue may take any of its `k + 1` oldest values: a *k-out-of-order* queue.
 ///
 /// Operations and results are those of a [`Queue`](super::super::Queue), which it is for `k = 0`. `Peek` returns what a
 /// dequeue might.
 ///
-/// - [`lateness`](Self::lateness): the oldest value is passed over at most `k` times in a row. With it, this is
+/// - [`lateness`](Relaxed::lateness): the oldest value is passed over at most `k` times in a row. With it, this is
 ///   *restricted* out-of-order: *k-FIFO* (Kirsch, Lippautz & Payer).
-/// - [`relaxed_empty`](Self::relaxed_empty): a dequeue may return nothing although up to `k` values are there, as most k-FIFO
+/// - [`relaxed_empty`](Relaxed::relaxed_empty): a dequeue may return nothing although up to `k` values are there, as most k-FIFO
 ///   queues do. It passes over nothing.
 ///
 /// # Complexity
@@ -36,117 +35,52 @@ use super::add;
 /// let state = queue.step(&state, &QueueOp::Dequeue, Some(&QueueRet::Value(Some(2)))).remove(0).1;
 /// assert!(results(&state).eq([QueueRet::Value(Some(1))])); // it has been passed over once
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct RelaxedQueue<V> {
-    k: u32,
-    lateness: bool,
-    relaxed_empty: bool,
-    values: PhantomData<fn() -> V>,
-}
-
-impl<V> RelaxedQueue<V> {
-    /// Gives out one of its `k + 1` oldest values.
-    pub const fn new(k: u32) -> Self {
-        Self { k, lateness: false, relaxed_empty: false, values: PhantomData }
-    }
-
-    /// A k-FIFO queue: with lateness.
-    pub const fn k_fifo(k: u32) -> Self {
-        Self { k, lateness: true, relaxed_empty: false, values: PhantomData }
-    }
-
-    /// Whether the oldest value is passed over at most `k` times in a row.
-    #[must_use]
-    pub const fn lateness(mut self, yes: bool) -> Self {
-        self.lateness = yes;
-        self
-    }
-
-    /// Whether it may claim to be empty while it has up to `k` values.
-    #[must_use]
-    pub const fn relaxed_empty(mut self, yes: bool) -> Self {
-        self.relaxed_empty = yes;
-        self
-    }
-}
+pub type RelaxedQueue<V> = Relaxed<Queue<V>>;
 
 /// What a [`RelaxedQueue`] holds.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RelaxedQueueState<V: Hash + Eq> {
-    /// The `k + 1` oldest values, or all if there are less, from the oldest on.
-    near: Vec<V>,
-    /// The others.
-    far: Chain<V>,
-    /// How often the oldest was passed over; 0 if that does not count.
-    passed_over: u32,
+pub type RelaxedQueueState<V> = RelaxedState<V>;
+
+impl<V> RelaxedQueue<V> {
+    /// A k-FIFO queue: with lateness.
+    pub const fn k_fifo(k: u32) -> Self {
+        Self::new(k).lateness(true)
+    }
 }
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for RelaxedQueue<V> {
     type Op = QueueOp<V>;
     type Ret = QueueRet<V>;
-    type State = RelaxedQueueState<V>;
+    type State = RelaxedState<V>;
     type Key = ();
     type Value = ();
 
-    fn initial(&self) -> RelaxedQueueState<V> {
-        RelaxedQueueState { near: Vec::new(), far: Chain::new(), passed_over: 0 }
+    fn initial(&self) -> RelaxedState<V> {
+        RelaxedState::new()
     }
 
-    fn step(
-        &self,
-        state: &RelaxedQueueState<V>,
-        op: &QueueOp<V>,
-        recorded: Option<&QueueRet<V>>,
-    ) -> Outcomes<QueueRet<V>, RelaxedQueueState<V>> {
-        let RelaxedQueueState { near, far, passed_over } = state;
-        if let QueueOp::Enqueue(value) = op {
-            let mut next = state.clone();
-            if near.len() <= self.k as usize {
-                next.near.push(value.clone());
-            } else {
-                next.far = far.push_newest(value.clone());
-            }
-            return outcome(QueueRet::Done, next);
+    fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
+        let QueueOp::Enqueue(value) = op else {
+            return self.take(state, *op == QueueOp::Dequeue, recorded, Chain::drop_oldest);
+        };
+        let mut next = state.clone();
+        if self.is_few(state.near.len()) {
+            next.near.push(value.clone());
+        } else {
+            next.far = state.far.push_newest(value.clone());
         }
-        let mut outcomes = Outcomes::new();
-        let must_be_first = self.lateness && *passed_over >= self.k;
-        for (rank, value) in near.iter().enumerate().take(if must_be_first { 1 } else { near.len() }) {
-            if recorded.is_some_and(|recorded| *recorded != QueueRet::Value(Some(value.clone()))) {
-                continue;
-            }
-            let mut next = state.clone();
-            if *op == QueueOp::Dequeue {
-                next.near.remove(rank);
-                if let Some((oldest, rest)) = far.drop_oldest() {
-                    next.near.push(oldest.clone());
-                    next.far = rest;
-                }
-                next.passed_over = if self.lateness && rank > 0 { passed_over + 1 } else { 0 };
-            }
-            add(&mut outcomes, QueueRet::Value(Some(value.clone())), next);
-        }
-        let is_few = near.len() <= self.k as usize;
-        if near.is_empty() || (self.relaxed_empty && is_few) {
-            add(&mut outcomes, QueueRet::Value(None), state.clone());
-        }
-        outcomes
+        outcome(QueueRet::Done, next)
     }
 
     fn observes(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> bool {
-        match op {
-            QueueOp::Enqueue(_) => false,
-            QueueOp::Dequeue => recorded == Some(&QueueRet::Value(None)),
-            QueueOp::Peek => true,
-        }
+        op.does().observes(recorded)
     }
 
-    fn heap_size(&self, state: &RelaxedQueueState<V>) -> usize {
-        state.near.capacity() * size_of::<V>() + state.far.heap_size()
+    fn heap_size(&self, state: &RelaxedState<V>) -> usize {
+        state.heap_size()
     }
 
-    fn describe_state(&self, state: &RelaxedQueueState<V>) -> String {
-        let mut values: Vec<&V> = state.far.iter().collect();
-        values.extend(state.near.iter().rev());
+    fn describe_state(&self, state: &RelaxedState<V>) -> String {
+        let mut values: Vec<&V> = state.far.iter().chain(state.near.iter().rev()).collect();
         values.reverse();
         format!("{values:?}")
     }
@@ -158,7 +92,6 @@ mod tests {
     use super::QueueOp::{Dequeue, Enqueue, Peek};
     use super::QueueRet::{Done, Value};
     use super::*;
-    use crate::spec::Queue;
 
     #[test]
     fn keeps_the_laws() {

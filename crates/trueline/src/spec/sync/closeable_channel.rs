@@ -71,11 +71,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CloseableChannel<V
         !is_closed && matches!(ops, [CloseableChannelOp::Send(_)])
     }
 
-    fn synchronise(
-        &self,
-        is_closed: &bool,
-        ops: &[&CloseableChannelOp<V>],
-    ) -> Synchronised<bool, CloseableChannelRet<V>> {
+    fn synchronise(&self, is_closed: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret> {
         let results = match (is_closed, ops) {
             (_, [CloseableChannelOp::Close]) => return vec![(true, vec![CloseableChannelRet::Closed])],
             (true, [CloseableChannelOp::Send(_)]) => vec![CloseableChannelRet::Sent(false)],

@@ -58,11 +58,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueue<V
         queue.as_ref().is_some_and(Chain::is_empty) && ops.iter().all(|op| matches!(op, TerminatingQueueOp::Dequeue))
     }
 
-    fn synchronise(
-        &self,
-        queue: &Option<Chain<V>>,
-        ops: &[&TerminatingQueueOp<V>],
-    ) -> Synchronised<Option<Chain<V>>, TerminatingQueueRet<V>> {
+    fn synchronise(&self, queue: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret> {
         let nothing = || TerminatingQueueRet::Value(None);
         match (queue, ops) {
             (Some(queue), [TerminatingQueueOp::Enqueue(value)]) => {

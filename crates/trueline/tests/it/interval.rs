@@ -1,5 +1,4 @@
 //! The checker of interval linearizability against the definition, on small random histories.
-#![expect(clippy::print_stdout, reason = "a test says what it did")]
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -17,13 +16,7 @@ use trueline::spec::sync::{
 };
 use trueline::verdict::{Evidence, LimitKind, ProgressVerdict, Verdict};
 
-/// How many histories of each family are judged in an ordinary test run.
-const HISTORIES: u64 = 20_000;
-
-/// `TRUELINE_SOAK` histories of each family instead.
-fn histories() -> u64 {
-    std::env::var("TRUELINE_SOAK").map_or(HISTORIES, |soak| soak.parse().expect("TRUELINE_SOAK is a number"))
-}
+use crate::happens::{Happens, histories, history, spoil};
 
 /// A specification with random operations.
 struct Family<S, F> {
@@ -32,21 +25,6 @@ struct Family<S, F> {
     processes: u32,
     /// The operation of a process.
     random_op: F,
-}
-
-/// What happens in a history.
-#[derive(Clone, Debug)]
-enum Happens<Op, Ret> {
-    Call(u32, Op),
-    Return(u32, Ret),
-}
-
-impl<Op, Ret> Happens<Op, Ret> {
-    fn process(&self) -> u32 {
-        match self {
-            Self::Call(process, _) | Self::Return(process, _) => *process,
-        }
-    }
 }
 
 type Events<S> = Vec<Happens<<S as IntervalSpec>::Op, <S as IntervalSpec>::Ret>>;
@@ -132,46 +110,10 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         events
     }
 
-    /// The run with something wrong: executions that are shorter than they were, results of others, and returns of what
-    /// nobody came for.
-    fn spoil(&self, events: &mut Events<S>, random: &mut Random) {
-        let results: Vec<S::Ret> = events
-            .iter()
-            .filter_map(|event| if let Happens::Return(_, result) = event { Some(result.clone()) } else { None })
-            .collect();
-        if results.is_empty() {
-            return;
-        }
-        let any_result = |random: &mut Random| results[random.below(results.len() as u32) as usize].clone();
-        for _ in 0..1 + random.below(3) {
-            let at = random.below(events.len() as u32) as usize;
-            let process = events[at].process();
-            let is_other = |event: &Happens<S::Op, S::Ret>| event.process() != process;
-            match &mut events[at] {
-                Happens::Return(..) if random.chance(1, 2) => {
-                    let others = events[..at].iter().rev().take_while(|event| is_other(event)).count();
-                    let event = events.remove(at);
-                    events.insert(at - random.below(others as u32 + 1) as usize, event);
-                }
-                Happens::Return(_, result) => *result = any_result(random),
-                Happens::Call(..) => {
-                    let others = events[at + 1..].iter().take_while(|event| is_other(event)).count();
-                    if at + 1 + others < events.len() {
-                        let event = events.remove(at);
-                        events.insert(at + random.below(others as u32 + 1) as usize, event);
-                    } else {
-                        let place = at + 1 + random.below(others as u32 + 1) as usize;
-                        events.insert(place, Happens::Return(process, any_result(random)));
-                    }
-                }
-            }
-        }
-    }
-
     fn history(&self, random: &mut Random) -> History<S::Op, S::Ret> {
         let mut events = self.simulate(random);
         if random.chance(3, 4) {
-            self.spoil(&mut events, random);
+            spoil(&mut events, random);
         }
         let history = history(events);
         // Those that are open where it is cut off have ended with the results they have, or not.
@@ -221,18 +163,6 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         assert!(pending > few, "{}: {pending} with pending operations", self.name);
         assert!(stuck.iter().all(|of| *of > few / 10), "{}: {stuck:?}", self.name);
     }
-}
-
-fn history<Op, Ret>(events: Vec<Happens<Op, Ret>>) -> History<Op, Ret> {
-    let mut builder = History::builder();
-    for event in events {
-        match event {
-            Happens::Call(process, op) => builder.call(process, op).map(|_| ()),
-            Happens::Return(process, result) => builder.ret(process, result).map(|_| ()),
-        }
-        .expect("events of a process stay in their order");
-    }
-    builder.finish()
 }
 
 /// The verdicts are of one kind; and rejections have the same place, and allow the same.

@@ -329,11 +329,11 @@ mod explored {
         // It is called here, as it is to fail; the harness does not see it.
         mod kept {
             use super::your_test;
-            include!("regression/explored.rs");
+            include!("../regression/explored.rs");
             pub(super) const TEST: fn() = explored_again;
         }
         let failure = failure(your_test().calls(3).shrink_for(LONG).outcome());
-        let text = include_str!("regression/explored.rs");
+        let text = include_str!("../regression/explored.rs");
         assert_eq!(failure.regression_test().as_deref(), Some(text));
         for line in text.lines() {
             assert!(failure.to_string().contains(&format!("    {line}\n")), "{failure}");
@@ -355,13 +355,13 @@ mod run {
     fn a_test_is_kept() {
         mod kept {
             use super::your_test;
-            include!("regression/run.rs");
+            include!("../regression/run.rs");
             pub(super) const TEST: fn() = run_again;
         }
         let failure = failure(your_test().time(LONG).shrink_for(LONG).outcome());
         let Smallest { program, chaos, .. } = failure.smallest.as_ref().expect("it fails again");
         let runs = failure.smallest.as_ref().map(Smallest::enough_runs);
-        let text = include_str!("regression/run.rs")
+        let text = include_str!("../regression/run.rs")
             .replace("draw | draw", program)
             .replace("chaos(2)", &format!("chaos({chaos})"))
             .replace("runs(1000)", &format!("runs({})", runs.unwrap_or_default()));

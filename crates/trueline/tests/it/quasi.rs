@@ -1,5 +1,4 @@
 //! Every checker of quasi linearizability against the definition, on small random histories; and what the paper says.
-#![expect(clippy::print_stdout, reason = "a test says what it did")]
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Debug;
@@ -17,13 +16,7 @@ use trueline::spec::{
 };
 use trueline::verdict::{LimitKind, MoreFactor, Verdict};
 
-/// How many histories of each object are judged by each semantics in an ordinary test run.
-const HISTORIES: u64 = 20_000;
-
-/// `TRUELINE_SOAK` histories instead.
-fn histories() -> u64 {
-    std::env::var("TRUELINE_SOAK").map_or(HISTORIES, |soak| soak.parse().expect("TRUELINE_SOAK is a number"))
-}
+use crate::happens::histories;
 
 /// A container, and how things are put in and taken out.
 struct Container<S: Spec> {

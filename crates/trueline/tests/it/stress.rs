@@ -1,5 +1,4 @@
 //! Objects under real threads: faults are found, and nothing else is.
-#![expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;

@@ -1,15 +1,9 @@
 //! Arguments against the definition: every claim in them is compared with all orders of the core's operations.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
-
-#[path = "it/families.rs"]
-#[expect(dead_code, reason = "not all of it is for these tests")]
-mod families;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use families::{Family, Op, Ret, history};
 use trueline::drive::Random;
 use trueline::history::{History, Interval, OpId, Outcome, from_intervals};
 use trueline::judge::argument;
@@ -17,6 +11,8 @@ use trueline::judge::shrink::{self, Limits};
 use trueline::spec::Spec;
 use trueline::verdict::{Argument, Before, Core, End, Ground, NoPlace, Proof};
 use trueline::view::prose;
+
+use crate::families::{self, Family, Op, Ret, history};
 
 /// All that can be said of a core's operations, found by trying all orders; operations are numbered as in the core.
 struct Orders<'a, S: Spec> {

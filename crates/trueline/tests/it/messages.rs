@@ -1,9 +1,7 @@
 //! What the compiler says of tests that are wrong: a newcomer should know what to do.
 //!
 //! Compilers word their messages differently, so this is for the release that the files in `tests/ui` are from. After a
-//! change: `TRYBUILD=overwrite cargo test -p trueline --test messages`, and read what has changed.
-
-#![expect(clippy::print_stderr, reason = "what cannot be tested here is said")]
+//! change: `TRYBUILD=overwrite cargo test -p trueline --test it messages`, and read what has changed.
 
 /// The release of Rust whose messages are in `tests/ui`.
 const RELEASE: &str = "1.95";

@@ -437,7 +437,7 @@ fn failing_assertions_are_drawn() {
     }
     let fails = |pages: &std::path::Path| {
         let output = std::process::Command::new(std::env::current_exe().expect("it runs"))
-            .args(["--exact", "an_assertion_that_fails", "--ignored"])
+            .args(["--exact", "view::an_assertion_that_fails", "--ignored"])
             .env("TRUELINE_PAGES", pages)
             .output()
             .expect("it runs");
@@ -448,7 +448,7 @@ fn failing_assertions_are_drawn() {
     let line = said.lines().find_map(|line| line.trim().strip_prefix("the page:")).unwrap_or_else(|| panic!("{said}"));
     let page = std::path::Path::new(line.trim());
     let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
-    assert!(page.starts_with(&folder) && name.starts_with("an_assertion_that_fails-view-"), "{line}");
+    assert!(page.starts_with(&folder) && name.starts_with("view__an_assertion_that_fails-view-"), "{line}");
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.contains("verdict rejected") && page.contains("builder.finish()"), "{page}");
     assert_eq!(std::fs::read_dir(&folder).expect("it was made").count(), 1);

@@ -1,0 +1,187 @@
+//! A test without the types of its object: compiled once, not for each test and each of its operations.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::drive::{Call, Instance, Kind, Workload};
+
+use super::plan::{Choose, Judge, Options, Plan, Takes};
+use super::{Explored, NamedCall, Outcome};
+
+/// An operation, without what carries it out.
+#[derive(Clone)]
+pub(super) struct Operation {
+    pub(super) kind: Kind,
+    pub(super) takes: Takes,
+    pub(super) is_weak: bool,
+}
+
+/// What a [`Test`](super::Test) calls.
+#[derive(Default)]
+pub(super) struct Outline {
+    pub(super) operations: Vec<Operation>,
+    pub(super) roles: Vec<(Arc<str>, u32)>,
+    pub(super) before: Vec<NamedCall>,
+    pub(super) after: Vec<NamedCall>,
+    pub(super) programs: Vec<Vec<Vec<NamedCall>>>,
+    pub(super) choose: Option<Choose>,
+    pub(super) weak: bool,
+}
+
+impl Outline {
+    #[track_caller]
+    pub(super) fn add(&mut self, kind: Kind, takes: Takes) {
+        let name = &kind.name;
+        assert!(self.find(name).is_none(), "there are two operations `{name}`: give each a name of its own");
+        self.operations.push(Operation { kind, takes, is_weak: false });
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.operations.iter().map(|operation| &operation.kind)
+    }
+
+    /// The number of the operation with this name.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        Kind::find(self.kinds(), name)
+    }
+
+    /// The operation that `what` is about.
+    #[track_caller]
+    pub(super) fn last(&mut self, what: &str) -> &mut Operation {
+        match self.operations.last_mut() {
+            Some(operation) => operation,
+            None => panic!("`{what}` is about the operation before it, and there is none yet"),
+        }
+    }
+
+    /// Only this many threads with this role call the last operation.
+    #[track_caller]
+    pub(super) fn by_threads(&mut self, role: &str, threads: u32) {
+        assert!(threads > 0, "a role that no thread has is none");
+        let role: Arc<str> = role.into();
+        self.last("by").kind.roles.push(Arc::clone(&role));
+        match self.roles.iter_mut().find(|(name, _)| *name == role) {
+            Some((_, known)) => *known = threads.max(*known),
+            None => self.roles.push((role, threads)),
+        }
+    }
+
+    #[track_caller]
+    fn resolve(&self, NamedCall { name, argument }: &NamedCall) -> Call {
+        let Some(operation) = self.find(name) else {
+            let names: Vec<&str> = self.kinds().map(|kind| &*kind.name).collect();
+            panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
+        };
+        let takes = self.operations[operation as usize].takes;
+        assert!(takes(argument), "a program calls `{name}` with {argument}, which it does not take");
+        Call { operation, argument: argument.clone() }
+    }
+
+    fn resolved(&self, calls: &[NamedCall]) -> Vec<Call> {
+        calls.iter().map(|call| self.resolve(call)).collect()
+    }
+
+    /// What is called, with all names resolved.
+    #[track_caller]
+    pub(super) fn into_calls(mut self, options: &Options) -> ResolvedCalls {
+        assert!(!self.operations.is_empty(), "a test needs operations: add them by `.operation(...)`");
+        for operation in self.operations.iter_mut().filter(|operation| operation.is_weak && !self.weak) {
+            operation.kind.weight = 0;
+        }
+        let has_weight = self.kinds().any(|kind| kind.weight > 0);
+        assert!(
+            has_weight || !self.programs.is_empty() || self.choose.is_some() || options.only.is_some(),
+            "there is nothing to call: all operations are weak or have weight 0, and there is no program"
+        );
+        let (before, after) = (self.resolved(&self.before), self.resolved(&self.after));
+        let resolved = |program: &Vec<Vec<NamedCall>>| program.iter().map(|calls| self.resolved(calls)).collect();
+        let fixed: Vec<Vec<Vec<Call>>> = self.programs.iter().map(resolved).collect();
+        assert!(fixed.iter().all(|program| !program.is_empty()), "a program has threads");
+        // A role that only operations with weight 0 have needs no thread.
+        let is_called = |role| self.kinds().any(|kind| kind.weight > 0 && kind.roles.contains(role));
+        let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
+        let takes = self.operations.iter().map(|operation| operation.takes).collect();
+        let kinds = self.kinds().cloned().collect();
+        ResolvedCalls { workload: Workload { roles, kinds, before, after }, takes, fixed, choose: self.choose }
+    }
+}
+
+/// What a test calls, and with which arguments.
+pub(super) struct ResolvedCalls {
+    pub(super) workload: Workload,
+    takes: Arc<[Takes]>,
+    fixed: Vec<Vec<Vec<Call>>>,
+    choose: Option<Choose>,
+}
+
+impl ResolvedCalls {
+    /// The plan to call this on the objects that `make` makes.
+    #[track_caller]
+    pub(super) fn into_plan(
+        self,
+        make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
+        judge: Judge,
+        options: Options,
+    ) -> Plan {
+        let Self { workload, takes, fixed, choose } = self;
+        let plan = Plan {
+            make,
+            judge: Arc::new(judge),
+            workload,
+            takes,
+            fixed,
+            choose,
+            options,
+            watch: None,
+            #[cfg(feature = "systematic")]
+            watch_exploration: None,
+            cancel: None,
+        };
+        if let Some(Err(error)) = plan.options.only.as_ref().map(|program| plan.read_program(program)) {
+            panic!("{error}");
+        }
+        plan
+    }
+}
+
+impl Outcome {
+    /// Prints how the runs went, or panics with a report if one failed.
+    #[track_caller]
+    #[expect(clippy::print_stderr, reason = "as test harnesses do")]
+    pub(super) fn conclude(self) {
+        if let Some(warning) = self.warning {
+            eprintln!("trueline: {warning}; `Instant` is used instead");
+        }
+        if let Some(failure) = &self.failure {
+            let further = self.further.iter().fold(String::new(), |mut text, further| {
+                let _ = writeln!(text, "  also went wrong: {} ({})", further.token, further.kind);
+                text
+            });
+            panic!("{failure}{further}");
+        }
+        let Outcome { runs, operations, undecided, lost, elapsed, seed, .. } = self;
+        if let Some(explored) = &self.explored {
+            let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
+            let how_far = match (is_complete, preemptions) {
+                (true, _) => "all there are".to_owned(),
+                (false, Some(most)) => format!("all with up to {most} preemptions, and some more"),
+                (false, None) => "not all there are".to_owned(),
+            };
+            eprintln!(
+                "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, none wrong, in {elapsed:.1?}"
+            );
+        }
+        assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
+        eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
+        if lost > 0 {
+            eprintln!(
+                "trueline: it gave up after these runs, since {lost} threads never came back from operations that block: let them go by `.release(..)`, or write the object on `trueline::primitives`"
+            );
+        }
+        if undecided > 0 {
+            eprintln!(
+                "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"
+            );
+        }
+    }
+}
