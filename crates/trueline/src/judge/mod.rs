@@ -30,6 +30,7 @@ pub mod brute;
 pub mod compete;
 mod explain;
 pub mod interval;
+mod judged;
 pub mod just_in_time;
 pub mod linear;
 pub mod monitor;
@@ -48,6 +49,10 @@ pub mod wing_gong;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
+pub use judged::{Argued, Judged, Specification};
+pub(crate) use judged::{Criterion, Linearizable, Show, Synchronizing, judged};
+#[cfg(feature = "named")]
+pub(crate) use judged::{Intervals, QuasiLinearizable};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
 pub use search::rules::{Rules, UnknownRule};

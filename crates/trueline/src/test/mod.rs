@@ -135,6 +135,7 @@ mod environment;
 #[cfg(feature = "systematic")]
 mod explore;
 mod failure;
+mod judge;
 mod meaning;
 mod model;
 mod plan;
@@ -168,8 +169,9 @@ pub use plan::Plan;
 pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
+use judge::Judge;
 use model::ModelOperation;
-use plan::{Choose, Judge, Options, Takes};
+use plan::{Choose, Options, Takes};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -1010,10 +1012,11 @@ fn step_of<M: PlainModel, A: Argument, R: Datum>(
 
 impl<M: PlainModel> Judges for Synchronising<M> {
     #[track_caller]
-    fn into_judge(self, _workload: &Workload) -> Judge {
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, modes } = self;
         assert!(!modes.is_empty(), "nothing synchronises: say what does by `.together(...)`");
-        Judge::Synchronising(SyncModel { initial: State::new(initial), modes, is_stateless: size_of::<M>() == 0 })
+        let (initial, names) = (State::new(initial), judge::names(workload));
+        Arc::new(SyncModel { initial, modes, names, is_stateless: size_of::<M>() == 0 })
     }
 }
 
@@ -1048,27 +1051,27 @@ impl<O, H: 'static> Test<O, H, Specified> {
 
 /// What says what is right, without its types.
 trait Judges {
-    fn into_judge(self, workload: &Workload) -> Judge;
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge>;
 }
 
 impl<M: PlainModel> Judges for Modelled<M> {
     #[track_caller]
-    fn into_judge(self, workload: &Workload) -> Judge {
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, steps, independent_keys } = self;
-        let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+        let names = judge::names(workload);
         let initial = State::new(initial);
         let mut spec = ModelSpec { initial, operations: steps, names, independent_keys, register: None };
         if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
             panic!("{problem}");
         }
-        Judge::Model(spec)
+        Arc::new(spec)
     }
 }
 
 #[cfg(feature = "named")]
 impl Judges for Specified {
-    fn into_judge(self, _workload: &Workload) -> Judge {
-        Judge::Named(self.spec)
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
+        Arc::new(judge::Named { spec: self.spec, names: judge::names(workload) })
     }
 }
 
@@ -1249,7 +1252,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         let workload = Workload { roles: roles.collect(), kinds, before, after };
         let plan = Plan {
             make: Arc::new(make),
-            judge: Arc::new(judge.into_judge(&workload)),
+            judge: judge.into_judge(&workload),
             workload,
             takes,
             fixed,

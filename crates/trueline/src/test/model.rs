@@ -6,6 +6,7 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::judge::Names;
 use super::meaning::Meaning;
 use crate::drive::Call;
 use crate::history::Value;
@@ -116,7 +117,7 @@ pub struct ModelSpec {
     pub(super) initial: State,
     pub(super) operations: Vec<ModelOperation>,
     /// The names of the operations, for descriptions.
-    pub(super) names: Vec<Arc<str>>,
+    pub(super) names: Names,
     /// Whether operations on different keys, which are their first arguments, have nothing to do with each other.
     pub(super) independent_keys: bool,
     /// What its register starts with, if it is one.
@@ -206,7 +207,7 @@ mod tests {
         ModelSpec {
             initial: State::new(Map::new()),
             operations: vec![ModelOperation::new(put), ModelOperation { reads_only: true, ..ModelOperation::new(get) }],
-            names: vec!["put".into(), "get".into()],
+            names: ["put".into(), "get".into()].into(),
             independent_keys: true,
             register: None,
         }
@@ -254,7 +255,7 @@ mod tests {
                 ModelOperation { meaning: Some(meanings[0]), ..put },
                 ModelOperation { meaning: Some(meanings[1]), ..take },
             ],
-            names: vec!["put".into(), "take".into()],
+            names: ["put".into(), "take".into()].into(),
             independent_keys: false,
             register: None,
         }

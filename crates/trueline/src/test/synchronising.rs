@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::judge::Names;
 use super::model::{State, Step};
 use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
@@ -36,6 +37,7 @@ pub(super) struct Mode {
 pub struct SyncModel {
     pub(super) initial: State,
     pub(super) modes: Vec<Mode>,
+    pub(super) names: Names,
     /// Whether nothing is kept from one synchronisation to the next.
     pub(super) is_stateless: bool,
 }
