@@ -146,6 +146,7 @@ mod regressions;
 mod serial;
 mod settings;
 mod shrink;
+mod specified;
 mod synchronising;
 mod token;
 mod written;
@@ -166,6 +167,7 @@ pub use failure::{Failure, FailureKind, Smallest};
 pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
+pub use specified::OwnSpec;
 pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
@@ -229,7 +231,8 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
     }
 }
 
-/// A test that does not know yet what is right: give it a [model](Test::model) or a [specification](Test::spec).
+/// A test that does not know yet what is right: give it a [model](Test::model), a [specification by name](Test::spec), or
+/// [one of your own](Test::own_spec).
 #[derive(Debug)]
 pub struct Unjudged(());
 

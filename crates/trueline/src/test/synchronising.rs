@@ -80,19 +80,20 @@ impl Mode {
             let arguments: Vec<Value> = order.iter().map(|at| ops[*at].argument.clone()).collect();
             let alone = arguments.len() == 1 && matches!(self.who, Who::These(_));
             let argument = if alone { arguments[0].clone() } else { Value::List(arguments.into()) };
-            let Some((results, next)) = (self.step)(state, &argument) else { continue };
-            let in_order = match results {
-                Value::List(results) if !alone => results.to_vec(),
-                result => vec![result],
-            };
-            assert_eq!(in_order.len(), ops.len(), "each execution that synchronises has a result");
-            let mut results = vec![Value::Null; ops.len()];
-            for (at, result) in order.into_iter().zip(in_order) {
-                results[at] = result;
-            }
-            let outcome = (next, results);
-            if !found.contains(&outcome) {
-                found.push(outcome);
+            for (results, next) in (self.step)(state, &argument) {
+                let in_order = match results {
+                    Value::List(results) if !alone => results.to_vec(),
+                    result => vec![result],
+                };
+                assert_eq!(in_order.len(), ops.len(), "each execution that synchronises has a result");
+                let mut results = vec![Value::Null; ops.len()];
+                for (at, result) in order.iter().zip(in_order) {
+                    results[*at] = result;
+                }
+                let outcome = (next, results);
+                if !found.contains(&outcome) {
+                    found.push(outcome);
+                }
             }
         }
     }

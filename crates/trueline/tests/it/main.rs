@@ -16,5 +16,6 @@ mod papers;
 mod prefixes;
 mod rules;
 mod shrink;
+mod specified;
 #[cfg(feature = "named")]
 mod suite;
