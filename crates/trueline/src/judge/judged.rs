@@ -46,7 +46,7 @@ where
 }
 
 /// The few operations that a rejection rests on, and why they have no order, if they are not too many to tell.
-pub type Argued = (Core<Shown, String>, Option<Argument<String>>);
+pub type Argued<Op = Shown, Ret = String> = (Core<Op, Ret>, Option<Argument<Ret>>);
 
 /// A history that was read and judged, without the types of its specification.
 pub trait Judged: Debug + Send + Sync {
@@ -116,7 +116,7 @@ pub(crate) trait Criterion: Send + Sync {
         _history: &History<Self::Op, Self::Ret>,
         _evidence: &Evidence<Self::Ret>,
         _limits: &Limits,
-    ) -> Option<(Core<Self::Op, Self::Ret>, Option<Argument<Self::Ret>>)> {
+    ) -> Option<Argued<Self::Op, Self::Ret>> {
         None
     }
 
@@ -257,7 +257,7 @@ impl<S: Spec> Criterion for Linearizable<'_, S> {
         history: &History<S::Op, S::Ret>,
         evidence: &Evidence<S::Ret>,
         limits: &Limits,
-    ) -> Option<(Core<S::Op, S::Ret>, Option<Argument<S::Ret>>)> {
+    ) -> Option<Argued<S::Op, S::Ret>> {
         let core = shrink::core(self.0, history, evidence, limits);
         let argument = argument::of_core(self.0, &core);
         Some((core, argument))
