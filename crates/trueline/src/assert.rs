@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::history::History;
 use crate::judge::shrink::Limits;
-use crate::judge::{Config, Judged, Linearizable, Show, check, judged};
+use crate::judge::{Config, Judged, Linearizable, Show, check, judged_so};
 use crate::report::{Assembled, Picture, Wanted, assemble};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
@@ -133,7 +133,7 @@ pub fn not_linearizable<S: Spec>(
 /// if there is to be one.
 #[track_caller]
 fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgement: &Judgement<S::Ret>) -> String {
-    render(name, &*judged(Linearizable(spec), Show::described(spec), history, |_, _| judgement.clone()))
+    render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgement.clone()))
 }
 
 #[track_caller]

@@ -168,18 +168,32 @@ impl<'a, Op, Ret> Show<'a, Op, Ret> {
     }
 }
 
-/// The judged history; `judge` makes the judgement, or has it already.
+/// Judges a history.
 pub(crate) fn judged<'a, C, H>(
     criterion: C,
     show: Show<'a, C::Op, C::Ret>,
     history: H,
-    judge: impl FnOnce(&C, &History<C::Op, C::Ret>) -> Judgement<C::Ret>,
+    config: &Config,
 ) -> Box<dyn Judged + 'a>
 where
     C: Criterion + 'a,
     H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
 {
-    let judgement = judge(&criterion, history.borrow());
+    let judgement = criterion.judge(history.borrow(), config);
+    judged_so(criterion, show, history, judgement)
+}
+
+/// A history that was judged already.
+pub(crate) fn judged_so<'a, C, H>(
+    criterion: C,
+    show: Show<'a, C::Op, C::Ret>,
+    history: H,
+    judgement: Judgement<C::Ret>,
+) -> Box<dyn Judged + 'a>
+where
+    C: Criterion + 'a,
+    H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
+{
     let evidence = judgement.verdict.evidence().cloned();
     let judgement = judgement.map(&show.ret);
     Box::new(Typed { criterion, show, history, judgement, evidence })

@@ -50,9 +50,9 @@ use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
 pub use judged::{Argued, Judged, Specification};
-pub(crate) use judged::{Criterion, Linearizable, Show, Synchronizing, judged};
 #[cfg(feature = "named")]
-pub(crate) use judged::{Intervals, QuasiLinearizable};
+pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};
+pub(crate) use judged::{Linearizable, Show, Synchronizing, judged, judged_so};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
 pub use search::rules::{Rules, UnknownRule};

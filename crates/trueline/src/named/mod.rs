@@ -28,7 +28,6 @@ mod table;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
-use std::hash::Hash;
 
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
@@ -318,15 +317,17 @@ struct Synchronising<F>(F);
 
 impl<F: SyncFamily> Synchronising<F> {
     fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
+        history.try_map(|operation| self.read_one(info, operation))
+    }
+
+    fn read_one(
+        &self,
+        info: &SpecInfo,
+        operation: &Operation<Record, Value>,
+    ) -> Result<(F::Op, Outcome<F::Ret>), NamedError> {
         let Self(family) = self;
-        history.try_map(|operation| {
-            read(
-                info,
-                operation,
-                |name, process, record| family.read_op(name, process, record),
-                |record, op, result| family.read_ret(record, op, result),
-            )
-        })
+        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
+        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result))
     }
 }
 
@@ -335,7 +336,7 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
         let typed = self.read(info, &history)?;
         drop(history);
         let show = Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret);
-        Ok(judged(self.0.criterion(), show, typed, |criterion, history| criterion.judge(history, config)))
+        Ok(judged(self.0.criterion(), show, typed, config))
     }
 
     fn has_progress(&self) -> bool {
@@ -348,9 +349,7 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
-        let Self(family) = self;
-        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
-        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result)).err()
+        self.read_one(info, operation).err()
     }
 
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
@@ -367,8 +366,7 @@ impl<F: Family> AnyFamily for F {
     fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
         let typed = read_all(self, info, &history)?;
         drop(history);
-        let judge = |criterion: &Linearizable<'_, F::Spec>, history: &_| criterion.judge(history, config);
-        Ok(judged(Linearizable(self.spec()), show::<F>(), typed, judge))
+        Ok(judged(Linearizable(self.spec()), show::<F>(), typed, config))
     }
 
     fn process_matters(&self) -> bool {
@@ -392,9 +390,13 @@ impl<F: Family> AnyFamily for F {
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         let typed = read_all(self, info, history)?;
         let operations = typed.operations();
-        let keys =
-            operations.iter().map(|operation| self.spec().key(&operation.op, operation.outcome.result())).collect();
-        Ok(numbered(history, keys, |index| {
+        let mut numbers = HashMap::new();
+        let keys = operations.iter().map(|operation| {
+            let key = self.spec().key(&operation.op, operation.outcome.result())?;
+            let next = numbers.len();
+            Some(*numbers.entry(key).or_insert(next))
+        });
+        Ok(numbered(history, keys.collect(), &|index| {
             let Record { key, value, .. } = F::show_op(&operations[index].op);
             key.unwrap_or(value).to_string()
         }))
@@ -431,15 +433,15 @@ fn read_one<F: Family>(
 
 /// Numbers the parts of a history whose objects are judged whole.
 fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
-    numbered(history, history.operations().iter().map(|_| None::<()>).collect(), |_| String::new())
+    numbered(history, vec![None; history.len()], &|_| String::new())
 }
 
-/// Numbers the parts of a history: by object, and by key where all operations of the object have one. `name` names the part
-/// of an operation by its key.
-fn numbered<K: Eq + Hash>(
+/// Numbers the parts of a history: by object, and by the number of the key where all operations of the object have one. `name`
+/// names the part of an operation by its key.
+fn numbered(
     history: &RawHistory,
-    keys: Vec<Option<K>>,
-    name: impl Fn(usize) -> String,
+    keys: Vec<Option<usize>>,
+    name: &dyn Fn(usize) -> String,
 ) -> (Vec<usize>, Vec<String>) {
     let mut is_whole = vec![false; history.object_count()];
     for (operation, key) in history.operations().iter().zip(&keys) {

@@ -9,7 +9,7 @@ use super::table::{SpecInfo, nearest};
 use super::{AnyFamily, Family, IsJudged, NamedError, Op, Ret};
 use crate::history::{History, Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
-use crate::judge::{Config, Criterion, QuasiLinearizable, judged};
+use crate::judge::{Config, QuasiLinearizable, judged};
 
 /// By how much operations may be out of order.
 ///
@@ -104,7 +104,7 @@ pub(super) fn judge_quasi<'a, F: Family>(
         (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
     };
     let criterion = QuasiLinearizable(family.spec(), semantics);
-    Ok(judged(criterion, super::show::<F>(), typed, |criterion, history| criterion.judge(history, config)))
+    Ok(judged(criterion, super::show::<F>(), typed, config))
 }
 
 /// A class for each name, if every operation of the history has one.

@@ -7,7 +7,7 @@ use super::model::ModelSpec;
 use super::synchronising::SyncModel;
 use crate::drive::{Call, Workload};
 use crate::history::{History, Record, Shown, Value};
-use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, Synchronizing, judged};
+use crate::judge::{Config, Judged, Linearizable, Show, Specification, Synchronizing, judged};
 #[cfg(feature = "named")]
 use crate::named::NamedSpec;
 
@@ -70,8 +70,7 @@ impl Specification<Call, Value> for ModelSpec {
     type Error = String;
 
     fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
-        let judge = |criterion: &Linearizable<'_, Self>, history: &_| criterion.judge(history, config);
-        Ok(judged(Linearizable(self), by_name(&self.names), history, judge))
+        Ok(judged(Linearizable(self), by_name(&self.names), history, config))
     }
 }
 
@@ -93,8 +92,7 @@ impl Specification<Call, Value> for SyncModel {
     type Error = String;
 
     fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
-        let judge = |criterion: &Synchronizing<'_, Self>, history: &_| criterion.judge(history, config);
-        Ok(judged(Synchronizing(self), by_name(&self.names), history, judge))
+        Ok(judged(Synchronizing(self), by_name(&self.names), history, config))
     }
 
     fn has_progress(&self) -> bool {

@@ -9,7 +9,7 @@ use super::model::{self, ModelOperation, PlainModel};
 use super::{Judges, Modelled, Test, Unjudged};
 use crate::drive::{Call, Generate, Workload};
 use crate::history::{Argument, Datum, Value};
-use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, judged};
+use crate::judge::{Config, Judged, Linearizable, Show, Specification, judged};
 use crate::spec::Spec;
 
 /// How the operation of a specification is made from an argument.
@@ -144,8 +144,7 @@ impl<S: Spec + Send> Specification<Call, Value> for OwnSpec<S> {
             let (op, ret) = &self.operations[*number as usize];
             (op(argument), operation.outcome.map(ret))
         });
-        let judge = |criterion: &Linearizable<'_, S>, history: &_| criterion.judge(history, config);
-        Ok(judged(Linearizable(&self.spec), Show::described(&self.spec), typed, judge))
+        Ok(judged(Linearizable(&self.spec), Show::described(&self.spec), typed, config))
     }
 }
 
