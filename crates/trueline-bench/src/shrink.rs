@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use trueline::history::codec::{self, Format};
-use trueline::history::{Fate, History, OpId, RawHistory, Record};
+use trueline::history::{Fate, History, OpId, RawHistory, Shown};
 use trueline::judge::shrink::{self, Limits};
 use trueline::judge::{Budget, Config, check};
 use trueline::named::{self, Options};
@@ -185,7 +185,7 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
 ///
 /// # Panics
 /// If the core tells only a part of some operation: there is no such file.
-fn only_core(history: &RawHistory, core: &Core<Record, String>) -> RawHistory {
+fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
     assert!(core.members.iter().all(|member| !member.in_part), "operations are told as a whole");
     history.weaken(|id, _| match roles.get(&id) {
@@ -220,7 +220,7 @@ fn files(folder: &Path, expected: usize, table: &mut Table) -> Result<(), String
         let copy = history.clone();
         let started = Instant::now();
         let judged = spec.judge(copy, &config()).map_err(|error| problem(&error))?;
-        let core = spec.shrink(&judged, &Limits::new()).ok_or_else(|| problem(&"it was not rejected"))?;
+        let (core, _) = judged.core(&Limits::new()).ok_or_else(|| problem(&"it was not rejected"))?;
         let elapsed = started.elapsed();
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let again = spec.judge(only_core(&history, &core), &config()).map_err(|error| problem(&error))?;

@@ -10,12 +10,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::history::History;
-use crate::judge::shrink::{self, Limits};
-use crate::judge::{Config, check, states};
+use crate::judge::shrink::Limits;
+use crate::judge::{Config, Judged, Linearizable, Show, check, judged_so};
+use crate::report::{Assembled, Picture, Wanted, assemble};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
-use crate::view::timeline::Label;
-use crate::view::{Report, Timeline, html, text};
+use crate::view::{html, text};
 
 /// How long it may take to find the core that a page shows.
 const TIME_FOR_CORE: Duration = Duration::from_secs(3);
@@ -133,21 +133,19 @@ pub fn not_linearizable<S: Spec>(
 /// if there is to be one.
 #[track_caller]
 fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgement: &Judgement<S::Ret>) -> String {
-    let describe = |result: &S::Ret| spec.describe_result(result);
-    let described = judgement.clone().map(describe);
-    let shown = history.map(|operation| (spec.describe_operation(&operation.op), operation.outcome.map(describe)));
-    let report = Report::new(name, "", (history.len(), history.pending()), &described, || shown.clone());
+    render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgement.clone()))
+}
+
+#[track_caller]
+fn render(name: &str, judged: &dyn Judged) -> String {
+    let folder = std::env::var_os("TRUELINE_PAGES").filter(|folder| !folder.is_empty());
+    let picture = if folder.is_some() { Picture::Everything } else { Picture::None };
+    let wanted = Wanted { core: Some(Limits::new().time(TIME_FOR_CORE)), picture, ..Wanted::default() };
+    let Assembled { report, timeline, .. } = assemble(name, "", judged, &wanted);
     let mut said = text::render(&report, text::Style::Plain);
-    if let Some(folder) = std::env::var_os("TRUELINE_PAGES").filter(|folder| !folder.is_empty()) {
-        let mut timeline = Timeline::new(&shown, Label::of).with_judgement(&described);
-        if let Some(linearization) = judgement.verdict.linearization() {
-            timeline = timeline.with_states(states(spec, history, &linearization.order));
-        }
-        if let Some(evidence) = judgement.verdict.evidence() {
-            timeline = timeline.with_core(&shrink::core(spec, history, evidence, &Limits::new().time(TIME_FOR_CORE)));
-        }
+    if let (Some(folder), Some(timeline)) = (folder, timeline) {
         let folder = Path::new(&folder);
-        let _ = match html::write(folder, &place(), &timeline.with_report(&report)) {
+        let _ = match html::write(folder, &place(), &timeline) {
             Ok(page) => writeln!(said, "  the page:     {}", page.display()),
             Err(fault) => writeln!(said, "  no page: {fault}; check TRUELINE_PAGES={}", folder.display()),
         };

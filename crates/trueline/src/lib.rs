@@ -83,7 +83,7 @@
 //! # The way of the data
 //!
 //! [`drive`] makes histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
-//! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it. [`named`] has the
+//! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it, and [`report`] assembles what it shows. [`named`] has the
 //! specifications by name, for histories that come from files. [`assert_linearizable!`] is all of it in one line of a
 //! test. [`primitives`] are what objects are written on whose threads are to be scheduled, or ended when they are stuck.
 
@@ -94,6 +94,7 @@ pub mod judge;
 #[cfg(feature = "named")]
 pub mod named;
 pub mod primitives;
+pub mod report;
 pub mod spec;
 pub mod test;
 pub mod verdict;

@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
-use trueline::verdict::ProgressVerdict;
+use trueline::report::{self, Assembled, Picture, Words, assemble};
 use trueline::view::text::Style;
-use trueline::view::{Finding, Report, Timeline, json, prose, text};
+use trueline::view::{Finding, Report, Timeline, json, text};
 
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
@@ -223,71 +223,43 @@ impl<'a> Judge<'a> {
             Ok(history) => history,
             Err(fault) => return unreadable(fault.line, fault.message),
         };
-        let stuck = (args.criterion == Criterion::Progress).then(|| history.clone());
         let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = cancel::while_busy(|| match &args.factor {
             None => Some(spec.judge(history, config)),
             Some(factors) => spec.judge_quasi(history, factors, config),
         });
         spinner.finish_and_clear();
-        let Some(judged) = judged else {
-            return unreadable(None, "such objects have no factors; leave --factor out".to_owned());
-        };
         match judged {
-            Err(fault) => unreadable(fault.line(), fault.message().to_owned()),
-            Ok(judged) => {
-                let counts = (judged.operations(), judged.pending());
-                let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
-                let mut progress = None;
-                if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
-                    if let Some(Ok(verdict)) = cancel::while_busy(|| spec.progress(&stuck, &self.budget)) {
-                        report = report.with_progress(&judged.history(), &verdict);
-                        progress = Some(verdict);
-                    }
-                }
-                let mut core = None;
-                let is_told = (args.core || wanted == Wanted::Explanation) && !args.quiet;
-                let limits = Limits::new().time(args.core_timeout).memory(args.memory).cancelled_by(self.token.clone());
-                // Whoever does not want to wait for it gets the verdict without.
-                let is_waited_for = !self.token.is_cancelled();
-                if is_told && is_waited_for {
-                    if let Some((found, argument)) = cancel::while_busy(|| spec.explain(&judged, &limits)) {
-                        let history = judged.history();
-                        report = report.with_core(&history, &found);
-                        if let Some(argument) = argument {
-                            report = report.with_explanation(prose::tell(&history, &found, &argument));
-                        }
-                        core = Some(found);
-                    }
-                } else if wanted == Wanted::Everything && is_waited_for {
-                    core = cancel::while_busy(|| spec.shrink(&judged, &limits));
-                }
-                if is_told && report.explanation.is_empty() && matches!(report.finding, Finding::Rejected(_)) {
-                    let history = judged.history();
-                    let sentences = match (spec.partners(&judged), judged.judgement().verdict.evidence()) {
-                        (Some(partners), _) => prose::tell_partners(&history, &partners),
-                        (None, Some(evidence)) => prose::tell_evidence(&history, evidence),
-                        (None, None) => Vec::new(),
-                    };
-                    report = report.with_explanation(sentences);
-                }
-                if let (Wanted::Explanation, Some(ProgressVerdict::Rejected(evidence))) = (wanted, &progress) {
-                    report = report.with_explanation(prose::tell_progress(&judged.history(), evidence));
-                }
-                if let (Wanted::Explanation, Finding::Accepted, Some(witness)) =
-                    (wanted, &report.finding, judged.judgement().verdict.witness())
-                {
-                    report = report.with_explanation(prose::tell_witness(&judged.history(), witness));
-                }
-                let is_drawn = match wanted {
-                    Wanted::Report | Wanted::Explanation => false,
-                    Wanted::Excerpt => matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_)),
-                    Wanted::Everything => true,
-                };
-                let timeline = is_drawn
-                    .then(|| picture::timeline(spec, &judged, &report, core.as_ref(), progress.as_ref(), wanted));
+            None => unreadable(None, "such objects have no factors; leave --factor out".to_owned()),
+            Some(Err(fault)) => unreadable(fault.line(), fault.message().to_owned()),
+            Some(Ok(judged)) => {
+                let wanted = self.wanted(wanted);
+                let Assembled { report, timeline, .. } =
+                    cancel::while_busy(|| assemble(&file, spec.name(), &*judged, &wanted));
                 Judged::Report(Box::new(report), timeline.map(Box::new))
             }
+        }
+    }
+
+    /// What the report must have for what is wanted.
+    fn wanted(&self, wanted: Wanted) -> report::Wanted {
+        let Self { args, token, budget, .. } = self;
+        let limits = Limits::new().time(args.core_timeout).memory(args.memory).cancelled_by(token.clone());
+        report::Wanted {
+            // After Ctrl-C, the verdict is reported without a core.
+            core: (!token.is_cancelled()).then_some(limits),
+            words: match wanted {
+                _ if args.quiet => Words::None,
+                Wanted::Explanation => Words::All,
+                _ if args.core => Words::Rejections,
+                _ => Words::None,
+            },
+            picture: match wanted {
+                Wanted::Report | Wanted::Explanation => Picture::None,
+                Wanted::Excerpt => Picture::Excerpt,
+                Wanted::Everything => Picture::Everything,
+            },
+            progress: (args.criterion == Criterion::Progress).then(|| budget.clone()),
         }
     }
 }

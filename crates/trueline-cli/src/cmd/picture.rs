@@ -4,58 +4,16 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use trueline::history::Record;
-use trueline::named::{NamedJudgement, NamedSpec};
-use trueline::verdict::{Core, ProgressVerdict, Witness};
 use trueline::view::terminal::{self, Letters};
 use trueline::view::text::Style;
-use trueline::view::timeline::Label;
-use trueline::view::{Report, Timeline, html, svg};
+use trueline::view::{Timeline, html, svg};
 
-use super::check::Wanted;
 use crate::args::CheckArgs;
 use crate::input::Input;
 use crate::output;
 
-/// How many operations are looked at to choose those that are drawn in a terminal.
-const EXCERPT: usize = 256;
-/// Longer linearizations are not replayed for a report: that would take longer than to find them.
-const MOST_REPLAYED: usize = 200_000;
 /// As wide as reports are where nobody knows how wide the terminal is.
 const WIDTH: usize = 100;
-
-/// What is drawn of a judged history.
-pub(super) fn timeline(
-    spec: &NamedSpec,
-    judged: &NamedJudgement,
-    report: &Report,
-    core: Option<&Core<Record, String>>,
-    progress: Option<&ProgressVerdict<String>>,
-    wanted: Wanted,
-) -> Timeline {
-    let judgement = judged.judgement();
-    let history = judged.history();
-    let timeline = match wanted {
-        Wanted::Everything => Timeline::new(&history, Label::of_record),
-        _ => Timeline::excerpt(&history, Label::of_record, &judgement.verdict, core, EXCERPT),
-    };
-    let mut timeline = timeline.with_judgement(judgement);
-    let synchronised = match progress {
-        Some(ProgressVerdict::Rejected(evidence)) => Some(Witness::in_groups(&evidence.synchronisations)),
-        _ => None,
-    };
-    if let Some(progress) = progress {
-        timeline = timeline.with_progress(progress);
-    }
-    if let Some(core) = core {
-        timeline = timeline.with_core(core);
-    }
-    let length = judgement.verdict.linearization().map_or(0, |linearization| linearization.order.len());
-    if wanted == Wanted::Everything || length <= MOST_REPLAYED {
-        timeline = timeline.with_states(spec.states(judged, synchronised.as_ref()));
-    }
-    timeline.with_report(report)
-}
 
 /// The timeline as it is drawn in the terminal.
 pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {

@@ -23,7 +23,7 @@ pub use datum::{Argument, Datum};
 pub use interval::{Interval, from_intervals, from_logs, widen};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 pub use partition::{Parts, by_object, split};
-pub use value::{Record, Value};
+pub use value::{Record, Shown, Value};
 pub use weaken::Fate;
 
 /// A history whose operations are as a file gives them, before a specification has read them.

@@ -233,6 +233,24 @@ impl fmt::Display for Record {
     }
 }
 
+/// An operation as reports show it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shown {
+    /// As a file gives it, or as a test calls it.
+    Record(Record),
+    /// As its specification describes it.
+    Text(String),
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(record) => record.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -33,6 +33,7 @@ mod explain;
 mod frame;
 mod interner;
 pub mod interval;
+mod judged;
 pub mod just_in_time;
 pub mod linear;
 pub mod monitor;
@@ -52,6 +53,10 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
+pub use judged::{Argued, Judged, Specification};
+#[cfg(feature = "named")]
+pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};
+pub(crate) use judged::{Linearizable, Show, Synchronizing, judged, judged_so};
 pub use replay::{NotALinearization, replay};
 pub use search::budget::{Budget, CancelToken};
 pub use search::rules::{Rules, UnknownRule};

@@ -13,7 +13,8 @@
 //!     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
 //!     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
 //! "#[..])?;
-//! let judged = named::spec("queue", Options::new())?.judge(history, &Config::new())?;
+//! let spec = named::spec("queue", Options::new())?;
+//! let judged = spec.judge(history, &Config::new())?;
 //! let evidence = judged.judgement().verdict.evidence().expect("2 was not first");
 //! assert_eq!(evidence.allowed, ["1"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,24 +25,18 @@ mod quasi;
 mod sequential;
 mod table;
 
-use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
-use std::hash::Hash;
 
 use self::sequential::AnyObject;
-use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Value};
-use crate::judge::shrink::{self, Limits};
-use crate::judge::{self, Budget, Config, argument};
+use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
+use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, judged};
 use crate::spec::Spec;
-use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
 pub use quasi::{NoFactors, QuasiFactors};
 pub use sequential::{Choose, NamedObject};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
-
-/// The few operations that a rejection rests on, and why they have no order, if they are not too many to tell.
-pub type Argued = (Core<Record, String>, Option<Argument<String>>);
 
 /// How a named specification reads histories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,8 +155,8 @@ impl NamedSpec {
     ///
     /// # Errors
     /// If an operation is unknown, or has an argument or a result of a wrong kind.
-    pub fn judge(&self, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
-        self.family.judge(self.info, history, config)
+    pub fn judge(&self, history: RawHistory, config: &Config) -> Result<Box<dyn Judged + '_>, NamedError> {
+        Specification::judge(self, Cow::Owned(history), config)
     }
 
     /// Reads `history` as a history of this specification, and judges whether it is quasi linearizable, by these factors;
@@ -192,7 +187,7 @@ impl NamedSpec {
         history: RawHistory,
         factors: &QuasiFactors,
         config: &Config,
-    ) -> Option<Result<NamedJudgement, NamedError>> {
+    ) -> Option<Result<Box<dyn Judged + '_>, NamedError>> {
         self.family.judge_quasi(self.info, history, factors, config)
     }
 
@@ -216,138 +211,26 @@ impl NamedSpec {
         self.family.parts(self.info, history)
     }
 
-    /// Whether operations wait for each other, so that [`progress`](Self::progress) can be judged.
+    /// Whether operations wait for each other, so that [`Judged::progress`] has an answer.
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()
     }
+}
 
-    /// Whether operations that are stuck at the end of `history` should have returned
-    /// ([`judge::sync::progress`], [`judge::interval::progress`]); `None` if that is not asked of such objects.
-    ///
-    /// # Errors
-    /// If an operation is unknown, or has an argument or a result of a wrong kind.
-    pub fn progress(
-        &self,
-        history: &RawHistory,
-        budget: &Budget,
-    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
-        self.family.progress(self.info, history, budget)
+impl Specification<Record, Value> for NamedSpec {
+    type Error = NamedError;
+
+    fn judge<'a>(&'a self, history: Cow<'a, RawHistory>, config: &Config) -> IsJudged<'a> {
+        self.family.judge(self.info, history, config)
     }
 
-    /// The few operations that a rejection rests on, shown as [`NamedJudgement::history`] shows them; `None` if the
-    /// history was not rejected.
-    ///
-    /// ```
-    /// use trueline::history::{OpId, codec::jsonl};
-    /// use trueline::judge::{Config, shrink::Limits};
-    /// use trueline::named::{self, Options};
-    ///
-    /// let history = jsonl::read(&br#"
-    ///     {"process":0,"f":"write","value":1,"call":0,"return":10}
-    ///     {"process":1,"f":"read","result":1,"call":5,"return":15}
-    ///     {"process":0,"f":"write","value":2,"call":20,"return":30}
-    ///     {"process":1,"f":"read","result":1,"call":40,"return":50}
-    /// "#[..])?;
-    /// let spec = named::spec("register", Options::new())?;
-    /// let judged = spec.judge(history, &Config::new())?;
-    /// let core = spec.shrink(&judged, &Limits::new()).expect("1 was overwritten");
-    /// assert_eq!(core.told().count(), 1); // the second read,
-    /// assert_eq!(core.begins_behind, Some(OpId(2))); // behind the second write: nothing before it matters
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If it was judged by another specification.
-    pub fn shrink(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Core<Record, String>> {
-        self.family.shrink(judged.history.as_ref(), limits)
-    }
-
-    /// The few operations that a rejection rests on, and why they have no order ([`judge::argument`]), if they are not too
-    /// many to tell; `None` if the history was not rejected, or has no core.
-    ///
-    /// ```
-    /// use trueline::history::codec::jsonl;
-    /// use trueline::judge::{Config, shrink::Limits};
-    /// use trueline::named::{self, Options};
-    /// use trueline::view::prose;
-    ///
-    /// let history = jsonl::read(&br#"
-    ///     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
-    ///     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
-    ///     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
-    /// "#[..])?;
-    /// let spec = named::spec("queue", Options::new())?;
-    /// let judged = spec.judge(history, &Config::new())?;
-    /// let (core, argument) = spec.explain(&judged, &Limits::new()).expect("2 was not first");
-    /// let sentences = prose::tell(&judged.history(), &core, &argument.expect("it is small"));
-    /// assert_eq!(
-    ///     sentences[0],
-    ///     "enqueue(1) of process 0 (line 2) returned before enqueue(2) of process 0 (line 3) was called."
-    /// );
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Panics
-    /// If it was judged by another specification.
-    pub fn explain(&self, judged: &NamedJudgement, limits: &Limits) -> Option<Argued> {
-        self.family.explain(judged.history.as_ref(), limits)
-    }
-
-    /// Why executions that synchronise in pairs cannot all have had partners ([`judge::sync::partners`]), if they do and that
-    /// is why the history was rejected.
-    ///
-    /// # Panics
-    /// If it was judged by another specification.
-    pub fn partners(&self, judged: &NamedJudgement) -> Option<Partners> {
-        let evidence = judged.judgement.verdict.evidence()?;
-        self.family.partners(judged.history.as_ref(), evidence)
-    }
-
-    /// The states that the last operations of a linearization of `judged` pass ([`judge::states`]): of the one that its
-    /// verdict has, or of another, which is given.
-    ///
-    /// # Panics
-    /// If it was judged by another specification.
-    pub fn states(&self, judged: &NamedJudgement, linearization: Option<&Witness>) -> Vec<Passed> {
-        let verdict = &judged.judgement.verdict;
-        let Some(linearization) = linearization.cloned().or_else(|| verdict.linearization()) else { return Vec::new() };
-        let until = verdict.evidence().map(|evidence| evidence.event);
-        self.family.states(judged.history.as_ref(), &linearization, until)
+    fn has_progress(&self) -> bool {
+        self.family.has_progress()
     }
 }
 
-/// A history that was read and judged by a [`NamedSpec`].
-#[derive(Debug)]
-pub struct NamedJudgement {
-    judgement: Judgement<String>,
-    history: Box<dyn Recorded>,
-}
-
-impl NamedJudgement {
-    /// The verdict and what it took; results are as a person reads them.
-    pub fn judgement(&self) -> &Judgement<String> {
-        &self.judgement
-    }
-
-    /// The number of operations.
-    pub fn operations(&self) -> usize {
-        self.history.operations()
-    }
-
-    /// How many operations never returned.
-    pub fn pending(&self) -> usize {
-        self.history.pending()
-    }
-
-    /// The history as it was understood: operations under their own names, keys apart from arguments, results as a
-    /// person reads them (`ok` for a result that says nothing).
-    ///
-    /// # Complexity
-    /// It is made for each call, in O(n).
-    pub fn history(&self) -> History<Record, String> {
-        self.history.shown()
-    }
-}
+/// The judged history, or why it cannot be read.
+type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 
 /// How the operations of a specification are written in files.
 trait Family: Debug + Send + Sync + 'static {
@@ -378,26 +261,13 @@ trait Family: Debug + Send + Sync + 'static {
     }
 }
 
-/// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`]; and
-/// what judges it.
+/// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`].
 trait SyncFamily: Debug + Send + Sync + 'static {
     type Op: Clone + Debug + Send + Sync + 'static;
     type Ret: Clone + Eq + Debug + Send + Sync + 'static;
 
-    fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
-
-    fn progress(&self, history: &History<Self::Op, Self::Ret>, budget: &Budget) -> ProgressVerdict<Self::Ret>;
-
-    /// The states that a linearization passes; events from `until` on have not happened.
-    fn states(
-        &self,
-        history: &History<Self::Op, Self::Ret>,
-        linearization: &Witness,
-        until: Option<u32>,
-    ) -> Vec<Passed>;
-
-    /// Why there are too few partners.
-    fn partners(&self, history: &History<Self::Op, Self::Ret>, evidence: &Evidence<String>) -> Option<Partners>;
+    /// What is asked of its histories.
+    fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
 
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
 
@@ -417,7 +287,7 @@ type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
-    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError>;
+    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
     /// Judges quasi linearizability; `None` if that is not asked of such objects.
     fn judge_quasi(
         &self,
@@ -425,40 +295,20 @@ trait AnyFamily: Debug + Send + Sync {
         _history: RawHistory,
         _factors: &QuasiFactors,
         _config: &Config,
-    ) -> Option<Result<NamedJudgement, NamedError>> {
+    ) -> Option<IsJudged<'_>> {
         None
+    }
+    fn has_progress(&self) -> bool {
+        false
     }
     /// Whether `judge` judges that.
     fn is_quasi(&self) -> bool {
         false
     }
-    fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>>;
-    /// Why there are too few partners.
-    fn partners(&self, _judged: &dyn Recorded, _evidence: &Evidence<String>) -> Option<Partners> {
-        None
-    }
-    /// The core, and why it has no order.
-    fn explain(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Argued> {
-        None
-    }
-    /// The states that a linearization passes; events from `until` on have not happened.
-    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed>;
     /// Why an operation cannot be read, if it cannot.
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
-    fn has_progress(&self) -> bool {
-        false
-    }
-    /// Whether what is stuck should have returned; `None` if that is not asked of such objects.
-    fn progress(
-        &self,
-        _info: &SpecInfo,
-        _history: &RawHistory,
-        _budget: &Budget,
-    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
-        None
-    }
 }
 
 /// A family of synchronisations as any other.
@@ -467,51 +317,39 @@ struct Synchronising<F>(F);
 
 impl<F: SyncFamily> Synchronising<F> {
     fn read(&self, info: &SpecInfo, history: &RawHistory) -> Result<History<F::Op, F::Ret>, NamedError> {
+        history.try_map(|operation| self.read_one(info, operation))
+    }
+
+    fn read_one(
+        &self,
+        info: &SpecInfo,
+        operation: &Operation<Record, Value>,
+    ) -> Result<(F::Op, Outcome<F::Ret>), NamedError> {
         let Self(family) = self;
-        history.try_map(|operation| {
-            read(
-                info,
-                operation,
-                |name, process, record| family.read_op(name, process, record),
-                |record, op, result| family.read_ret(record, op, result),
-            )
-        })
+        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
+        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result))
     }
 }
 
 impl<F: SyncFamily> AnyFamily for Synchronising<F> {
+    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        let typed = self.read(info, &history)?;
+        drop(history);
+        let show = Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret);
+        Ok(judged(self.0.criterion(), show, typed, config))
+    }
+
+    fn has_progress(&self) -> bool {
+        true
+    }
+
     fn process_matters(&self) -> bool {
         // Those who come may be told apart by it.
         true
     }
 
-    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
-        let typed = self.read(info, &history)?;
-        drop(history);
-        let judgement = self.0.judge(&typed, config).map(F::show_ret);
-        Ok(NamedJudgement { judgement, history: Box::new(Synchronised::<F>(typed)) })
-    }
-
-    fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
-        None
-    }
-
-    fn states(&self, judged: &dyn Recorded, linearization: &Witness, until: Option<u32>) -> Vec<Passed> {
-        let Synchronised(history) =
-            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
-        self.0.states(history, linearization, until)
-    }
-
-    fn partners(&self, judged: &dyn Recorded, evidence: &Evidence<String>) -> Option<Partners> {
-        let Synchronised(history) =
-            judged.as_any().downcast_ref::<Synchronised<F>>().expect("the history was judged by this specification");
-        self.0.partners(history, evidence)
-    }
-
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
-        let Self(family) = self;
-        let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
-        read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result)).err()
+        self.read_one(info, operation).err()
     }
 
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
@@ -522,61 +360,17 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
         self.0.object()
     }
-
-    fn has_progress(&self) -> bool {
-        true
-    }
-
-    fn progress(
-        &self,
-        info: &SpecInfo,
-        history: &RawHistory,
-        budget: &Budget,
-    ) -> Option<Result<ProgressVerdict<String>, NamedError>> {
-        Some(self.read(info, history).map(|typed| self.0.progress(&typed, budget).map(F::show_ret)))
-    }
-}
-
-/// A history of synchronisations whose types are known to its family only.
-struct Synchronised<F: SyncFamily>(History<F::Op, F::Ret>);
-
-impl<F: SyncFamily> Debug for Synchronised<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl<F: SyncFamily> Recorded for Synchronised<F> {
-    fn operations(&self) -> usize {
-        self.0.len()
-    }
-
-    fn pending(&self) -> usize {
-        self.0.pending()
-    }
-
-    fn shown(&self) -> History<Record, String> {
-        self.0.map(|operation| (F::show_op(&operation.op), operation.outcome.map(F::show_ret)))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 impl<F: Family> AnyFamily for F {
-    fn process_matters(&self) -> bool {
-        Family::process_matters(self)
-    }
-
-    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
+    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
         let typed = read_all(self, info, &history)?;
         drop(history);
-        let judgement = judge::check(self.spec(), &typed, config);
-        let evidence = judgement.verdict.evidence().cloned();
-        let judgement = judgement.map(F::show_ret);
-        let history = Box::new(Typed::<F> { history: typed, evidence });
-        Ok(NamedJudgement { judgement, history })
+        Ok(judged(Linearizable(self.spec()), show::<F>(), typed, config))
+    }
+
+    fn process_matters(&self) -> bool {
+        Family::process_matters(self)
     }
 
     fn judge_quasi(
@@ -585,29 +379,8 @@ impl<F: Family> AnyFamily for F {
         history: RawHistory,
         factors: &QuasiFactors,
         config: &Config,
-    ) -> Option<Result<NamedJudgement, NamedError>> {
-        Some(quasi::judge_quasi(self, info, history, factors, config))
-    }
-
-    fn shrink(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Core<Record, String>> {
-        let Typed { history, evidence } =
-            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
-        let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
-        Some(core.map(show::<F>))
-    }
-
-    fn explain(&self, judged: &dyn Recorded, limits: &Limits) -> Option<Argued> {
-        let Typed { history, evidence } =
-            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
-        let core = shrink::core(self.spec(), history, evidence.as_ref()?, limits);
-        let argument = argument::of_core(self.spec(), &core).map(|argument| argument.map(F::show_ret));
-        Some((core.map(show::<F>), argument))
-    }
-
-    fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
-        let Typed { history, .. } =
-            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
-        judge::states(self.spec(), history, &linearization.order)
+    ) -> Option<IsJudged<'_>> {
+        Some(quasi::judge_quasi(self, info, Cow::Owned(history), factors, config))
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
@@ -617,9 +390,13 @@ impl<F: Family> AnyFamily for F {
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         let typed = read_all(self, info, history)?;
         let operations = typed.operations();
-        let keys =
-            operations.iter().map(|operation| self.spec().key(&operation.op, operation.outcome.result())).collect();
-        Ok(numbered(history, keys, |index| {
+        let mut numbers = HashMap::new();
+        let keys = operations.iter().map(|operation| {
+            let key = self.spec().key(&operation.op, operation.outcome.result())?;
+            let next = numbers.len();
+            Some(*numbers.entry(key).or_insert(next))
+        });
+        Ok(numbered(history, keys.collect(), &|index| {
             let Record { key, value, .. } = F::show_op(&operations[index].op);
             key.unwrap_or(value).to_string()
         }))
@@ -628,6 +405,11 @@ impl<F: Family> AnyFamily for F {
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
         Some(Box::new(sequential::OneAtATime::new(self)))
     }
+}
+
+/// How a family shows operations and results.
+fn show<F: Family>() -> Show<'static, Op<F>, Ret<F>> {
+    Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret)
 }
 
 /// A history as a family reads it.
@@ -651,15 +433,15 @@ fn read_one<F: Family>(
 
 /// Numbers the parts of a history whose objects are judged whole.
 fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
-    numbered(history, history.operations().iter().map(|_| None::<()>).collect(), |_| String::new())
+    numbered(history, vec![None; history.len()], &|_| String::new())
 }
 
-/// Numbers the parts of a history: by object, and by key where all operations of the object have one. `name` names the part
-/// of an operation by its key.
-fn numbered<K: Eq + Hash>(
+/// Numbers the parts of a history: by object, and by the number of the key where all operations of the object have one. `name`
+/// names the part of an operation by its key.
+fn numbered(
     history: &RawHistory,
-    keys: Vec<Option<K>>,
-    name: impl Fn(usize) -> String,
+    keys: Vec<Option<usize>>,
+    name: &dyn Fn(usize) -> String,
 ) -> (Vec<usize>, Vec<String>) {
     let mut is_whole = vec![false; history.object_count()];
     for (operation, key) in history.operations().iter().zip(&keys) {
@@ -722,58 +504,15 @@ fn unknown_operation(info: &SpecInfo, f: &str) -> String {
     format!("`{}` has no operation {f:?}, only {}; {hint}", info.name, names.collect::<Vec<_>>().join(", "))
 }
 
-/// A history whose types are known to its family only.
-trait Recorded: Debug + Send + Sync {
-    fn operations(&self) -> usize;
-    fn pending(&self) -> usize;
-    fn shown(&self) -> History<Record, String>;
-    fn as_any(&self) -> &dyn Any;
-}
-
-struct Typed<F: Family> {
-    history: History<Op<F>, Ret<F>>,
-    /// Why it was rejected, if it was.
-    evidence: Option<Evidence<Ret<F>>>,
-}
-
-impl<F: Family> Debug for Typed<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.history.fmt(f)
-    }
-}
-
-impl<F: Family> Recorded for Typed<F> {
-    fn operations(&self) -> usize {
-        self.history.len()
-    }
-
-    fn pending(&self) -> usize {
-        self.history.pending()
-    }
-
-    fn shown(&self) -> History<Record, String> {
-        show::<F>(&self.history)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// The history as it is shown.
-fn show<F: Family>(history: &History<Op<F>, Ret<F>>) -> History<Record, String> {
-    history.map(|operation| (F::show_op(&operation.op), operation.outcome.map(F::show_ret)))
-}
-
 #[cfg(all(test, feature = "json"))]
 mod tests {
     use super::*;
     use crate::history::codec::jsonl;
-    use crate::verdict::Verdict;
+    use crate::verdict::{Judgement, Verdict};
 
-    fn judge(name: &str, text: &str) -> Result<NamedJudgement, NamedError> {
+    fn judge(name: &str, text: &str) -> Result<Judgement<String>, NamedError> {
         let history = jsonl::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error} in {text}"));
-        spec(name, Options::new())?.judge(history, &Config::new())
+        Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgement().clone())
     }
 
     /// Operations one after another: function with argument (the fields of a JSON object) and result.
@@ -789,7 +528,7 @@ mod tests {
     /// Whether the operations, one after another, are legal.
     fn legal(name: &str, operations: &[(&str, &str)]) -> bool {
         let judged = judge(name, &sequential(operations)).unwrap_or_else(|error| panic!("{error} in {operations:?}"));
-        match &judged.judgement().verdict {
+        match &judged.verdict {
             Verdict::Accepted(_) => true,
             Verdict::Rejected(_) => false,
             Verdict::Unknown(limit) => panic!("{limit}"),
@@ -815,7 +554,8 @@ mod tests {
                             spec.judge(history, &Config::new()).ok()
                         });
                         let shown = read.unwrap_or_else(|| panic!("{name} of {} takes no value", info.name)).history();
-                        assert_eq!(&*shown.operations()[0].op.f, operation.name);
+                        let Shown::Record(record) = &shown.operations()[0].op else { panic!("files have records") };
+                        assert_eq!(&*record.f, operation.name);
                     }
                 }
             }
@@ -855,9 +595,11 @@ mod tests {
             let call = format!(r#""f":"txn","value":{bad}"#);
             assert!(fault("multi-register", &[(&call, "null")]).contains("list of reads and writes"), "{bad}");
         }
-        let shown = judge("multi-register:0", &sequential(&[(both, &found(1, 1))])).expect("well typed");
-        assert_eq!(shown.history().operations()[0].op.to_string(), r#"txn([["read","x",null],["read","y",null]])"#);
-        assert_eq!(shown.judgement().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
+        let history = jsonl::read(sequential(&[(both, &found(1, 1))]).as_bytes()).expect("well formed");
+        let spec = spec("multi-register:0", Options::new()).expect("it is in the table");
+        let judged = spec.judge(history, &Config::new()).expect("well typed");
+        assert_eq!(judged.history().operations()[0].op.to_string(), r#"txn([["read","x",null],["read","y",null]])"#);
+        assert_eq!(judged.judgement().verdict.evidence().expect("0 and 0").allowed, ["[0,0]"]);
     }
 
     #[test]
@@ -988,7 +730,7 @@ mod tests {
         assert!(fault("log", &[(&a, "\"b\"")]).contains("not negative"));
         assert!(fault("log", &[(&a, "false")]).contains("always succeeds"));
         let judged = judge("log", &sequential(&[(&a, "0"), (read, "[]")])).expect("well typed");
-        assert_eq!(judged.judgement().verdict.evidence().expect("it is not empty").allowed, ["[\"a\"]"]);
+        assert_eq!(judged.verdict.evidence().expect("it is not empty").allowed, ["[\"a\"]"]);
     }
 
     #[test]
@@ -1017,7 +759,7 @@ mod tests {
         assert!(fault("mutex", &[(acquire, "false")]).contains("log what did not happen as `fail`"));
         let other_releases = r#"{"process":0,"f":"acquire","call":1,"return":2}
                                 {"process":1,"f":"release","call":3,"return":4}"#;
-        let accepts = |name| judge(name, other_releases).expect("well typed").judgement().verdict.is_accepted();
+        let accepts = |name| judge(name, other_releases).expect("well typed").verdict.is_accepted();
         assert!(accepts("mutex"));
         assert!(!accepts("mutex:owned"));
     }
@@ -1093,7 +835,7 @@ mod tests {
     fn named_things_can_be_sent_to_other_threads() {
         fn check<T: Send + Sync>() {}
         check::<NamedSpec>();
-        check::<NamedJudgement>();
+        check::<Box<dyn Judged>>();
         check::<NamedError>();
     }
 }

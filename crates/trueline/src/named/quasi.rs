@@ -1,16 +1,15 @@
 //! Quasi linearizability of specifications by name.
 
+use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::str::FromStr;
 
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
-use super::{AnyFamily, Family, NamedError, NamedJudgement, Op, Recorded, Ret, Typed};
+use super::{AnyFamily, Family, IsJudged, NamedError, Op, Ret};
 use crate::history::{History, Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
-use crate::judge::shrink::Limits;
-use crate::judge::{self, Config};
-use crate::verdict::{Core, Passed, Witness};
+use crate::judge::{Config, QuasiLinearizable, judged};
 
 /// By how much operations may be out of order.
 ///
@@ -89,13 +88,13 @@ impl QuasiFactors {
 }
 
 /// Reads a history as the family does, and judges whether it is quasi linearizable.
-pub(super) fn judge_quasi<F: Family>(
-    family: &F,
+pub(super) fn judge_quasi<'a, F: Family>(
+    family: &'a F,
     info: &SpecInfo,
-    history: RawHistory,
+    history: Cow<'_, RawHistory>,
     factors: &QuasiFactors,
     config: &Config,
-) -> Result<NamedJudgement, NamedError> {
+) -> IsJudged<'a> {
     let by_name = factors.in_table(info)?;
     let typed = super::read_all(family, info, &history)?;
     drop(history);
@@ -104,9 +103,8 @@ pub(super) fn judge_quasi<F: Family>(
         (None, QuasiFactors::Whole(factor)) => Semantics::whole_domain(*factor),
         (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
     };
-    let judgement = judge::quasi::judge(family.spec(), &typed, &semantics, config).map(F::show_ret);
-    // There is no core of such a rejection: to leave something out may make what is left wrong.
-    Ok(NamedJudgement { judgement, history: Box::new(Typed::<F> { history: typed, evidence: None }) })
+    let criterion = QuasiLinearizable(family.spec(), semantics);
+    Ok(judged(criterion, super::show::<F>(), typed, config))
 }
 
 /// A class for each name, if every operation of the history has one.
@@ -136,12 +134,12 @@ pub(super) struct Quasi<F> {
 }
 
 impl<F: Family> AnyFamily for Quasi<F> {
-    fn process_matters(&self) -> bool {
-        self.family.process_matters()
+    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
     }
 
-    fn judge(&self, info: &SpecInfo, history: RawHistory, config: &Config) -> Result<NamedJudgement, NamedError> {
-        judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
+    fn process_matters(&self) -> bool {
+        self.family.process_matters()
     }
 
     fn judge_quasi(
@@ -150,23 +148,12 @@ impl<F: Family> AnyFamily for Quasi<F> {
         history: RawHistory,
         factors: &QuasiFactors,
         config: &Config,
-    ) -> Option<Result<NamedJudgement, NamedError>> {
-        Some(judge_quasi(&self.family, info, history, factors, config))
+    ) -> Option<IsJudged<'_>> {
+        Some(judge_quasi(&self.family, info, Cow::Owned(history), factors, config))
     }
 
     fn is_quasi(&self) -> bool {
         true
-    }
-
-    fn shrink(&self, _judged: &dyn Recorded, _limits: &Limits) -> Option<Core<Record, String>> {
-        None
-    }
-
-    /// Those of the order that is allowed, if there is one.
-    fn states(&self, judged: &dyn Recorded, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
-        let Typed { history, .. } =
-            judged.as_any().downcast_ref::<Typed<F>>().expect("the history was judged by this specification");
-        judge::states(self.family.spec(), history, &linearization.permuted)
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::calls::Calls;
 use super::failure::{Failure, FailureKind, Smallest};
-use super::plan::{Judge, Plan};
+use super::plan::{Plan, is_accepted, should_go_on};
 use super::programs::Programs;
 use super::serial::Serial;
 use super::shrink::{self, schedules};
@@ -21,7 +21,6 @@ use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Program, Schedule, Search, Settings};
 use crate::drive::{Behaviour, Call, Clock, Random, Shape};
 use crate::judge::Config;
-use crate::verdict::ProgressVerdict;
 
 /// What histories are compared with.
 #[derive(Clone, Default)]
@@ -301,7 +300,7 @@ impl Exploring {
     fn run(mut self, replayed: Option<&Token>) -> Outcome {
         let plan = Arc::clone(&self.plan);
         assert!(
-            !(self.compares() && matches!(*plan.judge, Judge::Synchronising(_))),
+            !(self.compares() && plan.judge.synchronising().is_some()),
             "operations that synchronise do not return alone, so that they cannot be compared with serial runs"
         );
         match replayed {
@@ -381,10 +380,7 @@ impl Exploring {
     fn programs(&mut self) {
         let plan = Arc::clone(&self.plan);
         let options = &plan.options;
-        let fewest = match &*plan.judge {
-            Judge::Synchronising(spec) => spec.fewest_threads(),
-            _ => SMALL.threads,
-        };
+        let fewest = plan.judge.synchronising().map_or(SMALL.threads, |spec| spec.fewest_threads());
         let shape = Shape {
             threads: options.threads.unwrap_or(fewest).max(plan.workload.fewest_threads()),
             operations: options.operations.unwrap_or(SMALL.operations),
@@ -907,12 +903,7 @@ impl Plan {
 
     /// What an operation means, if the test says so.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
-        match &*self.judge {
-            Judge::Model(spec) => spec.operations.get(number as usize).and_then(|operation| operation.meaning),
-            Judge::Synchronising(_) => None,
-            #[cfg(feature = "named")]
-            Judge::Named(_) => None,
-        }
+        self.judge.model()?.operations.get(number as usize)?.meaning
     }
 
     /// What is wrong with an execution.
@@ -941,7 +932,8 @@ impl Plan {
                 }
             };
         }
-        match self.is_right(history) {
+        let judged = self.judged(history);
+        match is_accepted(&*judged) {
             Some(false) => return Some(FailureKind::NotLinearizable),
             Some(true) => {}
             None => undecided(),
@@ -952,8 +944,8 @@ impl Plan {
             Ended::Stuck => {
                 let may_block = |operation: u32| self.workload.kinds[operation as usize].may_block;
                 let mut stuck = history.operations().iter().filter(|operation| operation.outcome.result().is_none());
-                let should_go_on = || matches!(self.progress(history), Some(ProgressVerdict::Rejected(_)));
-                let may_wait = stuck.all(|operation| may_block(operation.op.operation)) && !should_go_on();
+                let may_wait =
+                    stuck.all(|operation| may_block(operation.op.operation)) && !should_go_on(&*judged, &self.budget());
                 (!may_wait).then_some(FailureKind::Stuck(Duration::ZERO))
             }
         }

@@ -5,15 +5,17 @@ use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::plan::{Judge, Plan};
+use super::judge::show_result;
+use super::plan::Plan;
 use super::token::Token;
 use crate::drive::Call;
-use crate::history::{History, OpId, Record, Value};
-use crate::judge::shrink::{self, Limits};
-use crate::judge::{self, Config, argument, check, sync};
-use crate::verdict::{Argument, Core, Judgement, Passed, ProgressVerdict};
+use crate::history::{History, OpId, Record, Shown, Value};
+use crate::judge::Budget;
+use crate::judge::shrink::Limits;
+use crate::report::{Assembled, Picture, Wanted, Words, assemble};
+use crate::verdict::ProgressVerdict;
 use crate::view::timeline::{Label, visible};
-use crate::view::{Report, Timeline, columns, html, prose, text};
+use crate::view::{Report, Timeline, columns, html, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +200,7 @@ impl Failure {
         let page = plan.options.pages.as_deref().and_then(|folder| {
             let timeline = match &explained {
                 Some(explained) => explained.timeline.clone()?,
-                None => Timeline::new(&shown, Label::of_record),
+                None => Timeline::new(&shown, Label::of_shown),
             };
             draw(folder, plan.options.name.as_deref().unwrap_or("test"), &token, &kind, timeline)
         });
@@ -215,7 +217,7 @@ impl Failure {
 
 /// Why a history was rejected.
 struct Explained {
-    history: History<Record, String>,
+    history: History<Shown, String>,
     report: Report,
     refused: Option<OpId>,
     /// The operations that matter.
@@ -261,87 +263,45 @@ impl FailureKind {
     fn is_explained(&self, plan: &Plan) -> bool {
         match self {
             Self::NotLinearizable => true,
-            Self::Stuck(_) => plan.has_progress(),
+            Self::Stuck(_) => plan.judge.has_progress(),
             Self::Panicked { .. } | Self::Diverged(_) | Self::NotSerial => false,
         }
     }
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
-    let config = Config::new().algorithm(plan.options.algorithm.clone());
-    let limits = Limits::new().time(time_for_core);
-    let is_drawn = plan.options.pages.is_some();
-    type Argued = (Core<Record, String>, Option<Argument<String>>);
-    type Judged<'p> = (&'p str, Judgement<String>, History<Record, String>, Option<Argued>, Vec<Passed>);
-    let (spec, judgement, history, argued, states): Judged<'_> = match &*plan.judge {
-        Judge::Model(spec) => {
-            let judgement = check(spec, seen, &config);
-            let order = judgement.verdict.linearization().filter(|_| is_drawn).map(|linearization| linearization.order);
-            let states = order.map_or_else(Vec::new, |order| judge::states(spec, seen, &order));
-            let argued = judgement.verdict.evidence().map(|evidence| {
-                let core = shrink::core(spec, seen, evidence, &limits);
-                let argument = argument::of_core(spec, &core).map(|argument| argument.map(show_result));
-                (core.map(|history| show(&plan.raw(history))), argument)
-            });
-            ("the model", judgement.map(ToString::to_string), show(&plan.raw(seen)), argued, states)
-        }
-        Judge::Synchronising(spec) => {
-            let judgement = sync::judge(spec, seen, &config);
-            let linearization = judgement.verdict.linearization().filter(|_| is_drawn);
-            let until = judgement.verdict.evidence().map(|evidence| evidence.event);
-            let states = linearization.map_or_else(Vec::new, |found| sync::states(spec, seen, &found, until));
-            ("what synchronises", judgement.map(ToString::to_string), show(&plan.raw(seen)), None, states)
-        }
-        #[cfg(feature = "named")]
-        Judge::Named(spec) => {
-            let judged = spec.judge(plan.raw(seen), &config).expect("it was read before");
-            let argued = spec.explain(&judged, &limits);
-            let states = if is_drawn { spec.states(&judged, None) } else { Vec::new() };
-            (spec.name(), judged.judgement().clone(), judged.history(), argued, states)
-        }
+    let judged = plan.judged_within(seen, Budget::unlimited());
+    let wanted = Wanted {
+        core: Some(Limits::new().time(time_for_core)),
+        words: Words::Rejections,
+        picture: if plan.options.pages.is_some() { Picture::Everything } else { Picture::None },
+        progress: Some(plan.budget()),
     };
-    let sizes = (history.len(), history.pending());
-    let mut report = Report::new("the run", spec, sizes, &judgement, || history.clone());
+    let Assembled { report, timeline, core, progress, .. } = assemble("the run", plan.judge.name(), &*judged, &wanted);
+    let evidence = judged.judgement().verdict.evidence();
     let mut members = Vec::new();
-    let mut timeline = is_drawn.then(|| {
-        let timeline = Timeline::new(&history, Label::of_record).with_judgement(&judgement).with_states(states);
-        argued.iter().fold(timeline, |timeline, (core, _)| timeline.with_core(core))
-    });
-    if let Some((core, argument)) = &argued {
-        report = report.with_core(&history, core);
-        if let Some(argument) = argument {
-            report = report.with_explanation(prose::tell(&history, core, argument));
-        }
+    if let Some(core) = &core {
         members.extend(core.told().map(|member| member.id));
         members.extend(core.begins_behind);
     }
-    if let Some(verdict) = plan.progress(seen) {
-        report = report.with_progress(&history, &verdict);
-        timeline = timeline.map(|timeline| timeline.with_progress(&verdict));
-        if let ProgressVerdict::Rejected(evidence) = verdict {
-            members.extend(evidence.anticipated.concat());
-        }
+    if let Some(ProgressVerdict::Rejected(evidence)) = progress {
+        members.extend(evidence.anticipated.concat());
     }
-    let evidence = judgement.verdict.evidence();
     members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));
-    let timeline = timeline.map(|timeline| timeline.with_report(&report));
-    Explained { refused: evidence.map(|evidence| evidence.refused), history, report, core: members, timeline }
+    let refused = evidence.map(|evidence| evidence.refused);
+    Explained { refused, history: judged.history(), report, core: members, timeline }
 }
 
 /// The history with results as a person reads them.
-fn show(history: &History<Record, Value>) -> History<Record, String> {
-    history.map(|operation| (operation.op.clone(), operation.outcome.map(show_result)))
-}
-
-fn show_result(value: &Value) -> String {
-    if value.is_null() { "-".to_owned() } else { value.to_string() }
+fn show(history: &History<Record, Value>) -> History<Shown, String> {
+    history.map(|operation| (Shown::Record(operation.op.clone()), operation.outcome.map(show_result)))
 }
 
 fn render(
     name: &str,
     kind: &FailureKind,
     after: Duration,
-    history: &History<Record, String>,
+    history: &History<Shown, String>,
     explained: Option<&Explained>,
     saved: Option<&Path>,
 ) -> String {

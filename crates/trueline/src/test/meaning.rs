@@ -95,8 +95,9 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         let number = *random.pick(&of_meaning);
         let call = Call { operation: number, argument: argument(number, &mut random) };
         let name = &names[number as usize];
-        let Some((result, next)) = step(&state, &call) else {
-            return Err(format!("`{name}` cannot happen in {state:?}, but it can always, says its meaning"));
+        let mut outcomes = step(&state, &call);
+        let (Some((result, next)), true) = (outcomes.pop(), outcomes.is_empty()) else {
+            return Err(format!("`{name}` has no outcome or several in {state:?}, but its meaning has always one"));
         };
         let meaning = operations[number as usize].meaning.expect("it was chosen for that");
         match meaning {
@@ -121,7 +122,7 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
     }
     // What a register starts with is what a read finds there first.
     let read = (0..).zip(&*operations).find(|(_, operation)| operation.meaning == Some(Meaning::Read));
-    let first = read.and_then(|(number, _)| step(initial, &Call { operation: number, argument: Value::Null }));
+    let first = read.and_then(|(number, _)| step(initial, &Call { operation: number, argument: Value::Null }).pop());
     let is_pure = of_meaning.len() == operations.len();
     for (operation, done) in operations.iter_mut().zip(done) {
         // What was never called in all these tries is not known.

@@ -135,6 +135,7 @@ mod environment;
 #[cfg(feature = "systematic")]
 mod explore;
 mod failure;
+mod judge;
 mod meaning;
 mod model;
 mod outline;
@@ -146,6 +147,7 @@ mod regressions;
 mod serial;
 mod settings;
 mod shrink;
+mod specified;
 mod synchronising;
 mod token;
 mod written;
@@ -166,12 +168,14 @@ pub use failure::{Failure, FailureKind, Smallest};
 pub use meaning::Meaning;
 pub use model::{ModelSpec, PlainModel, State};
 pub use plan::Plan;
+pub use specified::OwnSpec;
 pub use synchronising::SyncModel;
 pub use token::{Scheduled, Source, Token};
 
+use judge::Judge;
 use model::ModelOperation;
 use outline::Outline;
-use plan::{Judge, Options};
+use plan::Options;
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -224,7 +228,8 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
     }
 }
 
-/// A test that does not know yet what is right: give it a [model](Test::model) or a [specification](Test::spec).
+/// A test that does not know yet what is right: give it a [model](Test::model), a [specification by name](Test::spec), or
+/// [one of your own](Test::own_spec).
 #[derive(Debug)]
 pub struct Unjudged(());
 
@@ -973,10 +978,11 @@ fn step_of<M: PlainModel, A: Argument, R: Datum>(
 
 impl<M: PlainModel> Judges for Synchronising<M> {
     #[track_caller]
-    fn into_judge(self, _workload: &Workload) -> Judge {
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, modes } = self;
         assert!(!modes.is_empty(), "nothing synchronises: say what does by `.together(...)`");
-        Judge::Synchronising(SyncModel { initial: State::new(initial), modes, is_stateless: size_of::<M>() == 0 })
+        let (initial, names) = (State::new(initial), judge::names(workload));
+        Arc::new(SyncModel { initial, modes, names, is_stateless: size_of::<M>() == 0 })
     }
 }
 
@@ -1005,12 +1011,12 @@ impl<O, H: 'static> Test<O, H, Specified> {
 
 /// What says what is right, without its types.
 trait Judges {
-    fn into_judge(self, workload: &Workload) -> Judge;
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge>;
 }
 
 impl<M: PlainModel> Judges for Modelled<M> {
     #[track_caller]
-    fn into_judge(self, workload: &Workload) -> Judge {
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
         let Self { initial, steps, independent_keys } = self;
         judge_by_model(State::new(initial), steps, independent_keys, workload)
     }
@@ -1022,19 +1028,19 @@ fn judge_by_model(
     operations: Vec<ModelOperation>,
     independent_keys: bool,
     workload: &Workload,
-) -> Judge {
-    let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
+) -> Arc<dyn Judge> {
+    let names = judge::names(workload);
     let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None };
     if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
         panic!("{problem}");
     }
-    Judge::Model(spec)
+    Arc::new(spec)
 }
 
 #[cfg(feature = "named")]
 impl Judges for Specified {
-    fn into_judge(self, _workload: &Workload) -> Judge {
-        Judge::Named(self.spec)
+    fn into_judge(self, workload: &Workload) -> Arc<dyn Judge> {
+        Arc::new(judge::Named { spec: self.spec, names: judge::names(workload) })
     }
 }
 

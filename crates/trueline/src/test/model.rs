@@ -6,6 +6,7 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::judge::Names;
 use super::meaning::Meaning;
 use crate::drive::Call;
 use crate::history::Value;
@@ -80,15 +81,21 @@ impl Debug for State {
     }
 }
 
-/// What an operation does to a model: its result and the next state; `None` if it is blocked in this one.
-pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Option<(Value, State)> + Send + Sync>;
+/// What an operation may do to a model: its results, and the state that each leads to; none if it is blocked in this one.
+pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
 
 /// The step of an operation whose body on the model is `body`.
 pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> Step {
     Arc::new(move |state, argument| {
         let mut next = state.of::<M>().clone();
-        let result = body(&mut next, argument)?;
-        Some((result, State::new(next)))
+        body(&mut next, argument).map_or_else(blocked, |result| outcome(result, State::new(next)))
+    })
+}
+
+/// The step of an operation whose body on the model returns all that may come of it.
+pub(super) fn choices<M: PlainModel>(body: impl Fn(&M, &Value) -> Vec<(Value, M)> + Send + Sync + 'static) -> Step {
+    Arc::new(move |state, argument| {
+        body(state.of(), argument).into_iter().map(|(result, next)| (result, State::new(next))).collect()
     })
 }
 
@@ -116,7 +123,7 @@ pub struct ModelSpec {
     pub(super) initial: State,
     pub(super) operations: Vec<ModelOperation>,
     /// The names of the operations, for descriptions.
-    pub(super) names: Vec<Arc<str>>,
+    pub(super) names: Names,
     /// Whether operations on different keys, which are their first arguments, have nothing to do with each other.
     pub(super) independent_keys: bool,
     /// What its register starts with, if it is one.
@@ -149,16 +156,18 @@ impl Spec for ModelSpec {
 
     fn step(&self, state: &State, op: &Call, recorded: Option<&Value>) -> Outcomes<Value, State> {
         let operation = &self.operations[op.operation as usize];
-        let Some((result, next)) = (operation.step)(state, &op.argument) else { return blocked() };
-        assert!(
-            !operation.reads_only || next == *state,
-            "`{}` only reads, says the test, but its body on the model changes {state:?} to {next:?}",
-            self.names[op.operation as usize]
-        );
-        if recorded.is_some_and(|recorded| *recorded != result) {
-            return blocked();
+        let mut outcomes = (operation.step)(state, &op.argument);
+        for (_, next) in &outcomes {
+            assert!(
+                !operation.reads_only || next == state,
+                "`{}` only reads, says the test, but its body on the model changes {state:?} to {next:?}",
+                self.names[op.operation as usize]
+            );
         }
-        outcome(result, next)
+        if let Some(recorded) = recorded {
+            outcomes.retain(|(result, _)| result == recorded);
+        }
+        outcomes
     }
 
     fn observes(&self, op: &Call, _recorded: Option<&Value>) -> bool {
@@ -206,7 +215,7 @@ mod tests {
         ModelSpec {
             initial: State::new(Map::new()),
             operations: vec![ModelOperation::new(put), ModelOperation { reads_only: true, ..ModelOperation::new(get) }],
-            names: vec!["put".into(), "get".into()],
+            names: ["put".into(), "get".into()].into(),
             independent_keys: true,
             register: None,
         }
@@ -254,7 +263,7 @@ mod tests {
                 ModelOperation { meaning: Some(meanings[0]), ..put },
                 ModelOperation { meaning: Some(meanings[1]), ..take },
             ],
-            names: vec!["put".into(), "take".into()],
+            names: ["put".into(), "take".into()].into(),
             independent_keys: false,
             register: None,
         }

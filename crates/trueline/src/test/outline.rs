@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::drive::{Call, Instance, Kind, Workload};
 
-use super::plan::{Choose, Judge, Options, Plan, Takes};
+use super::judge::Judge;
+use super::plan::{Choose, Options, Plan, Takes};
 use super::{Explored, NamedCall, Outcome};
 
 /// An operation, without what carries it out.
@@ -120,13 +121,13 @@ impl ResolvedCalls {
     pub(super) fn into_plan(
         self,
         make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
-        judge: Judge,
+        judge: Arc<dyn Judge>,
         options: Options,
     ) -> Plan {
         let Self { workload, takes, fixed, choose } = self;
         let plan = Plan {
             make,
-            judge: Arc::new(judge),
+            judge,
             workload,
             takes,
             fixed,

@@ -1,5 +1,6 @@
 //! A test without its types, and the loop that makes runs until one fails.
 
+use std::borrow::Cow;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -9,10 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::time::{Duration, Instant};
 
 use super::failure::{Failure, FailureKind, Smallest};
-use super::model::ModelSpec;
+use super::judge::{self, Judge};
 use super::settings::settings;
 use super::shrink::{self, threads};
-use super::synchronising::SyncModel;
 use super::token::{Source, Token};
 use super::written::Written;
 use super::{Outcome, regressions};
@@ -20,23 +20,8 @@ use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
 };
 use crate::history::{History, Record, Value};
-use crate::judge::sync::{self, SyncAlgorithm};
-use crate::judge::{Algorithm, Budget, CancelToken, Config, check};
-#[cfg(feature = "named")]
-use crate::named::NamedSpec;
+use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
 use crate::verdict::{ProgressVerdict, Verdict};
-
-/// What histories are compared with.
-#[derive(Debug)]
-pub(super) enum Judge {
-    /// The model of the test.
-    Model(ModelSpec),
-    /// Who synchronises with whom.
-    Synchronising(SyncModel),
-    /// A specification by name.
-    #[cfg(feature = "named")]
-    Named(NamedSpec),
-}
 
 /// What threads of a run choose to do.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
@@ -143,7 +128,7 @@ pub struct Plan {
     pub(super) takes: Arc<[Takes]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
-    pub(super) judge: Arc<Judge>,
+    pub(super) judge: Arc<dyn Judge>,
     pub(super) options: Options,
     pub(super) watch: Option<Watch>,
     #[cfg(feature = "systematic")]
@@ -311,7 +296,7 @@ impl Plan {
         if let Some(operation) = self.operation_names().into_iter().find(lacks) {
             return Err(format!("`{name}` has no operation `{operation}`"));
         }
-        self.judge = Arc::new(Judge::Named(spec));
+        self.judge = Arc::new(judge::Named { spec, names: judge::names(&self.workload) });
         Ok(self)
     }
 
@@ -509,7 +494,7 @@ impl Plan {
     /// How runs are made of which none gets anywhere for so long at most.
     pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
         let mut settings = Settings { clock, chaos, watchdog, ..Settings::default() };
-        if self.has_progress() {
+        if self.judge.has_progress() {
             // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
             // ten times as long.
             settings.patience = settings.watchdog / 10;
@@ -528,9 +513,7 @@ impl Plan {
         let is_wrong = |seen: &Seen| self.is_right(&seen.history) == Some(false);
         let look = |seen: &[Seen]| match seen.last() {
             _ if seen.iter().any(is_wrong) => Look::IsWrong,
-            Some(last) if matches!(self.progress(&last.history), Some(ProgressVerdict::Rejected(_))) => {
-                Look::ShouldGoOn
-            }
+            Some(last) if self.should_go_on(&last.history) => Look::ShouldGoOn,
             _ => Look::MayWait,
         };
         runner.run_until(runs, kinds, settings, look).0
@@ -554,11 +537,31 @@ impl Plan {
 
     /// The history as files have it.
     pub(super) fn raw(&self, history: &History<Call, Value>) -> History<Record, Value> {
-        history.map(|operation| {
-            let f = Arc::clone(&self.workload.kinds[operation.op.operation as usize].name);
-            let record = Record { f, key: None, value: operation.op.argument.clone() };
-            (record, operation.outcome.clone())
-        })
+        judge::raw(&judge::names(&self.workload), history)
+    }
+
+    /// The history, judged within the limits of the test.
+    ///
+    /// # Panics
+    /// If an operation returns what its specification cannot read.
+    pub(super) fn judged<'a>(&'a self, history: &'a History<Call, Value>) -> Box<dyn Judged + 'a> {
+        self.judged_within(history, self.budget())
+    }
+
+    /// The history, judged within these limits.
+    ///
+    /// # Panics
+    /// If an operation returns what its specification cannot read.
+    pub(super) fn judged_within<'a>(
+        &'a self,
+        history: &'a History<Call, Value>,
+        budget: Budget,
+    ) -> Box<dyn Judged + 'a> {
+        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(budget);
+        match self.judge.judge(Cow::Borrowed(history), &config) {
+            Ok(judged) => judged,
+            Err(error) => panic!("`{}` cannot read what the test recorded: {error}", self.judge.name()),
+        }
     }
 
     /// Whether a history of this test is right; `None` if it was not decided in time.
@@ -566,39 +569,12 @@ impl Plan {
     /// # Panics
     /// If an operation returns what its specification cannot read.
     pub fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
-        let config = Config::new().algorithm(self.options.algorithm.clone()).budget(self.budget());
-        match &*self.judge {
-            Judge::Model(spec) => is_accepted(&check(spec, history, &config).verdict),
-            Judge::Synchronising(spec) => is_accepted(&sync::judge(spec, history, &config).verdict),
-            #[cfg(feature = "named")]
-            Judge::Named(spec) => match spec.judge(self.raw(history), &config) {
-                Ok(judged) => is_accepted(&judged.judgement().verdict),
-                Err(error) => panic!("`{}` cannot read what the test recorded: {}", spec.name(), error.message()),
-            },
-        }
+        is_accepted(&*self.judged(history))
     }
 
-    /// Whether operations wait for each other, so that some that are stuck should have gone on.
-    pub(super) fn has_progress(&self) -> bool {
-        match &*self.judge {
-            Judge::Model(_) => false,
-            Judge::Synchronising(_) => true,
-            #[cfg(feature = "named")]
-            Judge::Named(spec) => spec.has_progress(),
-        }
-    }
-
-    /// Whether operations that have not returned should have, if that is asked of the object.
-    pub(super) fn progress(&self, history: &History<Call, Value>) -> Option<ProgressVerdict<String>> {
-        match &*self.judge {
-            Judge::Model(_) => None,
-            Judge::Synchronising(spec) => {
-                let verdict = sync::progress(spec, history, SyncAlgorithm::Auto, &self.budget());
-                Some(verdict.map(ToString::to_string))
-            }
-            #[cfg(feature = "named")]
-            Judge::Named(spec) => spec.progress(&self.raw(history), &self.budget())?.ok(),
-        }
+    /// Whether an operation of this history that has not returned should have, if that is asked of the object.
+    fn should_go_on(&self, history: &History<Call, Value>) -> bool {
+        self.judge.has_progress() && should_go_on(&*self.judged(history), &self.budget())
     }
 
     pub(super) fn budget(&self) -> Budget {
@@ -612,9 +588,9 @@ impl Plan {
     /// What each thread calls, made up.
     pub(super) fn made_up(&self, shape: &Shape, seed: u64) -> Vec<Vec<Call>> {
         let random = &mut Random::new(seed);
-        match &*self.judge {
-            Judge::Synchronising(spec) => spec.program(&self.workload, shape, random),
-            _ => self.workload.program(shape, random),
+        match self.judge.synchronising() {
+            Some(spec) => spec.program(&self.workload, shape, random),
+            None => self.workload.program(shape, random),
         }
     }
 
@@ -623,10 +599,10 @@ impl Plan {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
         let Stage { mut shape, mut runs } = PORTFOLIO[place];
-        if let Judge::Synchronising(spec) = &*self.judge {
+        if let Some(spec) = self.judge.synchronising() {
             shape = spec.shape();
         }
-        if matches!(&*self.judge, Judge::Model(spec) if !spec.is_standard()) {
+        if self.judge.needs_search() {
             let (fewest, most) = shape.operations;
             shape.operations = (fewest.min(MOST_FOR_MODELS), most.min(MOST_FOR_MODELS));
         }
@@ -648,9 +624,14 @@ impl Plan {
     }
 }
 
-/// Whether a history was accepted; `None` if nobody knows.
-fn is_accepted<Ret>(verdict: &Verdict<Ret>) -> Option<bool> {
-    match verdict {
+/// Whether an operation that has not returned should have.
+pub(super) fn should_go_on(judged: &dyn Judged, budget: &Budget) -> bool {
+    matches!(judged.progress(budget), Some(ProgressVerdict::Rejected(_)))
+}
+
+/// Whether a history was accepted; `None` if that was not decided in time.
+pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
+    match judged.judgement().verdict {
         Verdict::Accepted(_) => Some(true),
         Verdict::Rejected(_) => Some(false),
         Verdict::Unknown(_) => None,

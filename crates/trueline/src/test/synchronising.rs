@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::judge::Names;
 use super::model::{State, Step};
 use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
@@ -36,6 +37,7 @@ pub(super) struct Mode {
 pub struct SyncModel {
     pub(super) initial: State,
     pub(super) modes: Vec<Mode>,
+    pub(super) names: Names,
     /// Whether nothing is kept from one synchronisation to the next.
     pub(super) is_stateless: bool,
 }
@@ -78,19 +80,20 @@ impl Mode {
             let arguments: Vec<Value> = order.iter().map(|at| ops[*at].argument.clone()).collect();
             let alone = arguments.len() == 1 && matches!(self.who, Who::These(_));
             let argument = if alone { arguments[0].clone() } else { Value::List(arguments.into()) };
-            let Some((results, next)) = (self.step)(state, &argument) else { continue };
-            let in_order = match results {
-                Value::List(results) if !alone => results.to_vec(),
-                result => vec![result],
-            };
-            assert_eq!(in_order.len(), ops.len(), "each execution that synchronises has a result");
-            let mut results = vec![Value::Null; ops.len()];
-            for (at, result) in order.into_iter().zip(in_order) {
-                results[at] = result;
-            }
-            let outcome = (next, results);
-            if !found.contains(&outcome) {
-                found.push(outcome);
+            for (results, next) in (self.step)(state, &argument) {
+                let in_order = match results {
+                    Value::List(results) if !alone => results.to_vec(),
+                    result => vec![result],
+                };
+                assert_eq!(in_order.len(), ops.len(), "each execution that synchronises has a result");
+                let mut results = vec![Value::Null; ops.len()];
+                for (at, result) in order.iter().zip(in_order) {
+                    results[*at] = result;
+                }
+                let outcome = (next, results);
+                if !found.contains(&outcome) {
+                    found.push(outcome);
+                }
             }
         }
     }

@@ -12,9 +12,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("drive", &["history", "primitives"]),
     ("judge", &["history", "spec", "verdict"]),
     ("view", &["history", "verdict"]),
-    ("assert", &["history", "spec", "verdict", "judge", "view"]),
-    ("named", &["history", "spec", "verdict", "judge"]),
-    ("test", &["drive", "history", "judge", "named", "spec", "verdict", "view"]),
+    ("report", &["history", "verdict", "judge", "view"]),
+    ("assert", &["history", "spec", "verdict", "judge", "report", "view"]),
+    ("named", &["history", "spec", "judge"]),
+    ("test", &["drive", "history", "judge", "named", "report", "spec", "verdict", "view"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

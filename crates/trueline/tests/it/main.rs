@@ -23,6 +23,7 @@ mod rules;
 mod shrink;
 #[cfg(feature = "systematic")]
 mod shrink_programs;
+mod specified;
 #[cfg(feature = "named")]
 mod stress;
 #[cfg(feature = "named")]

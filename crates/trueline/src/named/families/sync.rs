@@ -1,10 +1,8 @@
 //! Objects whose operations wait for each other.
 
 use super::{DONE, done, element, element_or_empty, not_in_table, record, show_option, whether, without_key};
-use crate::history::{History, ProcessId, Record, Value};
-use crate::judge::interval::IntervalAlgorithm;
-use crate::judge::sync::SyncAlgorithm;
-use crate::judge::{Budget, Config, interval, sync};
+use crate::history::{ProcessId, Record, Value};
+use crate::judge::{Criterion, Intervals, Synchronizing};
 use crate::named::SyncFamily;
 use crate::named::sequential::{AnyObject, Together};
 use crate::spec::interval::{IntervalSpec, Signal, SignalOp};
@@ -15,7 +13,6 @@ use crate::spec::sync::{
     TerminatingQueueRet, TerminatingQueues, TerminatingQueuesOp, TimeoutChannel, TimeoutChannelRet, TimeoutExchanger,
     TwoFamilies, TwoFamiliesOp,
 };
-use crate::verdict::{Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
 /// A number from 0 on.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
@@ -94,9 +91,9 @@ where
 }
 
 /// The families: for each its specification, and how operations and results are read and shown; before all of them, what
-/// specifies and judges them.
+/// specifies them, what is asked of their histories, and their objects.
 macro_rules! families {
-    ($specifies:ident, $judge:ident, $algorithm:expr, $states:expr, $partners:expr, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
+    ($specifies:ident, $criterion:ident, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
             #[derive(Debug)]
             pub(super) struct $family(pub(super) $spec);
@@ -105,44 +102,8 @@ macro_rules! families {
                 type Op = <$spec as $specifies>::Op;
                 type Ret = <$spec as $specifies>::Ret;
 
-                fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret> {
-                    $judge::judge(&self.0, history, config)
-                }
-
-                fn progress(
-                    &self,
-                    history: &History<Self::Op, Self::Ret>,
-                    budget: &Budget,
-                ) -> ProgressVerdict<Self::Ret> {
-                    $judge::progress(&self.0, history, $algorithm, budget)
-                }
-
-                fn states(
-                    &self,
-                    history: &History<Self::Op, Self::Ret>,
-                    linearization: &Witness,
-                    until: Option<u32>,
-                ) -> Vec<Passed> {
-                    let states: fn(
-                        &$spec,
-                        &History<Self::Op, Self::Ret>,
-                        &Witness,
-                        Option<u32>,
-                    ) -> Vec<Passed> = $states;
-                    states(&self.0, history, linearization, until)
-                }
-
-                fn partners(
-                    &self,
-                    history: &History<Self::Op, Self::Ret>,
-                    evidence: &Evidence<String>,
-                ) -> Option<Partners> {
-                    let partners: fn(
-                        &$spec,
-                        &History<Self::Op, Self::Ret>,
-                        &Evidence<String>,
-                    ) -> Option<Partners> = $partners;
-                    partners(&self.0, history, evidence)
+                fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret> {
+                    $criterion(&self.0)
                 }
 
                 fn read_op(
@@ -188,7 +149,7 @@ macro_rules! families {
 }
 
 families! {
-    SyncSpec, sync, SyncAlgorithm::Auto, sync::states, sync::partners, together;
+    SyncSpec, Synchronizing, together;
     ChannelFamily: Channel<Value>,
         |name, _, record| channel_op(name, record), channel_ret, show_channel_op, show_channel_ret;
     BroadcastFamily: Broadcast<Value>,
@@ -382,8 +343,7 @@ families! {
 }
 
 families! {
-    // The steps of a witness do not say who ends in them, so that states are not told.
-    IntervalSpec, interval, IntervalAlgorithm::Search, |_, _, _, _| Vec::new(), |_, _, _| None, |_, _| None;
+    IntervalSpec, Intervals, |_, _| None;
     SignalFamily: Signal,
         |name, _, record| {
             without_key(record)?;

@@ -84,13 +84,9 @@ impl<'p> Freedom<'p> {
         let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
         // Programs that are no longer well formed may show what a relaxed object is allowed to do.
-        #[cfg(feature = "named")]
-        let is_quasi = matches!(&*plan.judge, super::plan::Judge::Named(spec) if spec.name().starts_with("quasi"));
-        #[cfg(not(feature = "named"))]
-        let is_quasi = false;
-        let balance = is_quasi && matches!(token.program, Source::Listed { .. });
+        let balance = plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. });
         // A model says what each operation returns, whatever was before it.
-        let is_total = matches!(&*plan.judge, super::plan::Judge::Model(_));
+        let is_total = plan.judge.model().is_some();
         let is_chosen = matches!(token.program, Source::Chosen(_));
         let waiting = plan.workload.kinds.iter().filter(|kind| kind.may_block).count();
         let some_wait = waiting > 0 && waiting < plan.workload.kinds.len();
@@ -135,7 +131,7 @@ impl<'p> Freedom<'p> {
 fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
         FailureKind::NotLinearizable | FailureKind::NotSerial => true,
-        FailureKind::Stuck(_) => plan.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
+        FailureKind::Stuck(_) => plan.judge.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
         FailureKind::Diverged(_) | FailureKind::Panicked { .. } => false,
     }
 }

@@ -46,7 +46,7 @@ use std::sync::Arc;
 pub use place::{Places, Point};
 
 use super::Report;
-use crate::history::{EventKind, History, OpId, Operation, Record};
+use crate::history::{EventKind, History, OpId, Operation, Record, Shown};
 use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness};
 
 /// A history and what was judged of it, ready to be drawn.
@@ -221,6 +221,14 @@ impl Label {
             text: visible(&record.to_string()),
             kind: visible(&record.f),
             key: record.key.as_ref().map(|key| visible(&key.to_string())),
+        }
+    }
+
+    /// The label of an operation as reports show it.
+    pub fn of_shown(operation: &Shown) -> Self {
+        match operation {
+            Shown::Record(record) => Self::of_record(record),
+            Shown::Text(text) => Self::of(text),
         }
     }
 }

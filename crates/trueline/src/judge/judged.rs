@@ -1,0 +1,349 @@
+//! Specifications and judged histories without their types.
+//!
+//! A [`Specification`] reads a history as it was recorded, and judges it; the answer is [`Judged`], which has all that a
+//! report tells. What has types is a [`Criterion`], a typed specification and what is asked of its histories, and [`Show`], how
+//! its operations and results are shown. One `Typed` makes a [`Judged`] of both.
+
+use std::borrow::{Borrow, Cow};
+use std::fmt::{self, Debug};
+
+#[cfg(feature = "named")]
+use super::interval;
+#[cfg(feature = "named")]
+use super::quasi::{self, Semantics};
+use super::shrink::{self, Limits};
+use super::{Budget, Config, argument, check, states, sync};
+use crate::history::{History, Shown};
+use crate::spec::Spec;
+#[cfg(feature = "named")]
+use crate::spec::interval::IntervalSpec;
+use crate::spec::sync::SyncSpec;
+use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
+
+/// A specification without its types, for histories whose operations were recorded as `Op` with results as `Ret`.
+pub trait Specification<Op, Ret>: Debug + Send + Sync
+where
+    History<Op, Ret>: Clone,
+{
+    /// Why a history cannot be read.
+    type Error;
+
+    /// Reads `history` as a history of this specification, and judges it. A history that is given away is dropped as soon as
+    /// it is read, so that only one copy of it is in memory while it is judged.
+    ///
+    /// # Errors
+    /// If an operation is unknown, or has an argument or a result of a wrong type.
+    fn judge<'a>(
+        &'a self,
+        history: Cow<'a, History<Op, Ret>>,
+        config: &Config,
+    ) -> Result<Box<dyn Judged + 'a>, Self::Error>;
+
+    /// Whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    fn has_progress(&self) -> bool {
+        false
+    }
+}
+
+/// The few operations that a rejection rests on, and why they have no order, if they are not too many to tell.
+pub type Argued<Op = Shown, Ret = String> = (Core<Op, Ret>, Option<Argument<Ret>>);
+
+/// A history that was read and judged, without the types of its specification.
+pub trait Judged: Debug + Send + Sync {
+    /// The verdict and what it took; results are as [`history`](Self::history) shows them.
+    fn judgement(&self) -> &Judgement<String>;
+
+    /// The number of operations.
+    fn operations(&self) -> usize;
+
+    /// The number of operations that never returned.
+    fn pending(&self) -> usize;
+
+    /// The history as it was understood: operations and results as reports show them.
+    ///
+    /// # Complexity
+    /// It is made for each call, in O(n).
+    fn history(&self) -> History<Shown, String>;
+
+    /// The few operations that a rejection rests on ([`shrink`]), and why they have no order ([`argument`]); `None` if the
+    /// history was not rejected, or its criterion has no cores.
+    ///
+    /// ```
+    /// # #[cfg(feature = "named")] {
+    /// use trueline::history::{OpId, codec::jsonl};
+    /// use trueline::judge::{Config, shrink::Limits};
+    /// use trueline::named::{self, Options};
+    ///
+    /// let history = jsonl::read(&br#"
+    ///     {"process":0,"f":"write","value":1,"call":0,"return":10}
+    ///     {"process":1,"f":"read","result":1,"call":5,"return":15}
+    ///     {"process":0,"f":"write","value":2,"call":20,"return":30}
+    ///     {"process":1,"f":"read","result":1,"call":40,"return":50}
+    /// "#[..])?;
+    /// let spec = named::spec("register", Options::new())?;
+    /// let judged = spec.judge(history, &Config::new())?;
+    /// let (core, _) = judged.core(&Limits::new()).expect("1 was overwritten");
+    /// assert_eq!(core.told().count(), 1); // the second read,
+    /// assert_eq!(core.begins_behind, Some(OpId(2))); // after the second write: nothing before it matters
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn core(&self, limits: &Limits) -> Option<Argued>;
+
+    /// The states that the last operations of a linearization pass ([`states`], [`sync::states`]). Defaults to the
+    /// linearization of the verdict.
+    fn states(&self, linearization: Option<&Witness>) -> Vec<Passed>;
+
+    /// Whether operations that are stuck at the end of the history should have returned ([`sync::progress`],
+    /// [`interval::progress`](super::interval::progress)); `None` if operations do not wait for each other.
+    fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>>;
+
+    /// Why executions that synchronize in pairs cannot all have had partners ([`sync::partners`]), if they do and that is why
+    /// the history was rejected.
+    fn partners(&self) -> Option<Partners>;
+}
+
+/// A typed specification, and what is asked of its histories.
+pub(crate) trait Criterion: Send + Sync {
+    type Op: Send + Sync;
+    type Ret: Clone + Send + Sync;
+
+    fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
+
+    /// The core of a rejected history, and why it has no order.
+    fn core(
+        &self,
+        _history: &History<Self::Op, Self::Ret>,
+        _evidence: &Evidence<Self::Ret>,
+        _limits: &Limits,
+    ) -> Option<Argued<Self::Op, Self::Ret>> {
+        None
+    }
+
+    /// The states that a linearization passes; events from `until` on have not happened.
+    fn states(
+        &self,
+        _history: &History<Self::Op, Self::Ret>,
+        _linearization: &Witness,
+        _until: Option<u32>,
+    ) -> Vec<Passed> {
+        Vec::new()
+    }
+
+    fn progress(
+        &self,
+        _history: &History<Self::Op, Self::Ret>,
+        _budget: &Budget,
+    ) -> Option<ProgressVerdict<Self::Ret>> {
+        None
+    }
+
+    fn partners(&self, _history: &History<Self::Op, Self::Ret>, _evidence: &Evidence<Self::Ret>) -> Option<Partners> {
+        None
+    }
+}
+
+/// How operations and results are shown.
+pub(crate) struct Show<'a, Op, Ret> {
+    op: Box<dyn Fn(&Op) -> Shown + Send + Sync + 'a>,
+    ret: Box<dyn Fn(&Ret) -> String + Send + Sync + 'a>,
+}
+
+impl<'a, Op, Ret> Show<'a, Op, Ret> {
+    /// By these functions.
+    pub(crate) fn by(
+        op: impl Fn(&Op) -> Shown + Send + Sync + 'a,
+        ret: impl Fn(&Ret) -> String + Send + Sync + 'a,
+    ) -> Self {
+        Self { op: Box::new(op), ret: Box::new(ret) }
+    }
+
+    /// As the specification describes them.
+    pub(crate) fn described<S: Spec<Op = Op, Ret = Ret>>(spec: &'a S) -> Self {
+        Self::by(|op| Shown::Text(spec.describe_operation(op)), |ret| spec.describe_result(ret))
+    }
+
+    fn history(&self, history: &History<Op, Ret>) -> History<Shown, String> {
+        history.map(|operation| ((self.op)(&operation.op), operation.outcome.map(&self.ret)))
+    }
+}
+
+/// Judges a history.
+pub(crate) fn judged<'a, C, H>(
+    criterion: C,
+    show: Show<'a, C::Op, C::Ret>,
+    history: H,
+    config: &Config,
+) -> Box<dyn Judged + 'a>
+where
+    C: Criterion + 'a,
+    H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
+{
+    let judgement = criterion.judge(history.borrow(), config);
+    judged_so(criterion, show, history, judgement)
+}
+
+/// A history that was judged already.
+pub(crate) fn judged_so<'a, C, H>(
+    criterion: C,
+    show: Show<'a, C::Op, C::Ret>,
+    history: H,
+    judgement: Judgement<C::Ret>,
+) -> Box<dyn Judged + 'a>
+where
+    C: Criterion + 'a,
+    H: Borrow<History<C::Op, C::Ret>> + Send + Sync + 'a,
+{
+    let evidence = judgement.verdict.evidence().cloned();
+    let judgement = judgement.map(&show.ret);
+    Box::new(Typed { criterion, show, history, judgement, evidence })
+}
+
+/// A judged history with its types.
+struct Typed<'a, C: Criterion, H> {
+    criterion: C,
+    show: Show<'a, C::Op, C::Ret>,
+    history: H,
+    judgement: Judgement<String>,
+    /// Why it was rejected, if it was.
+    evidence: Option<Evidence<C::Ret>>,
+}
+
+impl<C: Criterion, H> Debug for Typed<'_, C, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judged").field("judgement", &self.judgement).finish_non_exhaustive()
+    }
+}
+
+impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for Typed<'_, C, H> {
+    fn judgement(&self) -> &Judgement<String> {
+        &self.judgement
+    }
+
+    fn operations(&self) -> usize {
+        self.history.borrow().len()
+    }
+
+    fn pending(&self) -> usize {
+        self.history.borrow().pending()
+    }
+
+    fn history(&self) -> History<Shown, String> {
+        self.show.history(self.history.borrow())
+    }
+
+    fn core(&self, limits: &Limits) -> Option<Argued> {
+        let (core, argument) = self.criterion.core(self.history.borrow(), self.evidence.as_ref()?, limits)?;
+        let argument = argument.map(|argument| argument.map(&self.show.ret));
+        Some((core.map(|history| self.show.history(history)), argument))
+    }
+
+    fn states(&self, linearization: Option<&Witness>) -> Vec<Passed> {
+        let verdict = &self.judgement.verdict;
+        let Some(linearization) = linearization.cloned().or_else(|| verdict.linearization()) else { return Vec::new() };
+        let until = verdict.evidence().map(|evidence| evidence.event);
+        self.criterion.states(self.history.borrow(), &linearization, until)
+    }
+
+    fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>> {
+        let verdict = self.criterion.progress(self.history.borrow(), budget)?;
+        Some(verdict.map(&self.show.ret))
+    }
+
+    fn partners(&self) -> Option<Partners> {
+        self.criterion.partners(self.history.borrow(), self.evidence.as_ref()?)
+    }
+}
+
+/// Operations take effect one at a time, each between its call and its return.
+pub(crate) struct Linearizable<'s, S>(pub(crate) &'s S);
+
+impl<S: Spec> Criterion for Linearizable<'_, S> {
+    type Op = S::Op;
+    type Ret = S::Ret;
+
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+        check(self.0, history, config)
+    }
+
+    fn core(
+        &self,
+        history: &History<S::Op, S::Ret>,
+        evidence: &Evidence<S::Ret>,
+        limits: &Limits,
+    ) -> Option<Argued<S::Op, S::Ret>> {
+        let core = shrink::core(self.0, history, evidence, limits);
+        let argument = argument::of_core(self.0, &core);
+        Some((core, argument))
+    }
+
+    fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
+        states(self.0, history, &linearization.order)
+    }
+}
+
+/// Operations take effect one at a time, not far out of order. There is no core of such a rejection: without some of its
+/// operations, an accepted history may be rejected.
+#[cfg(feature = "named")]
+pub(crate) struct QuasiLinearizable<'s, S: Spec<Op: 'static, Ret: 'static>>(
+    pub(crate) &'s S,
+    pub(crate) Semantics<'static, S::Op, S::Ret>,
+);
+
+#[cfg(feature = "named")]
+impl<S: Spec<Op: 'static, Ret: 'static>> Criterion for QuasiLinearizable<'_, S> {
+    type Op = S::Op;
+    type Ret = S::Ret;
+
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+        quasi::judge(self.0, history, &self.1, config)
+    }
+
+    /// Those of the order that the specification allows, if there is one.
+    fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
+        states(self.0, history, &linearization.permuted)
+    }
+}
+
+/// Operations that overlap take effect together.
+pub(crate) struct Synchronizing<'s, S>(pub(crate) &'s S);
+
+impl<S: SyncSpec> Criterion for Synchronizing<'_, S> {
+    type Op = S::Op;
+    type Ret = S::Ret;
+
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+        sync::judge(self.0, history, config)
+    }
+
+    fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, until: Option<u32>) -> Vec<Passed> {
+        sync::states(self.0, history, linearization, until)
+    }
+
+    fn progress(&self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Option<ProgressVerdict<S::Ret>> {
+        Some(sync::progress(self.0, history, sync::SyncAlgorithm::Auto, budget))
+    }
+
+    fn partners(&self, history: &History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>) -> Option<Partners> {
+        sync::partners(self.0, history, evidence)
+    }
+}
+
+/// Operations take effect in several steps, together with others. The steps of a witness do not say which operations end in
+/// them, so that there are no states to show.
+#[cfg(feature = "named")]
+pub(crate) struct Intervals<'s, S>(pub(crate) &'s S);
+
+#[cfg(feature = "named")]
+impl<S: IntervalSpec> Criterion for Intervals<'_, S> {
+    type Op = S::Op;
+    type Ret = S::Ret;
+
+    fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+        interval::judge(self.0, history, config)
+    }
+
+    fn progress(&self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Option<ProgressVerdict<S::Ret>> {
+        Some(interval::progress(self.0, history, interval::IntervalAlgorithm::Search, budget))
+    }
+}

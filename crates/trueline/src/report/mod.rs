@@ -1,0 +1,192 @@
+//! Everything there is to say and to draw about a judged history, assembled in one place.
+//!
+//! [`assemble`] asks a [`Judged`] history for what is [`Wanted`]: the verdict always; the core, the words and the picture if
+//! they are wanted. The command line, failing tests and the assertions all show what it returns.
+//!
+//! ```
+//! # #[cfg(feature = "named")] {
+//! use trueline::history::codec::jsonl;
+//! use trueline::judge::{Config, shrink::Limits};
+//! use trueline::named::{self, Options};
+//! use trueline::report::{Wanted, Words, assemble};
+//!
+//! let history = jsonl::read(&br#"
+//!     {"process":0,"f":"enqueue","value":1,"call":0,"return":10}
+//!     {"process":0,"f":"enqueue","value":2,"call":20,"return":30}
+//!     {"process":1,"f":"dequeue","result":2,"call":40,"return":50}
+//! "#[..])?;
+//! let spec = named::spec("queue", Options::new())?;
+//! let judged = spec.judge(history, &Config::new())?;
+//! let wanted = Wanted { core: Some(Limits::new()), words: Words::Rejections, ..Wanted::default() };
+//! let told = assemble("queue.jsonl", spec.name(), &*judged, &wanted);
+//! assert_eq!(
+//!     told.report.explanation[0],
+//!     "enqueue(1) of process 0 (line 2) returned before enqueue(2) of process 0 (line 3) was called."
+//! );
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::cell::LazyCell;
+
+use crate::history::{History, Shown};
+use crate::judge::shrink::Limits;
+use crate::judge::{Argued, Budget, Judged};
+use crate::verdict::{Core, ProgressVerdict, Witness};
+use crate::view::timeline::Label;
+use crate::view::{Finding, Report, Timeline, prose};
+
+/// How many operations are looked at to choose those that an excerpt shows.
+const EXCERPT: usize = 256;
+/// Longer linearizations are not replayed for an excerpt: that would take longer than to find them.
+const MOST_REPLAYED: usize = 200_000;
+
+/// What is wanted besides a verdict. By default, nothing is.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The limits within which the core of a rejected history is looked for. It is looked for only if there are some, and if
+    /// words or a whole picture are wanted.
+    pub core: Option<Limits>,
+    /// What is explained.
+    pub words: Words,
+    /// What is drawn.
+    pub picture: Picture,
+    /// The limits within which an accepted history is asked whether operations that are stuck should have returned.
+    pub progress: Option<Budget>,
+}
+
+/// Which verdicts a report explains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Words {
+    /// None. The report has no core either.
+    #[default]
+    None,
+    /// Rejections.
+    Rejections,
+    /// Rejections, stuck operations, and accepted histories.
+    All,
+}
+
+/// How much of a history is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picture {
+    /// Nothing.
+    #[default]
+    None,
+    /// The operations near the problem, if there is one.
+    Excerpt,
+    /// All of it.
+    Everything,
+}
+
+/// What [`assemble`] returns.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Assembled {
+    /// What there is to say.
+    pub report: Report,
+    /// What there is to draw, if that is wanted.
+    pub timeline: Option<Timeline>,
+    /// The core, if it was looked for and there is one.
+    pub core: Option<Core<Shown, String>>,
+    /// Whether stuck operations should have returned, if that was asked.
+    pub progress: Option<ProgressVerdict<String>>,
+}
+
+/// Assembles the report on a history. `file` is what the report calls the history, and `spec` is the name of the specification
+/// that judged it.
+pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) -> Assembled {
+    let Wanted { core: limits, words, picture, progress: budget } = wanted;
+    let judgement = judged.judgement();
+    let sizes = (judged.operations(), judged.pending());
+    let mut report = Report::new(file, spec, sizes, judgement, || judged.history());
+    let history = LazyCell::new(|| judged.history());
+    let budget = budget.as_ref().filter(|_| judgement.verdict.is_accepted());
+    let progress = budget.and_then(|budget| judged.progress(budget));
+    if let Some(verdict) = &progress {
+        report = report.with_progress(&history, verdict);
+    }
+    let uses_core = *words != Words::None || *picture == Picture::Everything;
+    let argued = limits.as_ref().filter(|_| uses_core).and_then(|limits| judged.core(limits));
+    if *words != Words::None {
+        if let Some((core, _)) = &argued {
+            report = report.with_core(&history, core);
+        }
+        let sentences = explain(&report.finding, judged, &history, argued.as_ref(), progress.as_ref(), *words);
+        report = report.with_explanation(sentences);
+    }
+    let core = argued.map(|(core, _)| core);
+    let has_problem = matches!(report.finding, Finding::Rejected(_) | Finding::Stuck(_));
+    let is_drawn = *picture == Picture::Everything || (*picture == Picture::Excerpt && has_problem);
+    let timeline = is_drawn.then(|| {
+        let is_whole = *picture == Picture::Everything;
+        draw(judged, &history, core.as_ref(), progress.as_ref(), is_whole).with_report(&report)
+    });
+    Assembled { report, timeline, core, progress }
+}
+
+/// Why the verdict is what it is, sentence by sentence.
+fn explain(
+    finding: &Finding,
+    judged: &dyn Judged,
+    history: &History<Shown, String>,
+    argued: Option<&Argued>,
+    progress: Option<&ProgressVerdict<String>>,
+    words: Words,
+) -> Vec<String> {
+    let verdict = &judged.judgement().verdict;
+    match (finding, progress, words) {
+        (Finding::Rejected(_), ..) => {
+            let told = match argued {
+                Some((core, Some(argument))) => prose::tell(history, core, argument),
+                _ => Vec::new(),
+            };
+            match verdict.evidence() {
+                Some(evidence) if told.is_empty() => match judged.partners() {
+                    Some(partners) => prose::tell_partners(history, &partners),
+                    None => prose::tell_evidence(history, evidence),
+                },
+                _ => told,
+            }
+        }
+        (Finding::Stuck(_), Some(ProgressVerdict::Rejected(evidence)), Words::All) => {
+            prose::tell_progress(history, evidence)
+        }
+        (Finding::Accepted, _, Words::All) => {
+            verdict.witness().map_or_else(Vec::new, |witness| prose::tell_witness(history, witness))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The timeline, without what the report says.
+fn draw(
+    judged: &dyn Judged,
+    history: &History<Shown, String>,
+    core: Option<&Core<Shown, String>>,
+    progress: Option<&ProgressVerdict<String>>,
+    is_whole: bool,
+) -> Timeline {
+    let judgement = judged.judgement();
+    let timeline = if is_whole {
+        Timeline::new(history, Label::of_shown)
+    } else {
+        Timeline::excerpt(history, Label::of_shown, &judgement.verdict, core, EXCERPT)
+    };
+    let mut timeline = timeline.with_judgement(judgement);
+    if let Some(progress) = progress {
+        timeline = timeline.with_progress(progress);
+    }
+    if let Some(core) = core {
+        timeline = timeline.with_core(core);
+    }
+    let length = judgement.verdict.linearization().map_or(0, |linearization| linearization.order.len());
+    if is_whole || length <= MOST_REPLAYED {
+        let synchronized = match progress {
+            Some(ProgressVerdict::Rejected(evidence)) => Some(Witness::in_groups(&evidence.synchronisations)),
+            _ => None,
+        };
+        timeline = timeline.with_states(judged.states(synchronized.as_ref()));
+    }
+    timeline
+}

@@ -1,0 +1,143 @@
+//! What histories of a test are compared with, without its types.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::model::ModelSpec;
+use super::synchronising::SyncModel;
+use crate::drive::{Call, Workload};
+use crate::history::{History, Record, Shown, Value};
+use crate::judge::{Config, Judged, Linearizable, Show, Specification, Synchronizing, judged};
+#[cfg(feature = "named")]
+use crate::named::NamedSpec;
+
+/// A history as a test records it.
+pub(super) type Recorded = History<Call, Value>;
+
+/// The names of the operations of a test, by number.
+pub(super) type Names = Arc<[Arc<str>]>;
+
+pub(super) fn names(workload: &Workload) -> Names {
+    workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect()
+}
+
+/// The specification of a test, and what the test asks of it besides verdicts.
+pub(super) trait Judge: Specification<Call, Value, Error = String> {
+    /// What reports call it.
+    fn name(&self) -> &str;
+
+    /// The model, if that says what is right.
+    fn model(&self) -> Option<&ModelSpec> {
+        None
+    }
+
+    /// What synchronizes, if that says what is right.
+    fn synchronising(&self) -> Option<&SyncModel> {
+        None
+    }
+
+    /// Whether operations may be out of order, so that a program must take out as much as it puts in.
+    fn is_quasi(&self) -> bool {
+        false
+    }
+
+    /// Whether long histories may take too long to be judged, as no monitor knows the operations.
+    fn needs_search(&self) -> bool {
+        false
+    }
+}
+
+/// The history as files have it.
+pub(super) fn raw(names: &[Arc<str>], history: &Recorded) -> History<Record, Value> {
+    history.map(|operation| (record(names, &operation.op), operation.outcome.clone()))
+}
+
+fn record(names: &[Arc<str>], call: &Call) -> Record {
+    Record { f: Arc::clone(&names[call.operation as usize]), key: None, value: call.argument.clone() }
+}
+
+/// A result as a person reads it.
+pub(super) fn show_result(value: &Value) -> String {
+    if value.is_null() { "-".to_owned() } else { value.to_string() }
+}
+
+/// Calls by their names.
+fn by_name(names: &[Arc<str>]) -> Show<'_, Call, Value> {
+    Show::by(|call| Shown::Record(record(names, call)), show_result)
+}
+
+impl Specification<Call, Value> for ModelSpec {
+    type Error = String;
+
+    fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
+        Ok(judged(Linearizable(self), by_name(&self.names), history, config))
+    }
+}
+
+impl Judge for ModelSpec {
+    fn name(&self) -> &str {
+        "the model"
+    }
+
+    fn model(&self) -> Option<&ModelSpec> {
+        Some(self)
+    }
+
+    fn needs_search(&self) -> bool {
+        !self.is_standard()
+    }
+}
+
+impl Specification<Call, Value> for SyncModel {
+    type Error = String;
+
+    fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
+        Ok(judged(Synchronizing(self), by_name(&self.names), history, config))
+    }
+
+    fn has_progress(&self) -> bool {
+        true
+    }
+}
+
+impl Judge for SyncModel {
+    fn name(&self) -> &str {
+        "what synchronises"
+    }
+
+    fn synchronising(&self) -> Option<&SyncModel> {
+        Some(self)
+    }
+}
+
+/// A specification by name.
+#[cfg(feature = "named")]
+#[derive(Debug)]
+pub(super) struct Named {
+    pub(super) spec: NamedSpec,
+    pub(super) names: Names,
+}
+
+#[cfg(feature = "named")]
+impl Specification<Call, Value> for Named {
+    type Error = String;
+
+    fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
+        self.spec.judge(raw(&self.names, &history), config).map_err(|error| error.message().to_owned())
+    }
+
+    fn has_progress(&self) -> bool {
+        self.spec.has_progress()
+    }
+}
+
+#[cfg(feature = "named")]
+impl Judge for Named {
+    fn name(&self) -> &str {
+        self.spec.name()
+    }
+
+    fn is_quasi(&self) -> bool {
+        self.spec.is_quasi()
+    }
+}

@@ -1,0 +1,213 @@
+//! Tests that compare an object with a [`Spec`] of the user's own, or with a model that allows several outcomes.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::judge::{Judge, Recorded};
+use super::model::{self, ModelOperation, PlainModel};
+use super::{Judges, Modelled, Test, Unjudged};
+use crate::drive::{Call, Generate, Workload};
+use crate::history::{Argument, Datum, Value};
+use crate::judge::{Config, Judged, Linearizable, Show, Specification, judged};
+use crate::spec::Spec;
+
+/// How the operation of a specification is made from an argument.
+type MakeOp<S> = Box<dyn Fn(&Value) -> <S as Spec>::Op + Send + Sync>;
+/// How the result of a specification is made from what the object returned.
+type MakeRet<S> = Box<dyn Fn(&Value) -> <S as Spec>::Ret + Send + Sync>;
+
+/// A test whose operations are compared with a [`Spec`] of the user's own.
+pub struct OwnSpec<S: Spec> {
+    spec: S,
+    /// By operation of the test.
+    operations: Vec<(MakeOp<S>, MakeRet<S>)>,
+}
+
+impl<S: Spec> fmt::Debug for OwnSpec<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnSpec").field("operations", &self.operations.len()).finish_non_exhaustive()
+    }
+}
+
+impl<O, H> Test<O, H, Unjudged> {
+    /// Compares the object with this [`Spec`]: for operations that are [partial](crate::spec::blocked) or have several
+    /// [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged one by one, and wherever a model is
+    /// too slow.
+    ///
+    /// A queue that may say that it is empty although it is not, as many queues do while another thread is at work:
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use std::sync::Mutex;
+    /// use trueline::spec::{Outcomes, Spec, outcome};
+    ///
+    /// struct Reluctant;
+    ///
+    /// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    /// enum Op { Push(u32), TryPop }
+    ///
+    /// impl Spec for Reluctant {
+    ///     type Op = Op;
+    ///     type Ret = Option<u32>;
+    ///     type State = VecDeque<u32>;
+    ///     type Key = ();
+    ///     type Value = ();
+    ///
+    ///     fn initial(&self) -> VecDeque<u32> {
+    ///         VecDeque::new()
+    ///     }
+    ///
+    ///     fn step(
+    ///         &self,
+    ///         state: &VecDeque<u32>,
+    ///         op: &Op,
+    ///         _recorded: Option<&Option<u32>>,
+    ///     ) -> Outcomes<Option<u32>, VecDeque<u32>> {
+    ///         let mut next = state.clone();
+    ///         match op {
+    ///             Op::Push(x) => {
+    ///                 next.push_back(*x);
+    ///                 outcome(None, next)
+    ///             }
+    ///             Op::TryPop => {
+    ///                 let mut outcomes = outcome(None, state.clone()); // always possible,
+    ///                 if let Some(x) = next.pop_front() {
+    ///                     outcomes.push((Some(x), next)); // and so is this
+    ///                 }
+    ///                 outcomes
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// trueline::test(|| Mutex::new(VecDeque::new()))
+    ///     .own_spec(Reluctant)
+    ///     .operation("push", 0..100_u32, |queue, x| queue.lock().unwrap().push_back(x), Op::Push, |()| None)
+    ///     .operation(
+    ///         "try_pop",
+    ///         (),
+    ///         |queue, ()| queue.try_lock().ok()?.pop_front(),
+    ///         |()| Op::TryPop,
+    ///         |popped| popped,
+    ///     )
+    ///     .runs(200)
+    ///     .run();
+    /// ```
+    ///
+    /// Reports show operations and results as the specification [describes](Spec::describe_operation) them.
+    pub fn own_spec<S: Spec + Send + 'static>(self, spec: S) -> Test<O, H, OwnSpec<S>> {
+        self.judged_by(OwnSpec { spec, operations: Vec::new() })
+    }
+}
+
+impl<O, H: 'static, S: Spec + 'static> Test<O, H, OwnSpec<S>> {
+    /// Adds an operation: its name, what makes its arguments, and what it calls; then which operation of the specification
+    /// it is with an argument, and which result of the specification is what it returned.
+    ///
+    /// # Panics
+    /// If there is an operation of this name already.
+    #[track_caller]
+    pub fn operation<G, R>(
+        mut self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+        op: impl Fn(G::Item) -> S::Op + Send + Sync + 'static,
+        ret: impl Fn(R) -> S::Ret + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Argument,
+    {
+        self.add(name, arguments, body);
+        let op =
+            move |value: &Value| op(G::Item::from_value(value).expect("arguments are of the type that makes them"));
+        let ret = move |value: &Value| ret(R::from_value(value).expect("results are read as they were recorded"));
+        self.judge.operations.push((Box::new(op), Box::new(ret)));
+        self
+    }
+}
+
+impl<S: Spec + Send + 'static> Judges for OwnSpec<S> {
+    fn into_judge(self, _workload: &Workload) -> Arc<dyn Judge> {
+        Arc::new(self)
+    }
+}
+
+impl<S: Spec + Send> Specification<Call, Value> for OwnSpec<S> {
+    type Error = String;
+
+    fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
+        let typed = history.map(|operation| {
+            let Call { operation: number, argument } = &operation.op;
+            let (op, ret) = &self.operations[*number as usize];
+            (op(argument), operation.outcome.map(ret))
+        });
+        Ok(judged(Linearizable(&self.spec), Show::described(&self.spec), typed, config))
+    }
+}
+
+impl<S: Spec + Send> Judge for OwnSpec<S> {
+    fn name(&self) -> &str {
+        "the specification"
+    }
+
+    fn needs_search(&self) -> bool {
+        true
+    }
+}
+
+impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
+    /// Adds an operation that may have several outcomes: the body on the model returns each result that is allowed in this
+    /// state, with the state that it leads to. If there are none, the operation waits in this state.
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use std::sync::Mutex;
+    ///
+    /// trueline::test(|| Mutex::new(VecDeque::new()))
+    ///     .model(VecDeque::new())
+    ///     .operation("push", 0..100_u32, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
+    ///     .nondeterministic_operation(
+    ///         "try_pop",
+    ///         (),
+    ///         |queue, ()| queue.try_lock().ok()?.pop_front(),
+    ///         |model, ()| {
+    ///             // It may return nothing although there is something.
+    ///             let mut outcomes = vec![(None, model.clone())];
+    ///             let mut next = model.clone();
+    ///             if let Some(x) = next.pop_front() {
+    ///                 outcomes.push((Some(x), next));
+    ///             }
+    ///             outcomes
+    ///         },
+    ///     )
+    ///     .runs(200)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is an operation of this name already.
+    #[track_caller]
+    pub fn nondeterministic_operation<G, R, I>(
+        mut self,
+        name: &str,
+        arguments: G,
+        body: impl Fn(&mut H, G::Item) -> R + Send + Sync + 'static,
+        model: impl Fn(&M, G::Item) -> I + Send + Sync + 'static,
+    ) -> Self
+    where
+        G: Generate + Send + Sync + 'static,
+        R: Datum,
+        I: IntoIterator<Item = (R, M)>,
+    {
+        self.add(name, arguments, body);
+        let step = model::choices(move |state: &M, argument| {
+            let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
+            model(state, argument).into_iter().map(|(result, next)| (result.to_value(), next)).collect()
+        });
+        self.judge.steps.push(ModelOperation::new(step));
+        self
+    }
+}
