@@ -14,7 +14,6 @@ mod partition;
 mod value;
 mod weaken;
 
-use std::convert::Infallible;
 use std::ops::Index;
 use std::sync::Arc;
 
@@ -110,10 +109,12 @@ impl<Op, Ret> History<Op, Ret> {
         &self,
         mut make: impl FnMut(&Operation<Op, Ret>) -> (Op2, Outcome<Ret2>),
     ) -> History<Op2, Ret2> {
-        match self.try_map(|operation| Ok::<_, Infallible>(make(operation))) {
-            Ok(history) => history,
-            Err(never) => match never {},
+        let mut operations = Vec::with_capacity(self.operations.len());
+        for operation in &self.operations {
+            let (op, outcome) = make(operation);
+            operations.push(operation.with(op, outcome));
         }
+        self.with_operations(operations)
     }
 
     /// The history with each operation and its outcome read anew; calls, returns and processes stay.
@@ -127,14 +128,19 @@ impl<Op, Ret> History<Op, Ret> {
         let mut operations = Vec::with_capacity(self.operations.len());
         for operation in &self.operations {
             let (op, outcome) = read(operation)?;
-            debug_assert_eq!(
-                matches!(outcome, Outcome::Returned(_)),
-                operation.return_position().is_some(),
-                "mapping keeps what returned"
-            );
             operations.push(operation.with(op, outcome));
         }
-        Ok(History { operations, events: self.events.clone(), objects: self.objects.clone() })
+        Ok(self.with_operations(operations))
+    }
+
+    /// The history with other operations at the same places.
+    fn with_operations<Op2, Ret2>(&self, operations: Vec<Operation<Op2, Ret2>>) -> History<Op2, Ret2> {
+        #[cfg(debug_assertions)]
+        for operation in &operations {
+            let has_returned = matches!(operation.outcome, Outcome::Returned(_));
+            assert_eq!(has_returned, operation.return_position().is_some(), "mapping keeps what returned");
+        }
+        History { operations, events: self.events.clone(), objects: self.objects.clone() }
     }
 }
 
@@ -154,7 +160,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     pub fn project(&self, mut keep: impl FnMut(OpId, &Operation<Op, Ret>) -> bool) -> Self {
         let kept: Vec<bool> = (0..).zip(&self.operations).map(|(id, operation)| keep(OpId(id), operation)).collect();
         let events: Vec<Event> = self.events.iter().copied().filter(|event| kept[event.op().index()]).collect();
-        self.restricted_to(&events, |_, operation| operation.outcome.clone())
+        self.restricted_to(&events, &|_, operation| operation.outcome.clone())
     }
 
     /// The history of the first `length` events. Operations open there become optional and keep their results.
@@ -164,7 +170,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     #[must_use]
     pub fn truncate(&self, length: usize) -> Self {
         let length = length.min(self.events.len());
-        self.restricted_to(&self.events[..length], |_, operation| match &operation.outcome {
+        self.restricted_to(&self.events[..length], &|_, operation| match &operation.outcome {
             Outcome::Returned(ret) if operation.return_position().is_none_or(|ret| ret as usize >= length) => {
                 Outcome::Optional(ret.clone())
             }
@@ -173,7 +179,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 
     /// The history of some of the events, in their order: each call before its return.
-    fn restricted_to(&self, events: &[Event], outcome: impl Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
+    fn restricted_to(&self, events: &[Event], outcome: &dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();
         let mut renumbered_events = Vec::with_capacity(events.len());

@@ -1,4 +1,4 @@
-//! Histories that say less.
+//! Weakening a history: dropping operations, or forgetting their returns and results.
 
 use super::{Event, EventKind, History, OpId, Operation, Outcome};
 
@@ -45,21 +45,29 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     /// Linear in the events.
     #[must_use]
     pub fn weaken(&self, mut fate: impl FnMut(OpId, &Operation<Op, Ret>) -> Fate) -> Self {
-        let fates: Vec<Fate> = (0..).zip(&self.operations).map(|(id, operation)| fate(OpId(id), operation)).collect();
-        let events: Vec<Event> = self
-            .events
-            .iter()
-            .copied()
-            .filter(|event| match fates[event.op().index()] {
-                Fate::Keep => true,
-                Fate::Optional | Fate::Forget => event.kind() == EventKind::Call,
-                Fate::LeaveOut => false,
-            })
-            .collect();
-        self.restricted_to(&events, |id, operation| match (fates[id.index()], &operation.outcome) {
+        let mut fates = Vec::with_capacity(self.operations.len());
+        for (id, operation) in (0..).zip(&self.operations) {
+            fates.push(fate(OpId(id), operation));
+        }
+        self.weaken_by(&fates)
+    }
+
+    /// The history in which each operation has met its fate, by number.
+    pub(crate) fn weaken_by(&self, fates: &[Fate]) -> Self {
+        self.restricted_to(&kept(&self.events, fates), &|id, operation| match (fates[id.index()], &operation.outcome) {
             (Fate::Forget, _) => Outcome::Pending,
             (Fate::Optional, Outcome::Returned(ret)) => Outcome::Optional(ret.clone()),
             (_, outcome) => outcome.clone(),
         })
     }
+}
+
+/// The events that are left.
+fn kept(events: &[Event], fates: &[Fate]) -> Vec<Event> {
+    let is_kept = |event: &Event| match fates[event.op().index()] {
+        Fate::Keep => true,
+        Fate::Optional | Fate::Forget => event.kind() == EventKind::Call,
+        Fate::LeaveOut => false,
+    };
+    events.iter().copied().filter(is_kept).collect()
 }

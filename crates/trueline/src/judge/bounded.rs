@@ -16,8 +16,8 @@
 //! # Complexity
 //! As the graph search, if nothing useful is forgotten; as the tree search, if everything is.
 
-use super::worker::Search;
 use super::search::depth_first::Memory;
+use super::worker::Search;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;
 use crate::spec::Spec;

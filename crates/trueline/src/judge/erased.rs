@@ -19,7 +19,7 @@ use super::search::StateId;
 use super::search::automaton::{ResultId, StateSpace, keep_first_of_equal};
 use super::search::hash;
 use super::search::problem::{ClassId, Classes, Reach};
-use crate::history::{Event, History, OpId, Operation};
+use crate::history::{Event, History, OpId};
 use crate::spec::{Initial, Object, Spec, Standard};
 
 /// The keys of all operations.
@@ -125,13 +125,15 @@ pub(crate) struct Typed<'a, S: Spec> {
 
 impl<'a, S: Spec> Typed<'a, S> {
     pub(crate) fn new(spec: &'a S, history: Cow<'a, History<S::Op, S::Ret>>) -> Self {
-        let place = |operation: &Operation<S::Op, S::Ret>| Place {
-            call: operation.call_position(),
-            ret: operation.return_position().unwrap_or(NEVER),
-            process: operation.process.0,
-            object: operation.object.0,
-        };
-        let places = history.operations().iter().map(place).collect();
+        let mut places = Vec::with_capacity(history.len());
+        for operation in history.operations() {
+            places.push(Place {
+                call: operation.call_position(),
+                ret: operation.return_position().unwrap_or(NEVER),
+                process: operation.process.0,
+                object: operation.object.0,
+            });
+        }
         Self { spec, history, places, results: Mutex::default() }
     }
 
@@ -146,22 +148,23 @@ impl<'a, S: Spec> Typed<'a, S> {
         (&operation.op, operation.outcome.result())
     }
 
-    /// Numbers for these results, as [`Case::distinct_results`] orders them.
-    fn distinct(&self, found: impl Iterator<Item = S::Ret>) -> Vec<ResultId> {
+    /// Calls `each` with the number of each result that `op` may have in `state`.
+    fn results_in(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(ResultId)) {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = found.map(|result| ResultId(results.number(result))).collect();
-        drop(results);
-        self.distinct_results(found)
+        for (result, _) in self.spec.step(state, self.op(op).0, None) {
+            each(ResultId(results.number(result)));
+        }
     }
 
-    /// What `op` leads to from `state`, with what is known of its result.
-    fn outcomes(&self, state: &S::State, op: OpId) -> impl Iterator<Item = S::State> + use<'_, S> {
+    /// Calls `each` with what `op` leads to from `state`, with what is known of its result.
+    #[inline]
+    fn outcomes(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(S::State)) {
         let (op, recorded) = self.op(op);
-        let outcomes = self.spec.step(state, op, recorded);
-        outcomes
-            .into_iter()
-            .filter(move |(result, _)| recorded.is_none_or(|recorded| recorded == result))
-            .map(|(_, next)| next)
+        for (result, next) in self.spec.step(state, op, recorded) {
+            if recorded.is_none_or(|recorded| *recorded == result) {
+                each(next);
+            }
+        }
     }
 }
 
@@ -215,22 +218,20 @@ impl<S: Spec> Case for Typed<'_, S> {
             let pair = self.op(id);
             let hash = hasher.hash_one(pair);
             let is_it = &mut |class| self.op(classes.representative(ClassId(class))) == pair;
-            let class = table.find(hash, is_it).map_or_else(
-                || {
-                    let (op, result) = pair;
-                    let reach = self.spec.key(op, result).map_or(Reach::Everything, |_| Reach::Key);
-                    let class = classes.add(
-                        id,
-                        self.spec.observes(op, result),
-                        self.spec.overwrites(op, result).then_some(reach),
-                        result.is_some_and(|result| self.spec.is_goal(op, result)),
-                    );
-                    hashes.push(hash);
-                    table.insert(hash, class.0, &|class| hashes[class as usize]);
-                    class
-                },
-                ClassId,
+            if let Some(class) = table.find(hash, is_it) {
+                classes.put(id, ClassId(class));
+                continue;
+            }
+            let (op, result) = pair;
+            let reach = if self.spec.key(op, result).is_some() { Reach::Key } else { Reach::Everything };
+            let class = classes.add(
+                id,
+                self.spec.observes(op, result),
+                self.spec.overwrites(op, result).then_some(reach),
+                result.is_some_and(|result| self.spec.is_goal(op, result)),
             );
+            hashes.push(hash);
+            table.insert(hash, class.0, &|class| hashes[class as usize]);
             classes.put(id, class);
         }
         if classes.has_goals() {
@@ -274,12 +275,14 @@ impl<S: Spec> Case for Typed<'_, S> {
         if let Some(answer) = self.replay_in_place(order, parts, part_of) {
             return answer;
         }
-        let mut states: Vec<_> =
-            (0..parts).map(|_| InStates { case: self, states: smallvec![self.spec.initial()] }).collect();
+        let mut objects = Vec::with_capacity(parts);
+        for _ in 0..parts {
+            objects.push(InStates { case: self, states: smallvec![self.spec.initial()] });
+        }
         for &op in order {
             match part_of.map_or(0, |of| of[op.index()]) {
                 SPANS => {}
-                part => states[part as usize].step(op)?,
+                part => objects[part as usize].step(op)?,
             }
         }
         Ok(())
@@ -290,8 +293,11 @@ impl<S: Spec> Case for Typed<'_, S> {
     }
 
     fn touch(&self, events: &[Event]) {
-        let operations = events.iter().map(|event| &self.history[event.op()]);
-        std::hint::black_box(operations.fold(0, |sum: u32, operation| sum.wrapping_add(operation.process.0)));
+        let mut sum = 0_u32;
+        for event in events {
+            sum = sum.wrapping_add(self.history[event.op()].process.0);
+        }
+        std::hint::black_box(sum);
     }
 }
 
@@ -330,41 +336,49 @@ struct InStates<'c, 'a, S: Spec> {
 impl<S: Spec> Replay for InStates<'_, '_, S> {
     fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
         let Self { case, states } = self;
-        if let [state] = states.as_mut_slice() {
+        let mut next: SmallVec<[S::State; 1]> = SmallVec::new();
+        if let [state] = states.as_slice() {
             // The common case: one state, one outcome.
-            let mut outcomes = case.outcomes(state, op);
-            let next = outcomes.next().ok_or(NotALinearization::Illegal(op))?;
-            *state = next;
-            for next in outcomes {
-                if !states.contains(&next) {
-                    states.push(next);
+            case.outcomes(state, op, &mut |successor| {
+                if !next.contains(&successor) {
+                    next.push(successor);
                 }
+            });
+        } else {
+            let mut known = Interner::default();
+            for state in &*states {
+                case.outcomes(state, op, &mut |successor| {
+                    if known.intern(successor.clone()).1 {
+                        next.push(successor);
+                    }
+                });
             }
-            return Ok(());
         }
-        let mut next = Interner::default();
-        let mut after = SmallVec::new();
-        for successor in states.iter().flat_map(|state| case.outcomes(state, op)) {
-            if next.intern(successor.clone()).1 {
-                after.push(successor);
-            }
-        }
-        *states = after;
+        *states = next;
         if states.is_empty() { Err(NotALinearization::Illegal(op)) } else { Ok(()) }
     }
 
     fn results(&self, op: OpId) -> Vec<ResultId> {
-        let op = self.case.op(op).0;
-        let outcomes = self.states.iter().flat_map(|state| self.case.spec.step(state, op, None));
-        self.case.distinct(outcomes.map(|(result, _)| result))
+        let mut results = Vec::new();
+        for state in &self.states {
+            self.case.results_in(state, op, &mut |result| results.push(result));
+        }
+        self.case.distinct_results(results)
     }
 
     fn describe(&self) -> String {
-        let mut states: Vec<String> = self.states.iter().map(|state| self.case.spec.describe_state(state)).collect();
-        // The order in which they were met says nothing.
-        states.sort();
-        states.join(" or ")
+        let mut states = Vec::new();
+        for state in &self.states {
+            states.push(self.case.spec.describe_state(state));
+        }
+        in_order(states)
     }
+}
+
+/// Alternatives, as a person reads them: the order in which they were met says nothing.
+fn in_order(mut states: Vec<String>) -> String {
+    states.sort();
+    states.join(" or ")
 }
 
 struct Numbered<'c, 'a, S: Spec> {
@@ -374,8 +388,10 @@ struct Numbered<'c, 'a, S: Spec> {
 
 impl<S: Spec> Machine for Numbered<'_, '_, S> {
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]> {
+        let mut outcomes: SmallVec<[S::State; 1]> = SmallVec::new();
+        self.case.outcomes(&self.states[state], op, &mut |next| outcomes.push(next));
         let mut next = SmallVec::new();
-        for successor in self.case.outcomes(&self.states[state], op) {
+        for successor in outcomes {
             let number = self.states.number(successor);
             if !next.contains(&number) {
                 next.push(number);
@@ -385,8 +401,9 @@ impl<S: Spec> Machine for Numbered<'_, '_, S> {
     }
 
     fn results(&self, state: u32, op: OpId) -> Vec<ResultId> {
-        let outcomes = self.case.spec.step(&self.states[state], self.case.op(op).0, None);
-        self.case.distinct(outcomes.into_iter().map(|(result, _)| result))
+        let mut results = Vec::new();
+        self.case.results_in(&self.states[state], op, &mut |result| results.push(result));
+        self.case.distinct_results(results)
     }
 
     fn describe(&self, state: u32) -> String {
@@ -402,7 +419,7 @@ struct Interned<'c, 'a, S: Spec> {
     /// The bytes that states have on the heap.
     heap: usize,
     /// The results of an operation in states that are forgotten.
-    noted: Option<(OpId, Vec<S::Ret>)>,
+    noted: Option<(OpId, Vec<ResultId>)>,
 }
 
 impl<S: Spec> Interned<'_, '_, S> {
@@ -413,25 +430,20 @@ impl<S: Spec> Interned<'_, '_, S> {
         }
         StateId(number)
     }
-
-    /// The results that an operation may have in these states.
-    fn results(&self, states: &[StateId], op: OpId) -> impl Iterator<Item = S::Ret> {
-        let op = self.case.op(op).0;
-        let outcomes = states.iter().flat_map(|state| self.case.spec.step(&self.states[state.0], op, None));
-        outcomes.map(|(result, _)| result)
-    }
 }
 
 impl<S: Spec> StateSpace for Interned<'_, '_, S> {
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
-        let op = self.classes.representative(class);
+        let (op, recorded) = self.case.op(self.classes.representative(class));
         let observes = self.classes.observes(class);
-        for successor in self.case.outcomes(&self.states[state.0], op) {
+        for (result, successor) in self.case.spec.step(&self.states[state.0], op, recorded) {
+            if recorded.is_some_and(|recorded| *recorded != result) {
+                continue;
+            }
             if observes {
                 debug_assert!(
                     successor == self.states[state.0],
-                    "the specification says that {:?} observes, but it changed the state",
-                    self.case.op(op)
+                    "the specification says that {op:?} with {recorded:?} observes, but it changed the state"
                 );
                 next.push(state);
             } else {
@@ -466,14 +478,18 @@ impl<S: Spec> StateSpace for Interned<'_, '_, S> {
     }
 
     fn note_results(&mut self, op: OpId, states: &[StateId]) {
-        let mut results: Vec<S::Ret> = self.results(states, op).collect();
-        results.extend(self.noted.take().filter(|(noted, _)| *noted == op).into_iter().flat_map(|(_, results)| results));
-        self.noted = Some((op, results));
+        self.noted = Some((op, self.allowed(states, op)));
     }
 
     fn allowed(&self, states: &[StateId], op: OpId) -> Vec<ResultId> {
-        let noted = self.noted.iter().filter(|(noted, _)| *noted == op).flat_map(|(_, results)| results.clone());
-        self.case.distinct(noted.chain(self.results(states, op)))
+        let mut results = match &self.noted {
+            Some((noted, results)) if *noted == op => results.clone(),
+            _ => Vec::new(),
+        };
+        for state in states {
+            self.case.results_in(&self.states[state.0], op, &mut |result| results.push(result));
+        }
+        self.case.distinct_results(results)
     }
 
     fn retain(&mut self, keep: &[StateId]) {

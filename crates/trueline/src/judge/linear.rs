@@ -17,8 +17,8 @@
 //! Let c be the largest number of configurations between two returns, k the most open operations: O(n·c·k) steps and
 //! O(c) memory for the sets, and a link for each step on a way that still counts.
 
-use super::worker::Search;
 use super::search::breadth_first::{Compare, Options};
+use super::worker::Search;
 use super::{Algorithm, Budget, Config, Rules};
 use crate::history::History;
 use crate::spec::Spec;

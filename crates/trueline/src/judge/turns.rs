@@ -13,8 +13,8 @@
 
 use super::Rules;
 use super::frame::calls;
-use super::search::depth_first::{self, Memory, Patience};
 use super::search::automaton::ResultId;
+use super::search::depth_first::{self, Memory, Patience};
 use super::search::problem::Task;
 use super::search::{Meter, breadth_first};
 use super::worker::{Search, Worker};
@@ -98,9 +98,7 @@ fn times(worker: &Worker<'_>, task: Task<'_>) -> Option<u64> {
     let calls = || calls(task.events);
     if classes.has_goals() {
         Some(TIMES_WITH_FORESIGHT)
-    } else if calls()
-        .any(|op| classes.overwrites(classes.of(op), task.one_key) || frame.ret(op).is_none())
-    {
+    } else if calls().any(|op| classes.overwrites(classes.of(op), task.one_key) || frame.ret(op).is_none()) {
         Some(1)
     } else {
         calls().any(|op| classes.observes(classes.of(op))).then_some(TIMES_WITH_OBSERVERS)

@@ -130,11 +130,9 @@ impl<'a> Worker<'a> {
                     quasi: None,
                 })
             }
-            Found::Unknown { kind, level } => Verdict::Unknown(Limit {
-                kind,
-                event: position(returning(level)),
-                events: frame.event_count(),
-            }),
+            Found::Unknown { kind, level } => {
+                Verdict::Unknown(Limit { kind, event: position(returning(level)), events: frame.event_count() })
+            }
         }
     }
 }

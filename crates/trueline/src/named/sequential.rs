@@ -141,21 +141,24 @@ impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Togethe
         open: &[(ProcessId, &Record)],
         choose: Choose<'_>,
     ) -> Result<Vec<(usize, Value)>, String> {
-        let ops: Vec<S::Op> = open
-            .iter()
-            .map(|(process, record)| self.family.read_op(canonical(info, record), *process, record))
-            .collect::<Result<_, String>>()?;
-        let arities: Vec<usize> =
-            self.spec.arities(&self.state).into_iter().filter(|arity| *arity <= open.len()).collect();
+        let mut ops = Vec::with_capacity(open.len());
+        let mut places = Vec::with_capacity(open.len());
+        for (process, record) in open {
+            let op = self.family.read_op(canonical(info, record), *process, record)?;
+            places.push(self.spec.place(&op));
+            ops.push(op);
+        }
+        let mut arities = self.spec.arities(&self.state);
+        arities.retain(|arity| *arity <= open.len());
         if arities.is_empty() {
             return Ok(Vec::new());
         }
         for _ in 0..TRIES {
-            let arity = arities[choose(arities.len())];
-            let mut rest: Vec<usize> = (0..open.len()).collect();
-            let mut group: Vec<usize> = (0..arity).map(|_| rest.swap_remove(choose(rest.len()))).collect();
-            group.sort_by_key(|&index| (self.spec.place(&ops[index]), index));
-            let chosen: Vec<&S::Op> = group.iter().map(|&index| &ops[index]).collect();
+            let group = some_group(&arities, &places, choose);
+            let mut chosen = Vec::with_capacity(group.len());
+            for index in &group {
+                chosen.push(&ops[*index]);
+            }
             let mut outcomes = self.spec.synchronise(&self.state, &chosen);
             if outcomes.is_empty() {
                 continue;
@@ -173,6 +176,15 @@ impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Togethe
         }
         Ok(Vec::new())
     }
+}
+
+/// Some of the operations, sorted by place.
+fn some_group(arities: &[usize], places: &[u32], choose: Choose<'_>) -> Vec<usize> {
+    let arity = arities[choose(arities.len())];
+    let mut rest: Vec<usize> = (0..places.len()).collect();
+    let mut group: Vec<usize> = (0..arity).map(|_| rest.swap_remove(choose(rest.len()))).collect();
+    group.sort_unstable_by_key(|index| (places[*index], *index));
+    group
 }
 
 /// The name of an operation in the table, which has it.

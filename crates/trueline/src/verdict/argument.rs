@@ -382,7 +382,7 @@ impl<Ret> Argument<Ret> {
 }
 
 impl<Ret> Proof<Ret> {
-    fn map<Other>(self, read: &mut impl FnMut(&Ret) -> Other) -> Proof<Other> {
+    fn map<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> Proof<Other> {
         let end = match self.end {
             End::Circle(circle) => End::Circle(circle),
             End::Impossible { op, reason, given } => End::Impossible { op, reason, given },
@@ -400,12 +400,19 @@ impl<Ret> Proof<Ret> {
 impl<Ret> NoPlace<Ret> {
     fn map<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> NoPlace<Other> {
         let Self { op, before, open, places, more } = self;
-        let mut map_place = |place: Place<Ret>| Place {
-            order: place.order,
-            state: place.state,
-            results: place.results.iter().map(&mut *read).collect(),
-            then: place.then.map(|then| then.map(|then| Box::new(then.map(read)))),
-        };
-        NoPlace { op, before, open, places: places.into_iter().map(&mut map_place).collect(), more }
+        let mut mapped = Vec::with_capacity(places.len());
+        for Place { order, state, results: before, then } in places {
+            let mut results = Vec::with_capacity(before.len());
+            for result in &before {
+                results.push(read(result));
+            }
+            let then = match then {
+                Some(Some(then)) => Some(Some(Box::new(then.map(read)))),
+                Some(None) => Some(None),
+                None => None,
+            };
+            mapped.push(Place { order, state, results, then });
+        }
+        NoPlace { op, before, open, places: mapped, more }
     }
 }

@@ -160,9 +160,18 @@ pub struct Evidence<Ret> {
 
 impl<Ret> Evidence<Ret> {
     /// The same evidence with results as another type.
-    pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
-        let Self { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict, quasi } = self;
-        let allowed = allowed.iter().map(read).collect();
+    pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
+        self.map_by(&mut read)
+    }
+
+    /// The same, compiled once for each pair of types.
+    fn map_by<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> Evidence<Other> {
+        let Self { prefix, together, refused, event, open, allowed: before, all_allowed, is_first, conflict, quasi } =
+            self;
+        let mut allowed = Vec::with_capacity(before.len());
+        for result in &before {
+            allowed.push(read(result));
+        }
         Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, conflict, quasi }
     }
 }
@@ -257,11 +266,11 @@ pub struct Judgement<Ret> {
 
 impl<Ret> Judgement<Ret> {
     /// The same judgement with results as another type.
-    pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
+    pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),
             Verdict::Unknown(limit) => Verdict::Unknown(limit),
-            Verdict::Rejected(evidence) => Verdict::Rejected(evidence.map(read)),
+            Verdict::Rejected(evidence) => Verdict::Rejected(evidence.map_by(&mut read)),
         };
         Judgement { verdict, stats: self.stats }
     }

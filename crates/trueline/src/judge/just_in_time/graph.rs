@@ -10,8 +10,8 @@
 //! to it). There is no such bound for queues.
 
 use crate::history::History;
-use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
+use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;

@@ -11,8 +11,8 @@
 //! O(p^n) for p processes at worst, O(n) memory.
 
 use crate::history::History;
-use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
+use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;

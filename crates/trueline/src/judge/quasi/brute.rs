@@ -135,14 +135,12 @@ fn is_near(task: &Task, of_program: bool, order: &[u32], permuted: &[u32]) -> bo
     if !of_program {
         return classes.all(is_near);
     }
-            let differs = |class: Option<u32>| {
-                order.iter().zip(permuted).any(|(one, other)| {
-                    one != other
-                        && (class.is_none()
-                            || task.class[*one as usize] != class
-                            || task.class[*other as usize] != class)
-                })
-            };
-            // Only one class is permuted, and its operations change places among themselves.
-            !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
+    let differs = |class: Option<u32>| {
+        order.iter().zip(permuted).any(|(one, other)| {
+            one != other
+                && (class.is_none() || task.class[*one as usize] != class || task.class[*other as usize] != class)
+        })
+    };
+    // Only one class is permuted, and its operations change places among themselves.
+    !differs(None) || classes.any(|class| !differs(Some(class)) && is_near(class))
 }

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use hashbrown::HashSet;
 
 use super::super::search::hash;
-use crate::history::{History, OpId, Operation};
+use crate::history::{History, OpId};
 use crate::spec::Spec;
 
 /// Whether an operation with its result is in a class.
@@ -301,11 +301,12 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
         let (factors, class) = match &self.kind {
             Kind::WholeDomain(factor) => (vec![*factor], vec![Some(0); history.len()]),
             Kind::ByClass(factors) | Kind::OfProgram(factors, _) => {
-                let class = |operation: &Operation<Op, Ret>| {
+                let mut classes = Vec::with_capacity(history.len());
+                for operation in history.operations() {
                     let class = factors.of(&operation.op, operation.outcome.result());
-                    class.map(|class| u32::try_from(class).expect("classes are few"))
-                };
-                (factors.factors(), history.operations().iter().map(class).collect())
+                    classes.push(class.map(|class| u32::try_from(class).expect("classes are few")));
+                }
+                (factors.factors(), classes)
             }
         };
         Criterion { name: self.to_string(), pending: self.pending, class, factors, serial }
@@ -344,12 +345,13 @@ pub(super) struct SerialOf<'n, Op, Ret> {
 
 impl<Op, Ret> SerialOf<'_, Op, Ret> {
     fn sequence(&self, order: &[OpId]) -> Vec<(&Op, &Ret)> {
-        let operations = order.iter().map(|op| &self.history[*op]);
-        operations
-            .map(|operation| {
-                (&operation.op, operation.outcome.result().expect("histories without results are refused"))
-            })
-            .collect()
+        let mut sequence = Vec::with_capacity(order.len());
+        for op in order {
+            let operation = &self.history[*op];
+            let result = operation.outcome.result().expect("histories without results are refused");
+            sequence.push((&operation.op, result));
+        }
+        sequence
     }
 }
 

@@ -59,7 +59,7 @@ use self::weaker::{Beginning, Histories, Weaken};
 use super::erased::{Case, SPANS, Typed};
 use super::search::hash;
 use super::{Budget, CancelToken, Config, check};
-use crate::history::{Fate, History, OpId, Operation, Outcome};
+use crate::history::{Fate, History, OpId, Outcome};
 use crate::spec::{Spec, Subject};
 use crate::verdict::{Core, Evidence, Member, Role, Weakening};
 
@@ -190,12 +190,16 @@ pub fn core<S: Spec>(
 ) -> Core<S::Op, S::Ret> {
     assert_eq!(history[evidence.refused].return_position(), Some(evidence.event), "the evidence is of another history");
     let refused = &history[evidence.refused].op;
-    let suspects = evidence.allowed.iter().map(|result| spec.subject(refused, Some(result))).collect();
+    let mut suspects = Vec::new();
+    for result in &evidence.allowed {
+        suspects.push(spec.subject(refused, Some(result)));
+    }
     let original = Typed::new(spec, Cow::Borrowed(history));
     let mut histories = Histories::new(spec, history);
     let found = Shrinking::new(&original, &mut histories, (evidence.refused, evidence.event), suspects, limits).run();
     let (left, ids) = histories.into_left();
-    let member = |(&id, operation): (&OpId, &Operation<S::Op, S::Ret>)| {
+    let mut members = Vec::with_capacity(ids.len());
+    for (&id, operation) in ids.iter().zip(left.operations()) {
         let original = &history[id];
         let role = match (&operation.outcome, &original.outcome) {
             (Outcome::Returned(_), _) => Role::Completed,
@@ -205,10 +209,10 @@ pub fn core<S: Spec>(
         };
         let result = operation.outcome.result();
         let in_part = operation.op != original.op || (result.is_some() && result != original.outcome.result());
-        Member { id, role, in_part }
-    };
+        members.push(Member { id, role, in_part });
+    }
     Core {
-        members: ids.iter().zip(left.operations()).map(member).collect(),
+        members,
         of: history.len(),
         begins_behind: found.begins_behind,
         undecided: found.undecided,
@@ -390,9 +394,7 @@ impl<'a> Shrinking<'a> {
                     found.whole.push(id);
                     continue;
                 }
-                Subject::Free | Subject::Several if self.is_observer(id) => {
-                    (new, Step::Operation(self.id(id)))
-                }
+                Subject::Free | Subject::Several if self.is_observer(id) => (new, Step::Operation(self.id(id))),
                 Subject::Free | Subject::Several => continue,
             };
             if unit == new {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::minimise::Choice;
-use crate::history::{Fate, History, OpId, Operation, Outcome};
+use crate::history::{Fate, History, OpId, Outcome};
 use crate::judge::erased::{Case, Typed};
 use crate::spec::{Spec, Subject};
 
@@ -61,40 +61,44 @@ impl<'a, S: Spec> Histories<'a, S> {
     /// What is left with this choice made, and its numbers in the original.
     fn weaken(&self, Choice { fates, gone }: &Choice) -> (Typed<'a, S>, Vec<OpId>) {
         let history = &self.left.history;
-        let (weaker, fates) = match gone {
-            None => (history.weaken(|id, _| fates[id.index()]), Cow::Borrowed(fates)),
-            Some(gone) => {
-                let is_gone = |subject| matches!(subject, Subject::One(number) if gone.contains(&number));
-                let restrict = |(fate, operation): (&Fate, &Operation<S::Op, S::Ret>)| match fate {
-                    Fate::LeaveOut => None,
-                    _ => {
-                        let left = self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone);
-                        // What is left of it may be an observer, which if it never returned is of no interest.
-                        left.filter(|(op, result)| {
-                            operation.return_position().is_some() || !self.spec.observes(op, result.as_ref())
-                        })
-                    }
-                };
-                let restricted: Vec<_> = fates.iter().zip(history.operations()).map(restrict).collect();
-                let fate = |(fate, left): (&Fate, &Option<_>)| if left.is_some() { *fate } else { Fate::LeaveOut };
-                let fates: Vec<Fate> = fates.iter().zip(&restricted).map(fate).collect();
-                let weaker = history.weaken(|id, _| fates[id.index()]);
-                let mut restricted = restricted.into_iter().flatten();
-                let weaker = weaker.map(|operation| {
-                    let (op, result) = restricted.next().expect("one for each that is left");
-                    let outcome = match (&operation.outcome, result) {
-                        (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
-                        (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
-                        (outcome, _) => outcome.clone(),
-                    };
-                    (op, outcome)
-                });
-                (weaker, Cow::Owned(fates))
-            }
+        let Some(gone) = gone else {
+            let weaker = Typed::new(self.spec, Cow::Owned(history.weaken_by(fates)));
+            return (weaker, stay(&self.ids, fates));
         };
-        let stays = self.ids.iter().zip(&*fates).filter(|(_, fate)| **fate != Fate::LeaveOut);
-        (Typed::new(self.spec, Cow::Owned(weaker)), stays.map(|(id, _)| *id).collect())
+        let is_gone = |subject| matches!(subject, Subject::One(number) if gone.contains(&number));
+        let mut fates = fates.clone();
+        let mut restricted = Vec::new();
+        for (fate, operation) in fates.iter_mut().zip(history.operations()) {
+            if *fate == Fate::LeaveOut {
+                continue;
+            }
+            match self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone) {
+                // What is left of it may be an observer, which if it never returned is of no interest.
+                Some((op, result))
+                    if operation.return_position().is_some() || !self.spec.observes(&op, result.as_ref()) =>
+                {
+                    restricted.push((op, result));
+                }
+                _ => *fate = Fate::LeaveOut,
+            }
+        }
+        let mut restricted = restricted.into_iter();
+        let weaker = history.weaken_by(&fates).map(|operation| {
+            let (op, result) = restricted.next().expect("one for each that is left");
+            let outcome = match (&operation.outcome, result) {
+                (Outcome::Returned(_), Some(result)) => Outcome::Returned(result),
+                (Outcome::Optional(_), Some(result)) => Outcome::Optional(result),
+                (outcome, _) => outcome.clone(),
+            };
+            (op, outcome)
+        });
+        (Typed::new(self.spec, Cow::Owned(weaker)), stay(&self.ids, &fates))
     }
+}
+
+/// Those that are not left out.
+fn stay(ids: &[OpId], fates: &[Fate]) -> Vec<OpId> {
+    ids.iter().zip(fates).filter(|(_, fate)| **fate != Fate::LeaveOut).map(|(id, _)| *id).collect()
 }
 
 impl<S: Spec> Weaken for Histories<'_, S> {
@@ -143,7 +147,11 @@ impl<S: Spec> Weaken for Histories<'_, S> {
         if state == initial {
             return Some(Beginning::Without);
         }
-        let mut outcomes = self.spec.step(&initial, &operation.op, Some(result)).into_iter();
-        outcomes.any(|(other, next)| other == *result && next == state).then_some(Beginning::With)
+        for (other, next) in self.spec.step(&initial, &operation.op, Some(result)) {
+            if other == *result && next == state {
+                return Some(Beginning::With);
+            }
+        }
+        None
     }
 }

@@ -37,6 +37,7 @@ use crate::history::{EventKind, History, OpId};
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations};
 use greedy::Nearby;
+use numbered::{AnySpec, Numbered};
 use search::Search;
 use task::Task;
 
@@ -90,7 +91,19 @@ pub fn check<S: SyncSpec>(
     budget: &Budget,
 ) -> Judgement<S::Ret> {
     let started = Instant::now();
-    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
+    let (numbered, history) = Numbered::new(spec, history);
+    let judgement = check_numbered(AnySpec::new(&numbered), &history, algorithm, budget, started);
+    judgement.map(|result| numbered.result(*result))
+}
+
+fn check_numbered(
+    spec: AnySpec<'_>,
+    history: &History<u32, u32>,
+    algorithm: SyncAlgorithm,
+    budget: &Budget,
+    started: Instant,
+) -> Judgement<u32> {
+    let mut judge = Judge { spec: &spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
     let verdict = explain::safety(history, &mut judge);
     let Judge { meter, states, .. } = judge;
     let stats = Stats {
@@ -159,7 +172,18 @@ pub fn progress<S: SyncSpec>(
     algorithm: SyncAlgorithm,
     budget: &Budget,
 ) -> ProgressVerdict<S::Ret> {
-    explain::progress(history, &mut Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None })
+    let (numbered, history) = Numbered::new(spec, history);
+    progress_numbered(AnySpec::new(&numbered), &history, algorithm, budget).map(|result| numbered.result(*result))
+}
+
+fn progress_numbered(
+    spec: AnySpec<'_>,
+    history: &History<u32, u32>,
+    algorithm: SyncAlgorithm,
+    budget: &Budget,
+) -> ProgressVerdict<u32> {
+    let meter = Meter::start(budget);
+    explain::progress(history, &mut Judge { spec: &spec, algorithm, meter, states: 0, nearby: None })
 }
 
 /// Whether at most two synchronise, without a state.

@@ -14,7 +14,9 @@ trait ByNumber: Sync {
     fn place(&self, op: u32) -> u32;
     fn extends(&self, state: u32, ops: &[&u32]) -> bool;
     fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32>;
+    fn is_interchangeable(&self, op: u32, result: Option<u32>) -> bool;
     fn is_stateless(&self) -> bool;
+    fn describe(&self, state: u32) -> String;
 }
 
 /// A specification with numbers for its operations, results and states.
@@ -85,8 +87,7 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     }
 
     fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32> {
-        let is_known =
-            |(op, result): (&&u32, &S::Ret)| self.ops[**op].1.as_ref().is_none_or(|known| known == result);
+        let is_known = |(op, result): (&&u32, &S::Ret)| self.ops[**op].1.as_ref().is_none_or(|known| known == result);
         let mut outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
         outcomes.retain(|(_, results)| ops.iter().zip(results).all(is_known));
         let (mut states, mut results) = (lock(&self.states), lock(&self.results));
@@ -96,8 +97,17 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
         outcomes.into_iter().map(&mut number).collect()
     }
 
+    fn is_interchangeable(&self, op: u32, result: Option<u32>) -> bool {
+        let result = result.map(|result| self.result(result));
+        self.spec.is_interchangeable(&self.ops[op].0, result.as_ref())
+    }
+
     fn is_stateless(&self) -> bool {
         self.spec.is_stateless()
+    }
+
+    fn describe(&self, state: u32) -> String {
+        format!("{:?}", self.state(state))
     }
 }
 
@@ -108,6 +118,11 @@ pub(super) struct AnySpec<'n>(&'n dyn ByNumber);
 impl<'n> AnySpec<'n> {
     pub(super) fn new<S: SyncSpec>(numbered: &'n Numbered<'_, S>) -> Self {
         Self(numbered)
+    }
+
+    /// A state as a person reads it.
+    pub(super) fn describe(&self, state: u32) -> String {
+        self.0.describe(state)
     }
 }
 
@@ -134,6 +149,10 @@ impl SyncSpec for AnySpec<'_> {
 
     fn synchronise(&self, state: &u32, ops: &[&u32]) -> Synchronised<u32, u32> {
         self.0.synchronise(*state, ops)
+    }
+
+    fn is_interchangeable(&self, op: &u32, result: Option<&u32>) -> bool {
+        self.0.is_interchangeable(*op, result.copied())
     }
 
     fn is_stateless(&self) -> bool {

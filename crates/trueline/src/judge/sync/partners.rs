@@ -12,6 +12,7 @@
 use hashbrown::HashMap;
 
 use super::greedy::{fits, is_alone, pair};
+use super::numbered::{AnySpec, Numbered};
 use super::task::Task;
 use crate::history::{EventKind, History, OpId, by_object};
 use crate::judge::explain::Cut;
@@ -46,7 +47,7 @@ const MOST_TOLD: usize = 12;
 /// assert_eq!(partners.partners, [OpId(0)]);
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-pub fn partners<S: SyncSpec, Ret>(
+pub fn partners<S: SyncSpec, Ret: Clone>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     evidence: &Evidence<Ret>,
@@ -54,10 +55,15 @@ pub fn partners<S: SyncSpec, Ret>(
     if !super::is_binary(spec) {
         return None;
     }
+    let (numbered, history) = Numbered::new(spec, history);
+    of_numbered(AnySpec::new(&numbered), &history, &evidence.clone().map(|_| ()))
+}
+
+fn of_numbered(spec: AnySpec<'_>, history: &History<u32, u32>, evidence: &Evidence<()>) -> Option<Partners> {
     let parts = by_object(history);
     let events = parts.iter().find(|events| events.iter().any(|event| event.op() == evidence.refused))?;
     let cut = Cut { until: evidence.event + 1, ..Cut::whole(history, events) };
-    let task = Task { spec, cut };
+    let task = Task { spec: &spec, cut };
     let calls = task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
     let graph = Graph { task: &task, ops: calls.collect(), state: spec.initial() };
     let mut matching = Matching::default();

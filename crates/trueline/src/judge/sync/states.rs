@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::numbered::{AnySpec, Numbered};
 use super::task::Task;
 use crate::history::{History, OpId};
 use crate::judge::explain::Cut;
@@ -24,13 +25,23 @@ pub fn states<S: SyncSpec>(
     if spec.is_stateless() {
         return Vec::new();
     }
-    let describe = |states: &[S::State]| -> Arc<str> {
-        let mut states: Vec<String> = states.iter().map(|state| format!("{state:?}")).collect();
+    let (numbered, history) = Numbered::new(spec, history);
+    of_numbered(AnySpec::new(&numbered), &history, linearization, until)
+}
+
+fn of_numbered(
+    spec: AnySpec<'_>,
+    history: &History<u32, u32>,
+    linearization: &Witness,
+    until: Option<u32>,
+) -> Vec<Passed> {
+    let describe = |states: &[u32]| -> Arc<str> {
+        let mut states: Vec<String> = states.iter().map(|state| spec.describe(*state)).collect();
         states.sort();
         states.join(" or ").into()
     };
     let cut = Cut { until: until.unwrap_or(u32::MAX), ..Cut::whole(history, history.events()) };
-    let task = Task { spec, cut };
+    let task = Task { spec: &spec, cut };
     let mut objects = vec![vec![spec.initial()]; history.object_count()];
     let first = linearization.order.len().saturating_sub(MOST.1);
     let mut done = 0;
@@ -39,7 +50,7 @@ pub fn states<S: SyncSpec>(
         let Some(object) = group.first().map(|op| history[*op].object.index()) else { continue };
         let mut sorted: Vec<OpId> = group.to_vec();
         sorted.sort_by_key(|op| task.rank(*op));
-        let mut next: Vec<S::State> = Vec::new();
+        let mut next: Vec<u32> = Vec::new();
         for (state, _) in objects[object].iter().flat_map(|state| task.synchronise(state, &sorted)) {
             if next.len() < MOST.0 && !next.contains(&state) {
                 next.push(state);

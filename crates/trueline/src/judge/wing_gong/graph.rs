@@ -12,8 +12,8 @@
 //! the length of the history for a register; exponential at worst for a queue.
 
 use crate::history::History;
-use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
+use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;

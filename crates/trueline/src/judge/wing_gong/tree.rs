@@ -11,8 +11,8 @@
 //! O(n!) configurations at worst, O(n) memory. "Normally it gets lucky" (slide 13); when not, it may not end.
 
 use crate::history::History;
-use crate::judge::worker::Search;
 use crate::judge::search::depth_first::Memory;
+use crate::judge::worker::Search;
 use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
