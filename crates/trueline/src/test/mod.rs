@@ -22,6 +22,7 @@
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+//! use std::time::Duration;
 //!
 //! // The increment is a load and a store: two threads may draw the same number.
 //! trueline::test(|| AtomicU64::new(0))
@@ -31,6 +32,7 @@
 //!         (),
 //!         |counter, ()| {
 //!             let number = counter.load(SeqCst);
+//!             std::thread::sleep(Duration::from_millis(1)); // something that takes a while
 //!             counter.store(number + 1, SeqCst);
 //!             number
 //!         },
@@ -39,7 +41,7 @@
 //!             *model - 1
 //!         },
 //!     )
-//!     .time(std::time::Duration::from_secs(20))
+//!     .runs(1000)
 //!     .run();
 //! ```
 //!
@@ -141,10 +143,12 @@ mod plan;
 #[cfg(feature = "systematic")]
 mod programs;
 mod regressions;
+mod running;
 #[cfg(feature = "systematic")]
 mod serial;
 mod settings;
 mod shrink;
+mod supervise;
 mod synchronising;
 mod token;
 mod written;
@@ -706,13 +710,17 @@ impl<O, H: 'static, J> Test<O, H, J> {
     ///             *model - 1
     ///         },
     ///     )
-    ///     .chaos(2)
+    ///     .threads(2)
     ///     .calls(10)
-    ///     .time(Duration::from_secs(60))
+    ///     .chaos(2)
     ///     .shrink_by_exploring()
+    ///     .shrink_for(Duration::MAX) // until there is nothing left to try
     ///     .outcome();
-    /// let smallest = outcome.failure.unwrap().smallest.unwrap();
-    /// assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// // It is up to the threads whether they meet within a second.
+    /// if let Some(failure) = outcome.failure {
+    ///     let smallest = failure.smallest.unwrap();
+    ///     assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// }
     /// ```
     #[cfg(feature = "systematic")]
     pub fn shrink_by_exploring(mut self) -> Self {
@@ -1058,10 +1066,17 @@ impl<M: PlainModel> Judges for Modelled<M> {
         let names = workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect();
         let initial = State::new(initial);
         let mut spec = ModelSpec { initial, operations: steps, names, independent_keys, register: None };
-        if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
-            panic!("{problem}");
+        if spec.operations.iter().all(|operation| operation.meaning.is_none()) {
+            return Judge::Model(spec);
         }
-        Judge::Model(spec)
+        let workload = workload.clone();
+        let tried = supervise::call(supervise::Doing::Judging, move || {
+            meaning::try_out(&mut spec, |number, random| workload.argument(number, random)).map(|()| spec)
+        });
+        match tried {
+            Ok(spec) => Judge::Model(spec),
+            Err(problem) => panic!("{problem}"),
+        }
     }
 }
 
@@ -1144,7 +1159,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
     ///
     /// # Panics
-    /// If a run goes wrong, or none could be judged.
+    /// If a run goes wrong, or none could be judged, or too many threads were lost.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "as test harnesses do")]
     pub fn run(self) {
@@ -1173,11 +1188,11 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         }
         assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
-        if lost > 0 {
-            eprintln!(
-                "trueline: it gave up after these runs, since {lost} threads never came back from operations that block: let them go by `.release(..)`, or write the object on `trueline::primitives`"
-            );
-        }
+        assert!(
+            lost == 0,
+            "the test gave up after {runs} runs: {lost} threads never came back from operations that block; release them by \
+             `.release(..)`, or write the object on `trueline::primitives`"
+        );
         if undecided > 0 {
             eprintln!(
                 "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"
