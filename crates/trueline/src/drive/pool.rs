@@ -123,10 +123,17 @@ impl Drop for Inside {
 /// Where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on macOS. Elsewhere the
 /// status stays.
 pub(crate) fn without_exit<R>(code: impl FnOnce() -> R) -> R {
-    INSIDE.with(|inside| inside.0.set(true));
-    let result = code();
-    INSIDE.with(|inside| inside.0.set(false));
-    result
+    /// Takes it back, unless the process ends before.
+    struct Leave(bool);
+
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            INSIDE.with(|inside| inside.0.set(self.0));
+        }
+    }
+
+    let _leave = Leave(INSIDE.with(|inside| inside.0.replace(true)));
+    code()
 }
 
 /// Wakes a thread when the last of several has finished.

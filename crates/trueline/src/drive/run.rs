@@ -539,7 +539,7 @@ impl Batch {
             }
         }
         for (run, handle) in handles.own.into_iter().chain(handles.outer) {
-            lane.status.dropping.store(run + 1, Ordering::SeqCst);
+            lane.status.dropping.store(run + 1, Ordering::Release);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(handle))) {
                 if !payload.is::<Cancelled>() {
                     let _ = lane.status.drop_panic.set((run, message(&*payload)));

@@ -20,6 +20,8 @@ use super::synchronising::SyncModel;
 use super::token::{Source, Token};
 use super::written::Written;
 use super::{Outcome, regressions};
+#[cfg(feature = "systematic")]
+use crate::drive::without_exit;
 use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
     message,
@@ -342,7 +344,7 @@ impl Plan {
     /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
         #[cfg(feature = "systematic")]
-        if let Some(outcome) = super::explore::run(self) {
+        if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;
         }
         let chosen = Clock::best();
@@ -464,7 +466,13 @@ impl Plan {
 
     /// Whether a run can still be made that was kept: its program calls what is there.
     pub(super) fn can_make(&self, token: &Token) -> bool {
-        !matches!(&token.program, Source::Given(program) if self.read_program(program).is_err())
+        match &token.program {
+            Source::Seed(_) => self.workload.kinds.iter().any(|kind| kind.weight > 0),
+            Source::Fixed(number) => (*number as usize) < self.fixed.len(),
+            Source::Chosen(_) => self.choose.is_some(),
+            Source::Given(program) => self.read_program(program).is_ok(),
+            Source::Listed { .. } => cfg!(feature = "systematic"),
+        }
     }
 
     /// The failure of the smallest program that fails as this one did.
