@@ -2,6 +2,9 @@
 
 use super::{json, run, run_with_input};
 
+/// So many runs that a fault shows which shows in one of a thousand: how long that takes is up to the machine.
+const MANY: &str = "1000000";
+
 #[test]
 fn objects_are_listed() {
     let listed = run(&["test", "--list"]);
@@ -44,7 +47,7 @@ fn a_correct_object_is_accepted() {
 #[test]
 fn a_faulty_object_is_rejected_and_its_run_made_again() {
     let name = "buffered-register-faulty-stores";
-    let tested = run(&["test", name, "--json", "--time", "30", "--clock", "instant"]);
+    let tested = run(&["test", name, "--json", "--runs", MANY, "--clock", "instant"]);
     assert_eq!(tested.code, 1, "{tested:?}");
     let object = json(&tested.stdout);
     assert_eq!(object["verdict"], "rejected");
@@ -52,7 +55,7 @@ fn a_faulty_object_is_rejected_and_its_run_made_again() {
     let history = object["history"].as_str().expect("a path");
     assert_eq!(run(&["check", "--spec", "register:0", history]).code, 1, "what was saved is not linearizable");
     let replay = object["replay"].as_str().expect("a token");
-    let again = run(&["test", name, "--replay", replay, "--time", "30s"]);
+    let again = run(&["test", name, "--replay", replay, "--runs", MANY]);
     assert_eq!(again.code, 1, "{again:?}");
     for expected in ["is not linearizable", "the history:", &format!("trueline test {name} --replay {replay}")] {
         assert!(again.stdout.contains(expected), "{expected} in {}", again.stdout);
@@ -63,18 +66,18 @@ fn a_faulty_object_is_rejected_and_its_run_made_again() {
 
 #[test]
 fn an_object_that_is_stuck_is_said_to_be() {
-    let tested = run(&["test", "ms-queue-faulty-no-help", "--json", "--watchdog", "200ms", "--time", "30"]);
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--json", "--watchdog", "200ms", "--runs", MANY]);
     assert_eq!(tested.code, 1, "{tested:?}");
     let object = json(&tested.stdout);
     assert_eq!(object["verdict"], "stuck");
     assert!(object["found_ns"].as_u64().expect("a number") >= 200_000_000, "{object}");
-    let tested = run(&["test", "ms-queue-faulty-no-help", "--watchdog", "0.2", "--time", "30"]);
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--watchdog", "0.2", "--runs", MANY]);
     assert!(tested.stdout.contains("ms-queue-faulty-no-help is stuck"), "{tested:?}");
 }
 
 #[test]
 fn failures_are_collected_on_request() {
-    let args = ["test", "laarman-map-faulty-delete", "--collect", "3", "--time", "30", "--json"];
+    let args = ["test", "laarman-map-faulty-delete", "--collect", "3", "--runs", MANY, "--json"];
     let tested = run(&args);
     assert_eq!(tested.code, 1, "{tested:?}");
     let object = json(&tested.stdout);
@@ -195,7 +198,7 @@ fn everything_that_can_be_set_is_taken() {
 #[test]
 fn the_smallest_program_is_told_and_run_again() {
     let name = "shann-queue-faulty-stale-slot";
-    let args = ["test", name, "--time", "60", "--threads", "3", "--ops", "8", "--chaos", "4", "--shrink-time", "60"];
+    let args = ["test", name, "--runs", MANY, "--threads", "3", "--ops", "8", "--chaos", "4", "--shrink-time", "86400"];
     let tested = run(&args);
     assert_eq!(tested.code, 1, "{tested:?}");
     assert!(tested.stdout.contains("the smallest program that still fails (3 of 24 calls"), "{}", tested.stdout);
@@ -206,7 +209,7 @@ fn the_smallest_program_is_told_and_run_again() {
     let again = run(&words.collect::<Vec<_>>());
     assert_eq!(again.code, 1, "{told}: {again:?}");
     // Under real threads too, and as nothing but what was asked for.
-    let under_threads = ["test", name, "--program", program, "--chaos", "4", "--time", "60", "--shrink-time", "0"];
+    let under_threads = ["test", name, "--program", program, "--chaos", "4", "--runs", MANY, "--shrink-time", "0"];
     let tested = run(&[&under_threads[..], &["--json"]].concat());
     let object = json(&tested.stdout);
     assert!(tested.code == 1 && object["replay"].as_str().is_some_and(|token| token.starts_with('g')), "{object}");

@@ -9,7 +9,7 @@ use trueline_objects::relaxed::bk_queue::{self, BkQueue};
 use trueline_objects::relaxed::k_stack::{self, KStack};
 use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
-/// Longer than any of them takes on a slow machine.
+/// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(600);
 
 fn plan(name: &str, threads: u32) -> Plan {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trueline::test::{Exploration, Smallest};
 use trueline_objects::catalog::{self, Settings};
 
-/// Longer than any of them takes on a slow machine.
+/// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(600);
 const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, progress: false };
 
@@ -27,8 +27,9 @@ const FAULTY: [&str; 11] = [
 /// The correct object beside a faulty one does nothing wrong in the same program: what is left shows the fault, and not
 /// that something else was asked for than is promised.
 #[test]
+#[ignore = "a soak: it is up to the machine what real threads do, and how much smaller it becomes in time"]
 #[expect(clippy::print_stderr, reason = "a table to look at")]
-fn what_is_left_is_the_fault() {
+fn soak_what_is_left_is_the_fault() {
     let mut exact = 0;
     for name in FAULTY {
         let shrunk_for = |time| {

@@ -3,23 +3,32 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use trueline::test::{FailureKind, Plan};
+use trueline::drive::systematic::Search;
+use trueline::test::{Exploration, FailureKind, Plan};
 use trueline_objects::sync::abc::{self, Abc};
 use trueline_objects::sync::channel::{self, SyncChannel};
 use trueline_objects::sync::closeable_channel::{self, CloseableChannel};
 use trueline_objects::sync::enrollable_barrier::{self, EnrollableBarrier};
 use trueline_objects::sync::exchanger::{self, Exchanger};
 
+/// How many schedules a fault may take to show.
+const SCHEDULES: u64 = 100_000;
+/// How long one history is judged, at most: no test depends on it.
+const TIMEOUT: Duration = Duration::from_secs(86_400);
+
 /// No run of a correct object is wrong, and none is stuck: all calls return.
 fn is_right(plan: Plan) {
-    let outcome = plan.runs(300).forgetful().run();
+    let outcome = plan.runs(300).timeout(TIMEOUT).forgetful().run();
     assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
     assert_eq!((outcome.runs, outcome.undecided), (300, 0));
 }
 
-/// A fault is found; what is said of it names what could have been returned.
+/// A fault is found in schedules that are drawn, the same ones each time; what is said of it names what could have been
+/// returned.
 fn is_wrong(plan: Plan) -> FailureKind {
-    let outcome = plan.time(Duration::from_secs(600)).forgetful().run();
+    let exploration = Exploration::new().search(Search::Uniform).programs(1);
+    let plan = plan.explore(exploration).seed(0).runs(SCHEDULES).timeout(TIMEOUT).shrink_for(Duration::ZERO);
+    let outcome = plan.forgetful().run();
     let failure = outcome.failure.expect("it is faulty");
     assert!(failure.report().contains("together"), "it does not say who synchronised:\n{failure}");
     failure.kind

@@ -16,6 +16,10 @@ pub mod systematic;
 mod task;
 mod workload;
 
+pub(crate) use pool::without_exit;
+pub(crate) use run::message;
+pub(crate) use task::Task;
+
 pub use clock::{Chosen, Clock};
 pub use generate::{
     Always, Colliding, Generate, MadeBy, Making, Payload, Skewed, Unique, always, made_by, skewed, unique,

@@ -1,57 +1,139 @@
 //! Threads that are used again.
 
+use std::cell::Cell;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::Thread;
+use std::thread::{JoinHandle, Thread};
+use std::time::{Duration, Instant};
 
 /// A piece of work.
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Threads that wait for work, so that a run costs no spawning.
 ///
-/// A thread that never comes back is given up: another takes its place, and it ends with the program.
+/// A thread that never comes back is given up: another one takes its place, and it ends with the program. All others have
+/// ended when the pool is dropped.
 #[derive(Debug)]
 pub(super) struct Pool {
-    threads: Vec<Sender<Job>>,
+    threads: Vec<PoolThread>,
+    /// Threads that have no more work, and are about to end.
+    retired: Vec<JoinHandle<()>>,
     name: &'static str,
 }
+
+#[derive(Debug)]
+struct PoolThread {
+    jobs: Sender<Job>,
+    handle: JoinHandle<()>,
+}
+
+/// How long threads may take to end once they have no more work: destructors of thread-local variables run then, which may
+/// belong to the object under test.
+const TIME_TO_END: Duration = Duration::from_secs(2);
 
 impl Pool {
     /// A pool without threads: they are spawned when they are needed.
     pub(super) fn new(name: &'static str) -> Self {
-        Self { threads: Vec::new(), name }
+        Self { threads: Vec::new(), retired: Vec::new(), name }
     }
 
-    /// The name of its threads.
-    pub(super) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Lets the thread of this number do a piece of work behind what it has.
+    /// Gives a job to the thread of this number, after those it has.
+    ///
+    /// # Panics
+    /// If the system has no further threads.
     pub(super) fn give(&mut self, thread: usize, job: Job) {
         while self.threads.len() <= thread {
             let spawned = spawn(self.name);
             self.threads.push(spawned);
         }
-        if let Err(lost) = self.threads[thread].send(job) {
-            // It ended, by a panic that nobody caught.
-            self.replace(thread);
-            self.threads[thread].send(lost.0).expect("a new thread waits for work");
-        }
+        self.threads[thread].jobs.send(job).expect("threads end when they have no more work");
     }
 
     /// Gives up a thread.
     pub(super) fn replace(&mut self, thread: usize) {
         self.threads[thread] = spawn(self.name);
     }
+
+    /// Replaces all threads by new ones.
+    pub(super) fn renew(&mut self) {
+        // Those of the time before have long ended, so that nothing is waited for.
+        self.end_retired();
+        self.retired.extend(self.threads.drain(..).map(|thread| thread.handle));
+    }
+
+    fn end_retired(&mut self) {
+        let (started, mut turns) = (Instant::now(), 0_u32);
+        while self.retired.iter().any(|handle| !handle.is_finished()) && started.elapsed() < TIME_TO_END {
+            turns += 1;
+            if turns < 100 {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+        for handle in self.retired.drain(..).filter(JoinHandle::is_finished) {
+            // A panic would be one of a thread-local destructor.
+            let _ = handle.join().map_err(std::mem::forget);
+        }
+    }
 }
 
-fn spawn(name: &str) -> Sender<Job> {
-    let (sender, receiver): (_, Receiver<Job>) = channel();
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || receiver.into_iter().for_each(|job| job()))
-        .expect("the system has threads to give");
-    sender
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.retired.extend(self.threads.drain(..).map(|thread| thread.handle));
+        self.end_retired();
+    }
+}
+
+fn spawn(name: &str) -> PoolThread {
+    let (jobs, receiver): (_, Receiver<Job>) = channel();
+    let work = move || {
+        for job in receiver {
+            // Jobs catch the panics of the object. A panic of ours must not end the thread either: others wait for it.
+            let _ = without_exit(|| catch_unwind(AssertUnwindSafe(job))).map_err(std::mem::forget);
+        }
+    };
+    match std::thread::Builder::new().name(name.to_owned()).spawn(work) {
+        Ok(handle) => PoolThread { jobs, handle },
+        Err(error) => panic!("the system has no further thread for a run ({error}): use fewer, by `.threads(..)`"),
+    }
+}
+
+thread_local!(static INSIDE: Inside = const { Inside(Cell::new(false)) });
+
+/// Whether the thread runs code under test.
+struct Inside(Cell<bool>);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        if self.0.get() {
+            // The test harness captures what `eprintln` prints, and has no more chance to show it.
+            let _ = std::io::stderr().write_all(
+                b"trueline: the code under test called `std::process::exit`, so the test fails; the next start of the test \
+                  names the run and tries it first\n",
+            );
+            std::process::abort();
+        }
+    }
+}
+
+/// Runs code under test. If it calls `exit`, the process aborts: a status of 0 would look like success.
+///
+/// Where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on macOS. Elsewhere the
+/// status stays.
+pub(crate) fn without_exit<R>(code: impl FnOnce() -> R) -> R {
+    /// Takes it back, unless the process ends before.
+    struct Leave(bool);
+
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            INSIDE.with(|inside| inside.0.set(self.0));
+        }
+    }
+
+    let _leave = Leave(INSIDE.with(|inside| inside.0.replace(true)));
+    code()
 }
 
 /// Wakes a thread when the last of several has finished.

@@ -111,6 +111,13 @@ pub enum End {
         /// With this message.
         message: String,
     },
+    /// All threads did what they should, but code outside of the operations failed.
+    Broken {
+        /// Which code, such as "dropping a handle".
+        place: &'static str,
+        /// How it failed, such as "panicked: out of range".
+        how: String,
+    },
 }
 
 /// What a look at runs tells of which the last does not get anywhere.
@@ -174,7 +181,7 @@ pub struct Runner {
 /// How long a thread may take to end when it is told to.
 const GRACE: Duration = Duration::from_millis(50);
 /// The same if it has no processor to do so.
-const MOST_GRACE: Duration = Duration::from_secs(5);
+const MOST_GRACE: Duration = Duration::from_secs(2);
 /// For how long nobody has got anywhere when it is looked whether what was seen is wrong already.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How often it is looked whether threads get anywhere.
@@ -207,7 +214,7 @@ impl Runner {
     /// Systems put new threads where there is room. Threads that wake each other, in contrast, are drawn to one processor if
     /// others are busy, where they no longer do anything at the same time.
     pub fn renew(&mut self) {
-        self.pool = Pool::new(self.pool.name());
+        self.pool.renew();
     }
 
     /// Makes runs, one behind the other. What is given are those that were begun: the last one may have ended badly.
@@ -262,6 +269,8 @@ impl Runner {
                 thread,
                 Box::new(move || {
                     batch.work(thread, lane, around);
+                    // Objects are dropped by whoever made them, after all threads have finished.
+                    drop(batch);
                     finish.finished();
                 }),
             );
@@ -269,18 +278,42 @@ impl Runner {
         logs.push(log_around);
         let end = wait(&batch, &finish, &logs, || look(&batch.read(start, &logs, &End::Blocked)));
         let elapsed = begun.elapsed();
-        if end != End::Complete {
-            self.end(&batch, &finish, &logs[..threads]);
+        let broken = if end == End::Complete { None } else { self.end(&batch, &finish, &logs[..threads]) };
+        let mut seen = batch.read(start, &logs, &end);
+        if let (Some(how), Some(last)) = (broken, seen.last_mut().filter(|last| last.end == End::Blocked)) {
+            last.end = End::Broken { place: "releasing operations", how };
         }
-        (batch.read(start, &logs, &end), elapsed)
+        (seen, elapsed)
     }
 
-    /// Ends the threads of a batch that do not get anywhere.
-    fn end(&mut self, batch: &Batch, finish: &Finish, logs: &[LogOfThread]) {
+    /// Ends the threads of a batch that do not get anywhere. If their release fails, it says how.
+    fn end(&mut self, batch: &Arc<Batch>, finish: &Finish, logs: &[LogOfThread]) -> Option<String> {
         batch.ended.store(true, Ordering::SeqCst);
         let begun = batch.starts.iter().filter(|start| start.load(Ordering::SeqCst) > 0).count();
-        for run in &batch.runs[..begun] {
-            run.instance.release();
+        let (released, panicked) = (Arc::new(Finish::of(1)), Arc::new(OnceLock::new()));
+        let release = (Arc::clone(batch), Arc::clone(&released), Arc::clone(&panicked));
+        // This is code of the test, too: it may panic, or never return.
+        let release = move || {
+            let (batch, released, panicked) = release;
+            for run in &batch.runs[..begun] {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run.instance.release())) {
+                    let _ = panicked.set(message(&*payload));
+                    std::mem::forget(payload);
+                }
+            }
+            drop(batch);
+            released.finished();
+        };
+        self.pool.give(logs.len(), Box::new(release));
+        let started = Instant::now();
+        while !released.is_over() && started.elapsed() < MOST_GRACE {
+            std::thread::park_timeout(TICK);
+        }
+        let mut broken = panicked.get().map(|message| format!("panicked: {message}"));
+        if !released.is_over() {
+            self.pool.replace(logs.len());
+            self.lost += 1;
+            broken = Some(format!("did not return within {MOST_GRACE:?}"));
         }
         batch.cancellation.cancel();
         let (started, ran_before) = (Instant::now(), logs.iter().map(LogOfThread::ran).collect::<Vec<_>>());
@@ -289,15 +322,13 @@ impl Runner {
         while !finish.is_over() && !is_too_long(started.elapsed()) {
             std::thread::park_timeout(TICK);
         }
-        if finish.is_over() {
-            return;
-        }
         for (thread, log) in logs.iter().enumerate() {
-            if !log.status.is_over.load(Ordering::SeqCst) {
+            if !finish.is_over() && !log.status.is_over.load(Ordering::SeqCst) {
                 self.pool.replace(thread);
                 self.lost += 1;
             }
         }
+        broken
     }
 }
 
@@ -372,6 +403,10 @@ struct Status {
     is_over: AtomicBool,
     /// Which thread it is.
     task: OnceLock<Task>,
+    /// The run of the handle that it drops, counted from 1; 0 before that.
+    dropping: AtomicUsize,
+    /// The run whose handle panicked when it was dropped, and how.
+    drop_panic: OnceLock<(usize, String)>,
 }
 
 /// Runs that are made one behind the other.
@@ -388,6 +423,22 @@ struct Batch {
     /// Whether threads are to leave.
     ended: AtomicBool,
     cancellation: Cancellation,
+}
+
+/// What a thread has of objects, each with the number of its run.
+#[derive(Default)]
+struct Handles {
+    /// For what the thread itself does.
+    own: Vec<(usize, Box<dyn Handle>)>,
+    /// For what is around the runs.
+    outer: Vec<(usize, Box<dyn Handle>)>,
+}
+
+impl Handles {
+    fn keep(handles: &mut Vec<(usize, Box<dyn Handle>)>, run: usize, handle: Box<dyn Handle>) -> &mut dyn Handle {
+        handles.push((run, handle));
+        &mut *handles.last_mut().expect("one was kept").1
+    }
 }
 
 /// Ends what a thread chooses.
@@ -466,7 +517,8 @@ impl Batch {
             lane.status.task.get_or_init(Task::here);
         }
         // Dropping what a thread has of an object may be an operation on it, so that this waits until all are done.
-        let mut handles = Vec::with_capacity(self.runs.len());
+        // Nor is it dropped while a panic unwinds, as a second panic aborts.
+        let mut handles = Handles::default();
         for run in 0..self.runs.len() {
             // What is seen half done is the object, of which nothing more is asked.
             let outcome =
@@ -480,13 +532,21 @@ impl Batch {
                     let is_around = around.as_ref().is_some_and(|around| around.is_inside);
                     let lane = if is_around { around.as_mut().unwrap_or(&mut lane) } else { &mut lane };
                     lane.entries.push(Entry::Panicked(message(&*payload)));
+                    std::mem::forget(payload);
                     self.ended.store(true, Ordering::SeqCst);
                     break;
                 }
             }
         }
-        // Another operation that nobody asked for, perhaps: it may panic too.
-        drop(catch_unwind(AssertUnwindSafe(|| drop(handles))));
+        for (run, handle) in handles.own.into_iter().chain(handles.outer) {
+            lane.status.dropping.store(run + 1, Ordering::Release);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(handle))) {
+                if !payload.is::<Cancelled>() {
+                    let _ = lane.status.drop_panic.set((run, message(&*payload)));
+                }
+                std::mem::forget(payload);
+            }
+        }
         lane.status.is_over.store(true, Ordering::SeqCst);
     }
 
@@ -496,21 +556,22 @@ impl Batch {
         thread: usize,
         lane: &mut Lane,
         around: &mut Option<Lane>,
-        handles: &mut Vec<Box<dyn Handle>>,
+        handles: &mut Handles,
     ) {
         let (run, threads) = (&self.runs[number], self.runs[number].threads.len());
         let thread_number = u32::try_from(thread).expect("few threads");
         let mut outer = match around {
             Some(lane) if !(run.before.is_empty() && run.after.is_empty()) => {
                 lane.is_inside = true;
-                let mut handle = run.instance.handle(u32::try_from(threads).expect("few threads"));
-                self.call_all(&run.before, &mut *handle, lane);
+                let handle = run.instance.handle(u32::try_from(threads).expect("few threads"));
+                let handle = Handles::keep(&mut handles.outer, number, handle);
+                self.call_all(&run.before, handle, lane);
                 lane.is_inside = false;
                 Some(handle)
             }
             _ => None,
         };
-        let mut handle = run.instance.handle(thread_number);
+        let handle = Handles::keep(&mut handles.own, number, run.instance.handle(thread_number));
         if !self.arrive(&self.starts[number], true) {
             return;
         }
@@ -521,10 +582,10 @@ impl Batch {
             std::hint::spin_loop();
         }
         match &run.threads[thread] {
-            Behaviour::Calls(calls) => self.call_all(calls, &mut *handle, lane),
+            Behaviour::Calls(calls) => self.call_all(calls, handle, lane),
             Behaviour::Chooses(choose) => {
                 let left = self.most_chosen(run);
-                let caller = &mut InBatch { batch: self, handle: &mut *handle, lane };
+                let caller = &mut InBatch { batch: self, handle, lane };
                 let threads = u32::try_from(threads).expect("few threads");
                 let operations = run.operations;
                 Worker { caller, kinds: &self.kinds, random, thread: thread_number, threads, operations, left }
@@ -532,7 +593,6 @@ impl Batch {
             }
         }
         drop(inside);
-        handles.push(handle);
         if self.ended.load(Ordering::SeqCst) {
             return;
         }
@@ -544,14 +604,13 @@ impl Batch {
         if let Some(lane) = around {
             if let Some(handle) = &mut outer {
                 lane.is_inside = true;
-                self.call_all(&run.after, &mut **handle, lane);
+                self.call_all(&run.after, *handle, lane);
                 lane.is_inside = false;
             }
             if !self.ended.load(Ordering::SeqCst) {
                 lane.entries.push(Entry::EndOfRun);
             }
         }
-        handles.extend(outer);
     }
 
     /// What was seen, until `end`.
@@ -581,8 +640,22 @@ impl Batch {
             let history = from_logs(intervals).expect("logs of threads are one behind the other");
             seen.push(Seen { history, end });
             if is_last {
-                break;
+                return seen;
             }
+        }
+        let place = "dropping a handle";
+        for status in logs.iter().map(|log| &*log.status) {
+            let (run, how) = match (status.drop_panic.get(), end) {
+                (Some((run, message)), _) => (*run, format!("panicked: {message}")),
+                (None, End::Stuck(time)) if !status.is_over.load(Ordering::SeqCst) => (
+                    status.dropping.load(Ordering::SeqCst).saturating_sub(1),
+                    format!("did not return within {time:.1?}"),
+                ),
+                _ => continue,
+            };
+            seen.truncate(run + 1);
+            seen[run].end = End::Broken { place, how };
+            break;
         }
         seen
     }
@@ -716,7 +789,9 @@ impl Worker<'_> {
 fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnMut() -> Look) -> End {
     let progress = || -> usize {
         let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
-        let of_thread = |log: &LogOfThread| log.entries.len() + log.status.begun.load(Ordering::SeqCst);
+        let of_thread = |log: &LogOfThread| {
+            log.entries.len() + log.status.begun.load(Ordering::SeqCst) + log.status.dropping.load(Ordering::SeqCst)
+        };
         met + logs.iter().map(of_thread).sum::<usize>()
     };
     let (mut seen, mut since, mut ticks, mut looked) = (progress(), Instant::now(), 0_u32, None);
@@ -814,7 +889,7 @@ fn read<'e>(
 }
 
 /// What a panic says.
-pub(super) fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 /// A thread as Linux sees it. Elsewhere nothing is known.
 #[derive(Clone, Debug)]
-pub(super) struct Task(Option<Arc<Path>>);
+pub(crate) struct Task(Option<Arc<Path>>);
 
 impl Task {
     /// The present thread.
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         thread_local!(static HERE: Option<Arc<Path>> = {
             let link = std::fs::read_link("/proc/thread-self").ok();
             link.map(|link| PathBuf::from("/proc").join(link).into())
@@ -23,13 +23,13 @@ impl Task {
     }
 
     /// How long it has run, if that is known.
-    pub(super) fn ran(&self) -> Option<Duration> {
+    pub(crate) fn ran(&self) -> Option<Duration> {
         let text = self.read("schedstat")?;
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 
     /// Whether it waits for nothing but a processor, or has one.
-    pub(super) fn is_runnable(&self) -> bool {
+    pub(crate) fn is_runnable(&self) -> bool {
         // The state follows the name, which is in brackets and may have anything in it.
         let state = |text: String| text.rsplit(')').next()?.split_whitespace().next().map(|state| state == "R");
         self.read("stat").and_then(state).unwrap_or(false)

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use super::judge::show_result;
 use super::plan::Plan;
+#[cfg(feature = "json")]
+use super::running;
+use super::supervise::{self, Doing};
 use super::token::Token;
 use crate::drive::Call;
 use crate::history::{History, OpId, Record, Shown, Value};
@@ -36,6 +39,13 @@ pub enum FailureKind {
         /// With this message.
         message: String,
     },
+    /// Code of the test outside of its operations panicked or did not return.
+    Broken {
+        /// Which code, such as "the constructor".
+        place: &'static str,
+        /// How it failed, such as "panicked: out of range".
+        how: String,
+    },
 }
 
 impl fmt::Display for FailureKind {
@@ -47,6 +57,7 @@ impl fmt::Display for FailureKind {
             Self::NotSerial => f.write_str("does what it never does one operation at a time"),
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
             Self::Panicked { thread, message } => write!(f, "panicked in thread {thread}: {message}"),
+            Self::Broken { place, how } => write!(f, "is broken: {place} {how}"),
         }
     }
 }
@@ -152,7 +163,7 @@ impl Display for Failure {
 /// Histories with so many operations are shown as a whole.
 const MOST_SHOWN: usize = 24;
 /// How long a core is looked for.
-const TIME_FOR_CORE: Duration = Duration::from_secs(3);
+const TIME_FOR_CORE: Duration = Duration::from_secs(2);
 
 impl Failure {
     /// The report, for whoever knows better how the run is made again.
@@ -176,6 +187,12 @@ impl Failure {
         Some(test)
     }
 
+    /// The same failure, with a line about what its report lacks.
+    pub(super) fn with_remark(mut self, remark: &str) -> Self {
+        let _ = writeln!(self.report, "  {remark}");
+        self
+    }
+
     /// The same, as a run of the smallest program that goes wrong so.
     pub(super) fn with_smallest(mut self, smallest: Smallest) -> Self {
         let _ = write!(self.report, "\n{smallest}");
@@ -194,7 +211,8 @@ impl Failure {
         let history = plan.raw(seen);
         let saved = save(plan.options.name.as_deref().unwrap_or("test"), &token, &history);
         let saved_steps = saved.as_deref().and_then(|path| save_steps(path, steps));
-        let explained = kind.is_explained(plan).then(|| explain(plan, seen, TIME_FOR_CORE));
+        let _note = supervise::note(Doing::Explaining, None);
+        let explained = (plan.options.explains && kind.is_explained(plan)).then(|| explain(plan, seen, TIME_FOR_CORE));
         let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
         let page = plan.options.pages.as_deref().and_then(|folder| {
@@ -240,6 +258,7 @@ impl Places {
         if !kind.is_explained(plan) {
             return Self::default();
         }
+        let _note = supervise::note(Doing::Explaining, None);
         let Explained { refused, core, .. } = explain(plan, seen, time);
         Self { refused, core }
     }
@@ -255,7 +274,7 @@ impl FailureKind {
             Self::NotSerial => {
                 Some("(an object that may do more where threads overlap than alone needs a specification that says so)")
             }
-            Self::NotLinearizable | Self::Stuck(_) | Self::Panicked { .. } => None,
+            Self::NotLinearizable | Self::Stuck(_) | Self::Panicked { .. } | Self::Broken { .. } => None,
         }
     }
 
@@ -264,7 +283,7 @@ impl FailureKind {
         match self {
             Self::NotLinearizable => true,
             Self::Stuck(_) => plan.judge.has_progress(),
-            Self::Panicked { .. } | Self::Diverged(_) | Self::NotSerial => false,
+            Self::Panicked { .. } | Self::Diverged(_) | Self::NotSerial | Self::Broken { .. } => false,
         }
     }
 }
@@ -395,9 +414,7 @@ fn file_name(name: &str, token: &Token) -> String {
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
     #[cfg(feature = "json")]
     {
-        let program = std::env::current_exe().ok()?;
-        let beside = program.ancestors().find(|folder| folder.ends_with("target"));
-        let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
+        let folder = running::folder()?;
         std::fs::create_dir_all(&folder).ok()?;
         let path = folder.join(format!("{}.jsonl", file_name(name, token)));
         let file = std::fs::File::create(&path).ok()?;

@@ -41,6 +41,11 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
         false
     }
 
+    /// Whether it is code of the user's, which may panic or never return.
+    fn is_users_code(&self) -> bool {
+        true
+    }
+
     /// Whether long histories may take too long to be judged, as no monitor knows the operations.
     fn needs_search(&self) -> bool {
         false
@@ -135,6 +140,10 @@ impl Specification<Call, Value> for Named {
 impl Judge for Named {
     fn name(&self) -> &str {
         self.spec.name()
+    }
+
+    fn is_users_code(&self) -> bool {
+        false
     }
 
     fn is_quasi(&self) -> bool {

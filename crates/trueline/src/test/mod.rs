@@ -22,6 +22,7 @@
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+//! use std::time::Duration;
 //!
 //! // The increment is a load and a store: two threads may draw the same number.
 //! trueline::test(|| AtomicU64::new(0))
@@ -31,6 +32,7 @@
 //!         (),
 //!         |counter, ()| {
 //!             let number = counter.load(SeqCst);
+//!             std::thread::sleep(Duration::from_millis(1)); // something that takes a while
 //!             counter.store(number + 1, SeqCst);
 //!             number
 //!         },
@@ -39,7 +41,7 @@
 //!             *model - 1
 //!         },
 //!     )
-//!     .time(std::time::Duration::from_secs(20))
+//!     .runs(1000)
 //!     .run();
 //! ```
 //!
@@ -143,11 +145,13 @@ mod plan;
 #[cfg(feature = "systematic")]
 mod programs;
 mod regressions;
+mod running;
 #[cfg(feature = "systematic")]
 mod serial;
 mod settings;
 mod shrink;
 mod specified;
+mod supervise;
 mod synchronising;
 mod token;
 mod written;
@@ -675,13 +679,17 @@ impl<O, H: 'static, J> Test<O, H, J> {
     ///             *model - 1
     ///         },
     ///     )
-    ///     .chaos(2)
+    ///     .threads(2)
     ///     .calls(10)
-    ///     .time(Duration::from_secs(60))
+    ///     .chaos(2)
     ///     .shrink_by_exploring()
+    ///     .shrink_for(Duration::MAX) // until there is nothing left to try
     ///     .outcome();
-    /// let smallest = outcome.failure.unwrap().smallest.unwrap();
-    /// assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// // It is up to the threads whether they meet within a second.
+    /// if let Some(failure) = outcome.failure {
+    ///     let smallest = failure.smallest.unwrap();
+    ///     assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
+    /// }
     /// ```
     #[cfg(feature = "systematic")]
     pub fn shrink_by_exploring(mut self) -> Self {
@@ -1031,10 +1039,17 @@ fn judge_by_model(
 ) -> Arc<dyn Judge> {
     let names = judge::names(workload);
     let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None };
-    if let Err(problem) = meaning::try_out(&mut spec, |number, random| workload.argument(number, random)) {
-        panic!("{problem}");
+    if spec.operations.iter().all(|operation| operation.meaning.is_none()) {
+        return Arc::new(spec);
     }
-    Arc::new(spec)
+    let workload = workload.clone();
+    let tried = supervise::call(supervise::Doing::Judging, move || {
+        meaning::try_out(&mut spec, |number, random| workload.argument(number, random)).map(|()| spec)
+    });
+    match tried {
+        Ok(spec) => Arc::new(spec),
+        Err(problem) => panic!("{problem}"),
+    }
 }
 
 #[cfg(feature = "named")]
@@ -1116,7 +1131,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
     ///
     /// # Panics
-    /// If a run goes wrong, or none could be judged.
+    /// If a run goes wrong, or none could be judged, or too many threads were lost.
     #[track_caller]
     pub fn run(self) {
         self.outcome().conclude();

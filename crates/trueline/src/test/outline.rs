@@ -174,11 +174,11 @@ impl Outcome {
         }
         assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
-        if lost > 0 {
-            eprintln!(
-                "trueline: it gave up after these runs, since {lost} threads never came back from operations that block: let them go by `.release(..)`, or write the object on `trueline::primitives`"
-            );
-        }
+        assert!(
+            lost == 0,
+            "the test gave up after {runs} runs: {lost} threads never came back from operations that block; release them by \
+             `.release(..)`, or write the object on `trueline::primitives`"
+        );
         if undecided > 0 {
             eprintln!(
                 "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"

@@ -1,23 +1,30 @@
 //! A test without its types, and the loop that makes runs until one fails.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::failure::{Failure, FailureKind, Smallest};
 use super::judge::{self, Judge};
+use super::running::{self, Running};
 use super::settings::settings;
 use super::shrink::{self, threads};
+use super::supervise::{self, Doing, How, LONGEST, Supervised, Trouble};
 use super::token::{Source, Token};
 use super::written::Written;
 use super::{Outcome, regressions};
+#[cfg(feature = "systematic")]
+use crate::drive::without_exit;
 use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
+    message,
 };
 use crate::history::{History, Record, Value};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
@@ -68,6 +75,8 @@ pub(super) struct Options {
     pub(super) exploration: Option<super::explore::Exploration>,
     /// The folder in which failing runs are drawn.
     pub(super) pages: Option<PathBuf>,
+    /// Whether it is found out why a run failed, which asks the model.
+    pub(super) explains: bool,
 }
 
 impl Default for Options {
@@ -99,6 +108,7 @@ impl Default for Options {
             #[cfg(feature = "systematic")]
             exploration: None,
             pages: None,
+            explains: true,
         }
     }
 }
@@ -177,12 +187,14 @@ const BATCH: Duration = Duration::from_millis(10);
 const FIRST_RUNS: u64 = 2;
 /// How often a run that failed once is made again, first of all.
 const TRIES_OF_REGRESSIONS: u32 = 100;
+/// How many times each run is made that may have ended the process.
+const TRIES_OF_LEFT_BEHIND: usize = 10;
 /// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
 const MOST_FOR_MODELS: u32 = 15;
 
 /// What all testers share.
-struct Search<'p> {
-    plan: &'p Plan,
+struct Search {
+    plan: Plan,
     kinds: Arc<[Kind]>,
     started: Instant,
     seed: u64,
@@ -195,11 +207,12 @@ struct Search<'p> {
     judging: AtomicU64,
     /// How many threads never came back, if that ended the test.
     lost: AtomicU32,
-    /// How many runs failed.
-    found: AtomicUsize,
+    /// The runs that failed.
+    found: Mutex<Vec<Found>>,
 }
 
 /// What was found.
+#[derive(Clone)]
 struct Found {
     token: Token,
     seen: Seen,
@@ -316,12 +329,12 @@ impl Plan {
     /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
         #[cfg(feature = "systematic")]
-        if let Some(outcome) = super::explore::run(self) {
+        if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;
         }
         let chosen = Clock::best();
-        let search = Search {
-            plan: self,
+        let search = Arc::new(Search {
+            plan: self.clone(),
             kinds: self.workload.kinds.clone().into(),
             started: Instant::now(),
             seed: self.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
@@ -333,52 +346,97 @@ impl Plan {
             undecided: AtomicU64::new(0),
             judging: AtomicU64::new(0),
             lost: AtomicU32::new(0),
-            found: AtomicUsize::new(0),
-        };
-        let found = std::thread::scope(|scope| {
-            for _ in 0..self.options.noise {
-                scope.spawn(|| search.make_noise());
-            }
-            let others: Vec<_> = (1..self.options.testers)
-                .map(|tester| {
-                    scope.spawn({
-                        let search = &search;
-                        move || search.tester(tester)
-                    })
-                })
-                .collect();
-            let mut found = search.tester(0);
-            found.extend(others.into_iter().flat_map(|tester| tester.join().expect("testers do not panic")));
-            search.is_over.store(true, Ordering::Relaxed);
-            found.sort_by_key(|found| found.after);
-            found.truncate(self.options.collect);
-            found
+            found: Mutex::default(),
         });
+        let noise: Vec<_> = (0..self.options.noise)
+            .map(|_| {
+                let search = Arc::clone(&search);
+                std::thread::spawn(move || search.make_noise())
+            })
+            .collect();
+        let testers: Vec<_> = (0..self.options.testers)
+            .map(|tester| {
+                let search = Arc::clone(&search);
+                Supervised::start(move || search.tester(tester))
+            })
+            .collect();
+        let mut panics = Vec::new();
+        for tester in testers {
+            if let Err(trouble) = tester.wait(|doing| self.limit(doing)) {
+                panics.extend(search.trouble(trouble));
+            }
+        }
+        search.is_over.store(true, Ordering::Relaxed);
+        noise.into_iter().for_each(|thread| thread.join().expect("noise does not panic"));
+        if let Some(panic) = panics.into_iter().next() {
+            resume_unwind(panic);
+        }
+        let mut found = std::mem::take(&mut *search.found());
+        found.sort_by_key(|found| found.after);
+        found.truncate(self.options.collect);
         let elapsed = search.started.elapsed();
         if self.options.remembers {
-            found.iter().for_each(|found| regressions::remember(self.options.name.as_deref(), &found.token));
+            let of_runs = found.iter().filter(|found| !matches!(found.kind, FailureKind::Broken { .. }));
+            of_runs.for_each(|found| regressions::remember(self.options.name.as_deref(), &found.token));
         }
-        let mut found = found.into_iter();
-        let failure = found.next().map(|found| self.shrunk(found, search.clock));
-        let failures = found.map(|found| {
-            let Found { token, seen, kind, after } = found;
-            Failure::new(self, &seen.history, kind, token, after, &[])
-        });
-        let further = failures.collect();
+        let mut failures = self.failures(found, search.clock).into_iter();
         Outcome {
-            runs: search.runs.into_inner(),
-            operations: search.operations.into_inner(),
-            undecided: search.undecided.into_inner(),
-            lost: search.lost.into_inner(),
+            runs: search.runs.load(Ordering::Relaxed),
+            operations: search.operations.load(Ordering::Relaxed),
+            undecided: search.undecided.load(Ordering::Relaxed),
+            lost: search.lost.load(Ordering::Relaxed),
             elapsed,
-            judging: Duration::from_nanos(search.judging.into_inner()),
+            judging: Duration::from_nanos(search.judging.load(Ordering::Relaxed)),
             seed: search.seed,
             clock: search.clock,
             warning: chosen.warning.filter(|_| self.options.clock.is_none()),
-            failure,
-            further,
+            failure: failures.next(),
+            further: failures.collect(),
             explored: None,
         }
+    }
+
+    /// For how long code outside of operations may take.
+    fn limit(&self, doing: Doing) -> Option<Duration> {
+        let longest = LONGEST.max(self.options.watchdog);
+        match doing {
+            Doing::Running => None,
+            Doing::Judging => Some(longest.saturating_add(self.options.timeout * 2)),
+            Doing::Generating | Doing::Constructing | Doing::Dropping | Doing::Explaining => Some(longest),
+        }
+    }
+
+    /// The reports about runs that failed, the first one about the smallest program that fails as it did.
+    fn failures(&self, found: Vec<Found>, clock: Clock) -> Vec<Failure> {
+        let Some(first) = found.first() else { return Vec::new() };
+        // What ends the process now is found again by this run.
+        let mut running = self.options.name.as_deref().and_then(|name| Running::create(name, 0));
+        if let Some(running) = &mut running {
+            running.write(std::slice::from_ref(&first.token));
+        }
+        let report = |plan: &Self, found: Found| {
+            let Found { token, seen, kind, after } = found;
+            Failure::new(plan, &seen.history, kind, token, after, &[])
+        };
+        let (plan, all) = (self.clone(), found.clone());
+        let explained = Supervised::start(move || {
+            let mut all = all.into_iter();
+            let first = all.next().map(|found| plan.shrunk(found, clock));
+            first.into_iter().chain(all.map(|found| report(&plan, found))).collect()
+        });
+        explained.wait(|doing| self.limit(doing)).unwrap_or_else(|Trouble { doing, how, .. }| {
+            let mut plan = self.clone();
+            plan.options.explains = false;
+            let remark = format!("(nothing more is known about it: {} {})", doing.place(), how.describe());
+            std::mem::forget(how);
+            found.into_iter().map(|found| report(&plan, found).with_remark(&remark)).collect()
+        })
+    }
+
+    /// Makes an object, for the run of this number.
+    pub(super) fn construct(&self, run: usize) -> Arc<dyn Instance> {
+        let _note = supervise::note(Doing::Constructing, Some(run));
+        (self.make)()
     }
 
     /// Whether the program of a run that went wrong is made smaller. Of a run that was asked for it is not.
@@ -393,13 +451,19 @@ impl Plan {
 
     /// Whether a run can still be made that was kept: its program calls what is there.
     pub(super) fn can_make(&self, token: &Token) -> bool {
-        !matches!(&token.program, Source::Given(program) if self.read_program(program).is_err())
+        match &token.program {
+            Source::Seed(_) => self.workload.kinds.iter().any(|kind| kind.weight > 0),
+            Source::Fixed(number) => (*number as usize) < self.fixed.len(),
+            Source::Chosen(_) => self.choose.is_some(),
+            Source::Given(program) => self.read_program(program).is_ok(),
+            Source::Listed { .. } => cfg!(feature = "systematic"),
+        }
     }
 
     /// The failure of the smallest program that fails as this one did.
     fn shrunk(&self, found: Found, clock: Clock) -> Failure {
         let Found { token, seen, kind, after } = found;
-        if !self.shrinks() {
+        if !self.shrinks() || matches!(kind, FailureKind::Broken { .. }) {
             return Failure::new(self, &seen.history, kind, token, after, &[]);
         }
         let (started, budget) = (Instant::now(), self.time_to_shrink());
@@ -502,21 +566,23 @@ impl Plan {
         settings
     }
 
-    /// Makes runs, until one is wrong that does not end.
+    /// Makes runs, until one is wrong that does not end. The objects are dropped by the caller.
     pub(super) fn make_runs(
         &self,
         runner: &mut Runner,
         runs: Vec<Run>,
         kinds: &Arc<[Kind]>,
         settings: &Settings,
-    ) -> Vec<Seen> {
+    ) -> (Vec<Seen>, Objects) {
+        let _note = supervise::note(Doing::Running, None);
+        let objects = Objects(runs.iter().map(|run| Arc::clone(&run.instance)).collect());
         let is_wrong = |seen: &Seen| self.is_right(&seen.history) == Some(false);
         let look = |seen: &[Seen]| match seen.last() {
             _ if seen.iter().any(is_wrong) => Look::IsWrong,
             Some(last) if self.should_go_on(&last.history) => Look::ShouldGoOn,
             _ => Look::MayWait,
         };
-        runner.run_until(runs, kinds, settings, look).0
+        (runner.run_until(runs, kinds, settings, look).0, objects)
     }
 
     /// What is wrong with a run; whoever waits for a verdict is told that there is none in time.
@@ -532,6 +598,7 @@ impl Plan {
             End::Panicked { thread, message } => {
                 Some(FailureKind::Panicked { thread: *thread, message: message.clone() })
             }
+            End::Broken { place, how } => Some(FailureKind::Broken { place, how: how.clone() }),
         }
     }
 
@@ -569,11 +636,13 @@ impl Plan {
     /// # Panics
     /// If an operation returns what its specification cannot read.
     pub fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
+        let _note = supervise::note(Doing::Judging, None);
         is_accepted(&*self.judged(history))
     }
 
     /// Whether an operation of this history that has not returned should have, if that is asked of the object.
     fn should_go_on(&self, history: &History<Call, Value>) -> bool {
+        let _note = supervise::note(Doing::Judging, None);
         self.judge.has_progress() && should_go_on(&*self.judged(history), &self.budget())
     }
 
@@ -638,7 +707,51 @@ pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
     }
 }
 
-impl Search<'_> {
+/// The objects of runs that were made.
+#[must_use = "objects are dropped one by one, as each may panic"]
+pub(super) struct Objects(Vec<Arc<dyn Instance>>);
+
+impl Objects {
+    /// Drops them; the first that panics, and its message.
+    pub(super) fn drop_all(self) -> Option<(usize, String)> {
+        let mut first = None;
+        for (run, object) in self.0.into_iter().enumerate() {
+            let _note = supervise::note(Doing::Dropping, Some(run));
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(object))) {
+                first = first.or_else(|| Some((run, message(&*payload))));
+                std::mem::forget(payload);
+            }
+        }
+        first
+    }
+}
+
+impl Search {
+    fn found(&self) -> MutexGuard<'_, Vec<Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that code outside of operations failed; what it panicked with, if that is no failure of the object.
+    fn trouble(&self, Trouble { doing, token, how }: Trouble) -> Option<Box<dyn Any + Send>> {
+        self.is_over.store(true, Ordering::Relaxed);
+        let is_known = match doing {
+            Doing::Constructing | Doing::Dropping => true,
+            Doing::Judging => self.plan.judge.is_users_code(),
+            Doing::Running | Doing::Generating | Doing::Explaining => matches!(how, How::Stuck(_)),
+        };
+        match (how, token) {
+            (how, Some(token)) if is_known => {
+                let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
+                std::mem::forget(how);
+                let seen = Seen { history: History::builder().finish(), end: End::Complete };
+                self.found().push(Found { token, seen, kind, after: self.started.elapsed() });
+                None
+            }
+            (How::Panicked(payload), _) => Some(payload),
+            (how @ How::Stuck(_), _) => Some(Box::new(format!("{} {}", doing.place(), how.describe()))),
+        }
+    }
+
     fn is_over(&self) -> bool {
         let Options { time, runs, .. } = self.plan.options;
         let time = time.or(if runs.is_none() { Some(DEFAULT_TIME) } else { None });
@@ -659,20 +772,33 @@ impl Search<'_> {
         }
     }
 
-    /// Makes runs; those that failed.
-    fn tester(&self, tester: u32) -> Vec<Found> {
+    /// Makes runs until the test is over.
+    fn tester(&self, tester: u32) {
         let mut runner = Runner::new();
-        let mut found = Vec::new();
         // So many runs, by what the last took, do not take too long together.
         let mut most_runs = FIRST_RUNS;
-        let Options { replay, name, remembers, .. } = &self.plan.options;
+        let Options { replay, name, remembers, testers, .. } = &self.plan.options;
+        let left_behind = match name {
+            Some(name) if tester == 0 => running::left_behind(name, *testers),
+            _ => Vec::new(),
+        };
+        let mut running = name.as_deref().and_then(|name| Running::create(name, tester));
+        if let (None, Some(first)) = (replay, left_behind.first()) {
+            let (name, runs) = (name.as_deref().unwrap_or_default(), left_behind.len());
+            print_note(&format!(
+                "{name} was killed, or ended its process, in one of {runs} runs the last time; they are tried first, one by one: {first}"
+            ));
+            for token in left_behind.iter().filter(|token| token.scheduled.is_none() && self.plan.can_make(token)) {
+                if !self.is_over() {
+                    self.batch(&mut runner, running.as_mut(), &vec![token.clone(); TRIES_OF_LEFT_BEHIND]);
+                }
+            }
+        }
         if let (None, true, 0) = (replay, remembers, tester) {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
             for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    let failed = self.batch(&mut runner, &vec![token.clone(); 10]);
-                    found.extend(failed);
-                    if !found.is_empty() {
+                    if self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]) {
                         break;
                     }
                 }
@@ -690,19 +816,18 @@ impl Search<'_> {
                 None => self.next_tokens(most_runs),
             };
             let started = Instant::now();
-            found.extend(self.batch(&mut runner, &tokens));
+            self.batch(&mut runner, running.as_mut(), &tokens);
             let took = started.elapsed().max(Duration::from_nanos(1));
             let runs = BATCH.as_nanos() * tokens.len() as u128 / took.as_nanos();
             most_runs = u64::try_from(runs).unwrap_or(u64::MAX).max(1);
         }
-        found
     }
 
     /// The next runs of the portfolio.
     fn next_tokens(&self, most_runs: u64) -> Vec<Token> {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let plan = self.plan;
+        let plan = &self.plan;
         let Stage { shape, runs } = plan.stage(batch);
         let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
@@ -730,7 +855,7 @@ impl Search<'_> {
             .collect()
     }
 
-    fn run_of(&self, token: &Token) -> Run {
+    fn run_of(&self, run: usize, token: &Token) -> Run {
         let seed = match token.program {
             Source::Seed(seed) | Source::Chosen(seed) => seed,
             Source::Fixed(_) | Source::Given(_) | Source::Listed { .. } => RandomState::new().hash_one(0),
@@ -747,17 +872,25 @@ impl Search<'_> {
         };
         let (fewest, most) = token.shape.operations;
         let operations = fewest + Random::new(seed).below(most.saturating_sub(fewest) + 1);
-        Run { instance: (self.plan.make)(), threads, before, after, operations, seed }
+        Run { instance: self.plan.construct(run), threads, before, after, operations, seed }
     }
 
-    /// Makes runs and judges them.
-    fn batch(&self, runner: &mut Runner, tokens: &[Token]) -> Option<Found> {
-        let settings = self.plan.run_settings(self.clock, tokens.first()?.shape.chaos, self.plan.options.watchdog);
-        let runs = tokens.iter().map(|token| self.run_of(token)).collect();
-        let seen = self.plan.make_runs(runner, runs, &self.kinds, &settings);
+    /// Makes runs and judges them; whether one failed.
+    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> bool {
+        let Some(first) = tokens.first() else { return false };
+        let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
+        supervise::note_runs(tokens);
+        if let Some(running) = running {
+            running.write(tokens);
+        }
+        let note = supervise::note(Doing::Generating, None);
+        let runs = tokens.iter().enumerate().map(|(run, token)| self.run_of(run, token)).collect();
+        drop(note);
+        let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
         let started = Instant::now();
         let mut found = None;
-        for (token, seen) in tokens.iter().zip(seen) {
+        for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
+            let _note = supervise::note(Doing::Running, Some(run));
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
             let kind = self.plan.failure_of(&seen, || {
@@ -773,7 +906,16 @@ impl Search<'_> {
         if let Some(watch) = &self.plan.watch {
             watch(self.runs.load(Ordering::Relaxed));
         }
-        let has_enough = found.is_some() && self.found.fetch_add(1, Ordering::Relaxed) + 1 >= self.plan.options.collect;
+        let has_failed = found.is_some();
+        // Before objects are dropped: that may take for ever.
+        self.found().extend(found);
+        let broken = objects.drop_all().filter(|_| !has_failed);
+        self.found().extend(broken.map(|(run, message)| {
+            let kind = FailureKind::Broken { place: Doing::Dropping.place(), how: format!("panicked: {message}") };
+            let seen = Seen { history: History::builder().finish(), end: End::Complete };
+            Found { token: tokens[run].clone(), seen, kind, after: self.started.elapsed() }
+        }));
+        let has_enough = self.found().len() >= self.plan.options.collect;
         let has_lost = runner.lost() >= MOST_LOST;
         if has_lost {
             self.lost.fetch_max(runner.lost(), Ordering::Relaxed);
@@ -781,8 +923,13 @@ impl Search<'_> {
         if has_enough || has_lost {
             self.is_over.store(true, Ordering::Relaxed);
         }
-        found
+        has_failed
     }
+}
+
+#[expect(clippy::print_stderr, reason = "as test harnesses do")]
+fn print_note(note: &str) {
+    eprintln!("trueline: {note}");
 }
 
 #[cfg(all(test, feature = "named"))]

@@ -3,7 +3,10 @@
 
 mod assertions;
 mod families;
+#[cfg(feature = "named")]
+mod fuzz_judges;
 mod happens;
+mod hostile;
 mod interval;
 mod large;
 mod layers;

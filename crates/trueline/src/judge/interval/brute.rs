@@ -19,6 +19,9 @@ use crate::judge::search::Meter;
 use crate::spec::interval::{IntervalSpec, Part};
 use crate::verdict::LimitKind;
 
+/// The most executions of which all sets are tried.
+const MOST: usize = 31;
+
 /// What can be reached: the state, who has begun and who has ended, as bits by call; the steps to it.
 struct Reached<S: IntervalSpec> {
     state: S::State,
@@ -34,7 +37,9 @@ pub(super) fn search<S: IntervalSpec>(
     meter: &mut Meter,
 ) -> Result<Option<Vec<Step>>, LimitKind> {
     let ops: Vec<OpId> = task.executions().collect();
-    assert!(ops.len() < 32, "this is for small histories");
+    if ops.len() > MOST {
+        return Err(LimitKind::Refused("the history has too many executions for all sets of them to be tried"));
+    }
     let mut todo: Vec<Reached<S>> = vec![Reached { state: task.spec.initial(), begun: 0, ended: 0, steps: Vec::new() }];
     let mut seen: HashSet<(S::State, u32, u32)> = HashSet::new();
     while let Some(reached) = todo.pop() {
@@ -43,7 +48,7 @@ pub(super) fn search<S: IntervalSpec>(
             continue;
         }
         let is_done = ops.iter().enumerate().all(|(at, op)| is_in(reached.ended, at) || !task.has_returned(*op));
-        let next = steps(task, &ops, &reached);
+        let next = steps(task, &ops, &reached, meter)?;
         if is_done && (!is_maximal || next.is_empty()) {
             return Ok(Some(reached.steps));
         }
@@ -61,21 +66,27 @@ fn is_in(set: u32, at: usize) -> bool {
 }
 
 /// What is one step away, whoever ends with it.
-fn steps<S: IntervalSpec>(task: &Task<'_, S>, ops: &[OpId], reached: &Reached<S>) -> Vec<Reached<S>> {
+fn steps<S: IntervalSpec>(
+    task: &Task<'_, S>,
+    ops: &[OpId],
+    reached: &Reached<S>,
+    meter: &Meter,
+) -> Result<Vec<Reached<S>>, LimitKind> {
     let precedes = |first: usize, second: usize| {
         task.history[ops[first]]
             .return_position()
             .is_some_and(|returned| returned < task.until && returned < task.history[ops[second]].call_position())
     };
-    let may_take_part = |at: usize| {
-        !is_in(reached.ended, at) && (0..ops.len()).all(|other| is_in(reached.ended, other) || !precedes(other, at))
+    let may_take_part = |at: &usize| {
+        !is_in(reached.ended, *at) && (0..ops.len()).all(|other| is_in(reached.ended, other) || !precedes(other, *at))
     };
+    let candidates: Vec<usize> = (0..ops.len()).filter(may_take_part).collect();
     let mut next = Vec::new();
-    for set in 1_u32..1 << ops.len() {
-        let mut chosen: Vec<usize> = (0..ops.len()).filter(|at| is_in(set, *at)).collect();
-        if !chosen.iter().all(|at| may_take_part(*at)) {
-            continue;
-        }
+    for bits in 1_u32..1 << candidates.len() {
+        meter.look_at_clock()?;
+        let is_chosen = |(number, at): (usize, &usize)| is_in(bits, number).then_some(*at);
+        let mut chosen: Vec<usize> = candidates.iter().enumerate().filter_map(is_chosen).collect();
+        let set = chosen.iter().fold(0, |set, at| set | 1_u32 << at);
         chosen.sort_by_key(|at| (task.spec.place(task.op(ops[*at])), !is_in(reached.begun, *at), *at));
         let parts: Vec<Part<'_, S::Op>> =
             chosen.iter().map(|at| task.part(Member { op: ops[*at], has_begun: is_in(reached.begun, *at) })).collect();
@@ -95,5 +106,5 @@ fn steps<S: IntervalSpec>(task: &Task<'_, S>, ops: &[OpId], reached: &Reached<S>
             next.push(Reached { state, begun, ended, steps });
         }
     }
-    next
+    Ok(next)
 }

@@ -13,6 +13,9 @@ use super::task::{Found, Task};
 use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
+/// The most operations that may have taken effect or not, of which all choices are tried.
+const MOST: usize = 20;
+
 /// Tries out the definition.
 pub(super) fn search(
     case: &dyn Case,
@@ -21,14 +24,20 @@ pub(super) fn search(
     meter: &mut Meter,
 ) -> Result<Found, LimitKind> {
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
-    assert!(optional.len() < 32, "this is for small histories");
+    if optional.len() > MOST {
+        return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
+    }
     let mut longest = Vec::new();
     for chosen in 0_u32..1 << optional.len() {
         let is_chosen = |op: &u32| optional.iter().position(|other| other == op).is_none_or(|at| chosen >> at & 1 == 1);
         let operations: Vec<u32> = task.operations().filter(is_chosen).collect();
         let mut orders: Vec<Vec<u32>> = Vec::new();
         let is_next = |rest: &[u32], op: u32| rest.iter().all(|other| !task.precedes(*other, op));
-        all_orders(&operations, &mut Vec::new(), &is_next, &mut |order| orders.push(order.to_vec()));
+        all_orders(&operations, &mut Vec::new(), &is_next, &mut |order| {
+            meter.look_at_clock()?;
+            meter.allocate(size_of_val(order))?;
+            meter.push(&mut orders, order.to_vec())
+        })?;
         let mut legal = Legal { machine: case.machine(), task, serial };
         let mut found = None;
         legal.all_orders(&operations, &mut Vec::new(), &[0], &mut longest, meter, &mut |permuted| {
@@ -36,6 +45,7 @@ pub(super) fn search(
             found = order.map(|order| (order.clone(), permuted.to_vec()));
             found.is_some()
         })?;
+        meter.free(orders.iter().map(|order| size_of_val(&order[..])).sum::<usize>() + size_of_val(&orders[..]));
         if let Some((order, permuted)) = found {
             return Ok(Found::Accepted { order, permuted });
         }
@@ -48,20 +58,21 @@ fn all_orders(
     rest: &[u32],
     order: &mut Vec<u32>,
     is_next: &dyn Fn(&[u32], u32) -> bool,
-    found: &mut dyn FnMut(&[u32]),
-) {
+    found: &mut dyn FnMut(&[u32]) -> Result<(), LimitKind>,
+) -> Result<(), LimitKind> {
     if rest.is_empty() {
-        found(order);
+        found(order)?;
     }
     for (at, &op) in rest.iter().enumerate() {
         if is_next(rest, op) {
             let mut others = rest.to_vec();
             others.remove(at);
             order.push(op);
-            all_orders(&others, order, is_next, found);
+            all_orders(&others, order, is_next, found)?;
             order.pop();
         }
     }
+    Ok(())
 }
 
 struct Legal<'a> {

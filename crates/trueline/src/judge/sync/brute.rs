@@ -38,14 +38,13 @@ fn extend<S: SyncSpec>(
 ) -> Result<bool, LimitKind> {
     meter.configuration()?;
     let is_done = left.iter().all(|op| !task.has_returned(*op));
-    if is_done && left_over.is_none_or(|left_over| subsets(left_over).all(|set| !may_happen(task, state, &set))) {
+    if is_done && is_maximal(task, state, left_over, meter)? {
         return Ok(true);
     }
-    for set in subsets(left) {
-        let is_next = |op: &OpId| left.iter().all(|other| !precedes(task, *other, *op));
-        if !set.iter().all(is_next) {
-            continue;
-        }
+    let is_next = |op: &OpId| left.iter().all(|other| !precedes(task, *other, *op));
+    let next: Vec<OpId> = left.iter().copied().filter(is_next).collect();
+    for set in subsets(&next)? {
+        meter.look_at_clock()?;
         for (next, _) in task.synchronise(state, &set) {
             let rest: Vec<OpId> = left.iter().copied().filter(|op| !set.contains(op)).collect();
             groups.push(set.clone());
@@ -58,17 +57,34 @@ fn extend<S: SyncSpec>(
     Ok(false)
 }
 
-fn may_happen<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, set: &[OpId]) -> bool {
-    task.synchronise(state, set).next().is_some()
+/// Whether no synchronisation of what is left over may happen.
+fn is_maximal<S: SyncSpec>(
+    task: &Task<'_, S>,
+    state: &S::State,
+    left_over: Option<&[OpId]>,
+    meter: &mut Meter,
+) -> Result<bool, LimitKind> {
+    for set in subsets(left_over.unwrap_or_default())? {
+        meter.look_at_clock()?;
+        if task.synchronise(state, &set).next().is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn precedes<S: SyncSpec>(task: &Task<'_, S>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 
+/// The most executions of which all sets are tried.
+const MOST: usize = 31;
+
 /// All sets that are not empty.
-fn subsets(ops: &[OpId]) -> impl Iterator<Item = Vec<OpId>> {
-    assert!(ops.len() < 32, "this is for small histories");
-    (1_u32..1 << ops.len())
-        .map(|bits| ops.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, op)| *op).collect())
+fn subsets(ops: &[OpId]) -> Result<impl Iterator<Item = Vec<OpId>>, LimitKind> {
+    if ops.len() > MOST {
+        return Err(LimitKind::Refused("too many executions overlap for all sets of them to be tried"));
+    }
+    Ok((1_u32..1 << ops.len())
+        .map(|bits| ops.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, op)| *op).collect()))
 }

@@ -83,8 +83,9 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
         for event in history.events() {
             let operation = &history[event.op()];
             let number = event.op().0;
-            // A step of its own process each, as they overlap.
-            let [one, other] = [2 * operation.process.0, 2 * operation.process.0 + 1];
+            // Each step has a process of its own: both steps overlap, and a process may have called again after an execution
+            // that never returned. The order in time is all that the order of a process says.
+            let [one, other] = [2 * number, 2 * number + 1];
             let takes_one = self.is_binary && self.spec.place(&operation.op) > 0;
             let result = || match &operation.outcome {
                 Outcome::Returned(result) => Some(result.clone()),

@@ -132,7 +132,7 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
         FailureKind::NotLinearizable | FailureKind::NotSerial => true,
         FailureKind::Stuck(_) => plan.judge.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
-        FailureKind::Diverged(_) | FailureKind::Panicked { .. } => false,
+        FailureKind::Diverged(_) | FailureKind::Panicked { .. } | FailureKind::Broken { .. } => false,
     }
 }
 

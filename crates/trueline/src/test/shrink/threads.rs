@@ -146,7 +146,7 @@ impl<'p> Stress<'p> {
         }
         self.batches += 1;
         let run = |number: u32| Run {
-            instance: (self.plan.make)(),
+            instance: self.plan.construct(0),
             threads: program.threads.iter().cloned().map(Behaviour::Calls).collect(),
             before: program.before.clone(),
             after: program.after.clone(),
@@ -154,7 +154,8 @@ impl<'p> Stress<'p> {
             seed: RandomState::new().hash_one(number),
         };
         let settings = self.plan.run_settings(self.clock, self.first.token.shape.chaos, self.watchdog);
-        let seen = self.plan.make_runs(&mut self.runner, (0..runs).map(run).collect(), &self.kinds, &settings);
+        let (seen, objects) =
+            self.plan.make_runs(&mut self.runner, (0..runs).map(run).collect(), &self.kinds, &settings);
         for seen in seen {
             tally.runs += 1;
             let Some(kind) = self.plan.failure_of(&seen, || {}) else { continue };
@@ -163,6 +164,8 @@ impl<'p> Stress<'p> {
                 self.last = Some((program.clone(), tally.clone(), seen, kind));
             }
         }
+        // That this fails is not what is looked for.
+        let _ = objects.drop_all();
     }
 
     /// Counts how often the program that is left fails, and gives one of its runs that did.

@@ -1,0 +1,105 @@
+//! The runs that are being made, in a file: what ends the process leaves no other trace.
+//!
+//! The file is written before each batch of runs and removed when the test ends, whatever its outcome. The next start of the
+//! test finds the file of one that did not end, and tries its runs first, one by one, so that if the process ends again, the
+//! file names the run.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::token::Token;
+
+/// Ends the part of the file that counts: a longer text may have been there before.
+const END: &str = "end";
+
+/// The folder of what is saved about tests: beside what the compiler makes, or among temporary files.
+pub(super) fn folder() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let beside = program.ancestors().find(|folder| folder.ends_with("target"));
+    Some(beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline"))
+}
+
+fn path(test: &str, tester: u32) -> Option<PathBuf> {
+    let name: String = test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    Some(folder()?.join(format!("{name}.{tester}.running")))
+}
+
+/// The file of a tester.
+pub(super) struct Running {
+    path: PathBuf,
+    file: File,
+    last: Vec<Token>,
+    text: String,
+}
+
+impl Running {
+    /// Creates the file; `None` if that cannot be done.
+    pub(super) fn create(test: &str, tester: u32) -> Option<Self> {
+        let path = path(test, tester)?;
+        std::fs::create_dir_all(path.parent()?).ok()?;
+        Some(Self { file: File::create(&path).ok()?, path, last: Vec::new(), text: String::new() })
+    }
+
+    /// Writes which runs are about to be made.
+    pub(super) fn write(&mut self, tokens: &[Token]) {
+        if self.last == tokens {
+            return;
+        }
+        tokens.clone_into(&mut self.last);
+        self.text.clear();
+        let _ = writeln!(self.text, "process {}", std::process::id());
+        let mut before = None;
+        for token in tokens.iter().filter(|token| before.replace(*token) != Some(*token)) {
+            let _ = writeln!(self.text, "{token}");
+        }
+        let _ = writeln!(self.text, "{END}");
+        // If it cannot be written, the test goes on without.
+        let _ = self.file.rewind().and_then(|()| self.file.write_all(self.text.as_bytes()));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The runs that a process made when it ended in the middle of this test.
+pub(super) fn left_behind(test: &str, testers: u32) -> Vec<Token> {
+    let texts = (0..testers).filter_map(|tester| std::fs::read_to_string(path(test, tester)?).ok());
+    texts.flat_map(|text| tokens_of(&text, |process| Path::new("/proc").join(process).exists())).collect()
+}
+
+fn tokens_of(text: &str, is_alive: impl Fn(&str) -> bool) -> Vec<Token> {
+    let mut lines = text.lines();
+    let process = lines.next().and_then(|line| line.strip_prefix("process "));
+    if process.is_none_or(is_alive) {
+        return Vec::new();
+    }
+    lines.take_while(|line| *line != END).filter_map(|line| line.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_written_read_and_removed() {
+        let test = format!("running::runs_are_written::{}", std::process::id());
+        let read = || std::fs::read_to_string(path(&test, 1).expect("a folder"));
+        let tokens: Vec<Token> = ["s1.t2.o1-2.c0.p1", "s1.t2.o1-2.c0.p1", "gpush%201.c16"]
+            .iter()
+            .filter_map(|token| token.parse().ok())
+            .collect();
+        let mut running = Running::create(&test, 1).expect("the folder of the build can be written");
+        running.write(&tokens);
+        running.write(&tokens[..1]);
+        let text = read().expect("it was written");
+        assert_eq!(tokens_of(&text, |_| false), tokens[..1]);
+        assert!(tokens_of(&text, |process| process == std::process::id().to_string()).is_empty());
+        drop(running);
+        assert!(read().is_err());
+    }
+}

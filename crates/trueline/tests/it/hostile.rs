@@ -1,0 +1,329 @@
+//! Objects that panic, block, spin, allocate without end or exit, wherever code of a test runs: every test of them ends in
+//! time, with a report that names the place, or with a status other than 0 and the run in a file.
+//!
+//! Each is tested by a process of its own, which is this one with an environment variable.
+
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use trueline::drive::made_by;
+
+const CASE: &str = "TRUELINE_HOSTILE_CASE";
+const NAME: &str = "TRUELINE_HOSTILE_NAME";
+
+const PLACES: [&str; 12] = [
+    "constructor",
+    "handle",
+    "operation",
+    "drop",
+    "drop-handle",
+    "clone",
+    "debug",
+    "model",
+    "eq",
+    "drop-model",
+    "arguments",
+    "release",
+];
+const BEHAVIORS: [&str; 5] = ["panic", "block", "spin", "allocate", "exit"];
+
+/// For how long runs are made.
+const TIME: Duration = Duration::from_millis(200);
+/// How much later a test may end.
+const LATER: Duration = Duration::from_secs(5);
+/// How many times as long it may take before the machine is too busy to tell: children that run beside each other, and
+/// whatever else there is, share the processors.
+const BUSY: u32 = 6;
+
+/// Misbehaves, if this is the place for it.
+fn at(place: &str) {
+    let case = std::env::var(CASE).unwrap_or_default();
+    let Some((hostile, behavior)) = case.split_once(':') else { return };
+    if hostile != place {
+        return;
+    }
+    match behavior {
+        "panic" => panic!("hostile"),
+        "block" => loop {
+            std::thread::park();
+        },
+        "spin" => loop {
+            std::hint::spin_loop();
+        },
+        // It is not touched, so that it costs nothing but addresses.
+        "allocate" => loop {
+            std::mem::forget(Vec::<u8>::with_capacity(64 << 20));
+        },
+        "exit" => std::process::exit(0),
+        _ => unreachable!("{case}"),
+    }
+}
+
+struct Object(AtomicU64);
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        at("drop");
+    }
+}
+
+struct Handle(trueline::test::Shared<Object>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        at("drop-handle");
+    }
+}
+
+struct Model(u64);
+
+impl Clone for Model {
+    fn clone(&self) -> Self {
+        at("clone");
+        Self(self.0)
+    }
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        at("eq");
+        self.0 == other.0
+    }
+}
+
+impl Eq for Model {}
+
+impl Hash for Model {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        at("debug");
+        self.0.fmt(f)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        at("drop-model");
+    }
+}
+
+/// The test of a hostile object; of none, if no process asks for one.
+#[test]
+fn child() {
+    let Ok(case) = std::env::var(CASE) else { return };
+    let name = std::env::var(NAME).expect("both are set");
+    let has = |place: &str| case.starts_with(&format!("{place}:"));
+    // Explaining a failure needs one, and releasing an operation that waits.
+    let (is_wrong, waits) = (has("debug"), has("release"));
+    let mut test = trueline::test(|| {
+        at("constructor");
+        Object(AtomicU64::new(0))
+    })
+    .handle(|object, _| {
+        at("handle");
+        Handle(object.clone())
+    })
+    .release(|_| at("release"))
+    .model(Model(0))
+    .operation(
+        "add",
+        made_by(|random| {
+            at("arguments");
+            u64::from(random.below(9))
+        }),
+        move |handle: &mut Handle, x| {
+            at("operation");
+            while waits {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            handle.0.0.fetch_add(x, Ordering::SeqCst) + u64::from(is_wrong)
+        },
+        |model, x| {
+            at("model");
+            model.0 += x;
+            model.0 - x
+        },
+    );
+    if waits {
+        test = test.may_block();
+    }
+    if is_wrong {
+        test = test.pages(std::env::temp_dir().join(&name));
+    }
+    test.name(&name)
+        .forgetful()
+        .time(TIME)
+        .watchdog(Duration::from_millis(300))
+        .shrink_for(Duration::from_millis(300))
+        .run();
+}
+
+/// A process that tests a hostile object.
+struct Test {
+    place: &'static str,
+    behavior: &'static str,
+    name: String,
+    child: Child,
+    started: Instant,
+    output: PathBuf,
+}
+
+/// How a test ended.
+struct Ended {
+    what: String,
+    status: ExitStatus,
+    took: Duration,
+    output: String,
+    /// Whether the run was left in a file.
+    is_left: bool,
+}
+
+impl Test {
+    fn start(place: &'static str, behavior: &'static str) -> Self {
+        let name = format!("hostile-{place}-{behavior}-{}", std::process::id());
+        Self::start_named(place, behavior, name)
+    }
+
+    fn start_named(place: &'static str, behavior: &'static str, name: String) -> Self {
+        let program = std::env::current_exe().expect("it has a path");
+        let test = module_path!().split_once("::").map_or("child".to_owned(), |(_, module)| format!("{module}::child"));
+        let output = std::env::temp_dir().join(format!("{name}.txt"));
+        let file = std::fs::File::create(&output).expect("temporary files can be written");
+        let again = file.try_clone().expect("a file");
+        // A process that allocates without end must not take the memory of the machine.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -v 3000000; exec \"$0\" \"$@\""])
+            .arg(program)
+            .args(["--exact", &test, "--nocapture"])
+            .env(CASE, format!("{place}:{behavior}"))
+            .env(NAME, &name)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(again)
+            .spawn()
+            .expect("there is a shell");
+        Self { place, behavior, name, child, started: Instant::now(), output }
+    }
+
+    fn end(mut self) -> Ended {
+        let what = format!("{} in {}", self.behavior, self.place);
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                break status;
+            }
+            if self.started.elapsed() > (TIME + LATER) * BUSY {
+                self.child.kill().expect("it is ours");
+                self.child.wait().expect("it is killed");
+                panic!("{what}: the test did not end\n{}", std::fs::read_to_string(&self.output).unwrap_or_default());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let took = self.started.elapsed();
+        let output = std::fs::read_to_string(&self.output).expect("it was written");
+        let _ = std::fs::remove_file(&self.output);
+        let left = running(&self.name);
+        Ended { what, status, took, output, is_left: left.exists() }
+    }
+}
+
+/// The file of runs that are being made.
+fn running(test: &str) -> PathBuf {
+    let program = std::env::current_exe().expect("it has a path");
+    let target = program.ancestors().find(|folder| folder.ends_with("target"));
+    target.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!("trueline/{test}.0.running"))
+}
+
+/// Tests that end by themselves have a report; others a status, and the run in a file.
+fn check(tests: Vec<Test>) -> Duration {
+    let mut longest = Duration::ZERO;
+    for test in tests {
+        let (place, behavior, name) = (test.place, test.behavior, test.name.clone());
+        let ended = test.end();
+        let Ended { what, status, took, output, is_left } = &ended;
+        longest = longest.max(*took);
+        assert!(!status.success(), "{what}: the test passed\n{output}");
+        let reports: &[&str] = match (place, behavior) {
+            // Dropping states is judging. Where many panic, the process aborts.
+            ("drop-model", "panic") => &[],
+            (_, "allocate" | "exit") => {
+                assert!(*is_left, "{what}: no run is in a file\n{output}");
+                assert!(behavior == "allocate" || output.contains("called `std::process::exit`"), "{what}: {output}");
+                &[]
+            }
+            ("release", "panic") => &["is broken: releasing operations panicked: hostile"],
+            ("release", _) => &["is broken: releasing operations did not return"],
+            ("handle" | "operation", "panic") => &["panicked in thread", "hostile"],
+            ("handle" | "operation", _) => &["is stuck"],
+            ("debug", "panic") => &["is not linearizable", "explaining the failure panicked: hostile"],
+            ("debug", _) => &["is not linearizable", "explaining the failure did not return"],
+            ("constructor", "panic") => &["is broken: the constructor panicked: hostile"],
+            ("constructor", _) => &["is broken: the constructor did not return"],
+            ("drop", "panic") => &["is broken: dropping the object panicked: hostile"],
+            ("drop", _) => &["is broken: dropping the object did not return"],
+            ("drop-handle", "panic") => &["is broken: dropping a handle panicked: hostile"],
+            ("drop-handle", _) => &["is broken: dropping a handle did not return"],
+            ("arguments", "panic") => &["hostile"],
+            ("arguments", _) => &["is broken: generating arguments did not return"],
+            (_, "panic") => &["is broken: the model panicked: hostile"],
+            (_, _) => &["is broken: the model did not return"],
+        };
+        for report in reports {
+            assert!(output.contains(report), "{what}: {status}, no {report:?} in\n{output}");
+        }
+        assert!(reports.is_empty() || !is_left, "{what}: the file of runs is still there\n{output}");
+        let _ = std::fs::remove_file(running(&name));
+    }
+    longest
+}
+
+/// What spins takes processors from all others, so that most of it is in the soak.
+#[test]
+fn tests_of_hostile_objects_end() {
+    let tests: Vec<Test> = PLACES
+        .into_iter()
+        .flat_map(|place| BEHAVIORS.into_iter().map(move |behavior| (place, behavior)))
+        .filter(|(place, behavior)| *behavior != "spin" || *place == "model")
+        .map(|(place, behavior)| Test::start(place, behavior))
+        .collect();
+    check(tests);
+}
+
+#[test]
+#[ignore = "a soak: one after the other, they take minutes"]
+#[expect(clippy::print_stderr, reason = "what was measured is said")]
+fn soak_of_hostile_objects() {
+    let mut longest = Duration::ZERO;
+    for place in PLACES {
+        for behavior in BEHAVIORS {
+            let took = check(vec![Test::start(place, behavior)]);
+            eprintln!("{behavior} in {place}: {took:.1?}");
+            longest = longest.max(took);
+        }
+    }
+    assert!(longest <= TIME + LATER, "one took {longest:?}");
+}
+
+/// The next start of a test that ended its process names the runs, and narrows them down.
+#[test]
+fn runs_that_ended_the_process_are_tried_first() {
+    let name = format!("hostile-again-{}", std::process::id());
+    let first = Test::start_named("operation", "exit", name.clone()).end();
+    assert!(first.is_left && !first.output.contains("was killed, or ended its process"), "{}", first.output);
+    let again = Test::start_named("operation", "exit", name.clone()).end();
+    assert!(again.output.contains("was killed, or ended its process"), "{}", again.output);
+    let left = std::fs::read_to_string(running(&name)).expect("it ended again");
+    let runs = left.lines().take_while(|line| *line != "end").count() - 1;
+    assert_eq!(runs, 1, "{left}");
+    let good = Test::start_named("nowhere", "exit", name.clone()).end();
+    assert!(good.status.success() && !good.is_left, "{}", good.output);
+    assert!(good.output.contains("was killed, or ended its process"), "{}", good.output);
+}
