@@ -238,6 +238,12 @@ impl<'a> Judge<'a> {
             Ok(judged) => {
                 let counts = (judged.operations(), judged.pending());
                 let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+                if args.clock_skew > 0 {
+                    report = report.with_note(format!(
+                        "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
+                        args.clock_skew
+                    ));
+                }
                 let mut progress = None;
                 if let (Some(stuck), Finding::Accepted) = (stuck, &report.finding) {
                     if let Some(Ok(verdict)) = cancel::while_busy(|| spec.progress(&stuck, &self.budget)) {

@@ -227,6 +227,13 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
             Warning,
             format!("{what}: they overlap, as such a clock does not tell which was first; a finer clock may find more"),
         ),
+        Trap::OwnTies => (
+            "own-order",
+            Warning,
+            format!(
+                "{what}: no order of events keeps the order of each process's own operations with all other ties as overlaps, so at this time operations of one process overlap too; a finer clock may find more"
+            ),
+        ),
         Trap::CoarseClock => (
             "coarse-clock",
             Note,

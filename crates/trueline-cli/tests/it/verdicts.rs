@@ -287,3 +287,27 @@ fn clocks_that_differ() {
     assert_eq!(judge("5", "mutex:owned", history).code, 2);
     assert_eq!(judge("-1", "register:0", history).code, 2);
 }
+
+/// With equal times, a process still knows the order of its own operations.
+#[test]
+fn own_order_at_equal_times() {
+    let write = r#"{"process":0,"f":"write","value":1,"call":0,"return":10}"#;
+    let read = r#"{"process":0,"f":"read","result":0,"call":10,"return":20}"#;
+    let judge = |args: &[&str], lines: &[&str]| {
+        run_with_input(&[&["check", "--spec", "register:0", "-"], args].concat(), lines.join("\n").as_bytes())
+    };
+    assert_eq!(judge(&[], &[write, read]).code, 1);
+    assert_eq!(judge(&[], &[read, write]).code, 1, "in files of whole operations, times count, not lines");
+    // With another process that returns and calls again at 10, there is no such order of events.
+    let others = [
+        r#"{"process":1,"f":"read","result":0,"call":5,"return":10}"#,
+        r#"{"process":1,"f":"read","result":1,"call":10,"return":11}"#,
+    ];
+    assert_eq!(judge(&[], &[&[write, read], &others[..]].concat()).code, 0);
+    // Clocks that may differ do not even tell that.
+    let skewed = judge(&["--clock-skew", "1"], &[write, read]);
+    assert_eq!(skewed.code, 0);
+    assert!(skewed.stdout.contains("note: with --clock-skew 1, the order of a process's own operations"), "{skewed:?}");
+    let json = judge(&["--clock-skew", "1", "--json"], &[write, read]).stdout;
+    assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
+}

@@ -663,7 +663,9 @@ mod tests {
     fn ties_within_a_process_cannot_be_written_as_events() {
         let history = history_of(
             r#"{"process":0,"f":"read","call":1,"return":2}
-               {"process":0,"f":"read","call":2,"return":3}"#,
+               {"process":0,"f":"read","call":2,"return":3}
+               {"process":1,"f":"read","call":1,"return":2}
+               {"process":1,"f":"read","call":2,"return":3}"#,
         );
         let error = write_events(&history, io::sink()).expect_err("they overlap");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
@@ -673,6 +675,9 @@ mod tests {
                {"process":1,"f":"write","value":2,"call":2,"return":2}
                {"process":1,"f":"read","result":1,"call":2,"return":5}
                {"process":0,"f":"read","call":4}"#,
+            r#"{"process":0,"f":"read","call":1,"return":2}
+               {"process":0,"f":"read","call":2,"return":3}
+               {"process":1,"f":"read","call":1,"return":2}"#,
         ] {
             let history = if text.is_empty() { history.clone() } else { history_of(text) };
             let mut written = Vec::new();
