@@ -238,6 +238,14 @@ impl<'a> Judge<'a> {
             Ok(judged) => {
                 let counts = (judged.operations(), judged.pending());
                 let mut report = Report::new(file, spec.name(), counts, judged.judgement(), || judged.history());
+                if report.operations == 0 {
+                    let note = "there are no operations, so that there was nothing to judge";
+                    output::note(format_args!("{}: {note}", report.file));
+                    // Below a verdict for people, once is enough.
+                    if args.json {
+                        report = report.with_note(note);
+                    }
+                }
                 if args.clock_skew > 0 {
                     report = report.with_note(format!(
                         "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",

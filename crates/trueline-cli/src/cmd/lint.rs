@@ -113,6 +113,16 @@ impl Report {
             line: first.line(),
             message: first.message().to_owned(),
         }));
+        if history.is_empty() && findings.iter().all(|finding| finding.severity != Severity::Problem) {
+            let message = "there is no operation that did not fail: such a file is accepted".to_owned();
+            findings.push(Finding {
+                code: "no-operations",
+                severity: Severity::Warning,
+                count: 1,
+                line: None,
+                message,
+            });
+        }
         findings.extend(reads(history, spec, args.nil_wildcard));
         findings.extend(tuples(history, spec));
         findings.extend(never_returned(history));

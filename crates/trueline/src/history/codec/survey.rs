@@ -84,7 +84,7 @@ pub struct Survey {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read at all: it is not of the format, or there is no operation, not even one that does not fit.
+/// If the file cannot be read at all: it is not of the format.
 pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
     let mut remarks = Remarks::default();
     if let Some(mapping) = mapping {
@@ -227,13 +227,6 @@ impl Remarks {
     }
 
     fn finish(self, format: Format, history: Result<RawHistory, CodecError>) -> Result<Survey, CodecError> {
-        let does_not_fit = [Trap::Unpaired, Trap::ReturnBeforeCall, Trap::Overlap];
-        let leaves_out = does_not_fit.iter().any(|trap| self.traps.contains_key(trap));
-        let history = match history {
-            // The only fault of a whole file that can be read is that nothing is left of it; why is what one wants to know.
-            Err(CodecError { line: None, source: None, .. }) if leaves_out => RawHistory::builder().finish(),
-            history => history?,
-        };
-        Ok(Survey { format, history, traps: self.traps, times: self.times, failed: self.failed })
+        Ok(Survey { format, history: history?, traps: self.traps, times: self.times, failed: self.failed })
     }
 }

@@ -19,7 +19,7 @@ use self::registers::{ArrayFamily, CasRegisterFamily, MultiRegisterFamily, OnceC
 use self::sets::{BagFamily, MultisetFamily, SetFamily};
 use super::quasi::Quasi;
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Synchronising};
+use super::{AnyFamily, Family, HistoryOf, Options, Synchronising};
 use crate::history::{Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;

@@ -1,10 +1,10 @@
 //! Queues, stacks and logs.
 
 use super::{
-    DONE, Family, brief, done, element, element_or_empty, not_in_table, record, show_option, size, tuple, whether,
-    without_key,
+    DONE, Family, HistoryOf, brief, done, element, element_or_empty, not_in_table, record, show_option, size, tuple,
+    whether, without_key,
 };
-use crate::history::{ProcessId, Record, Value};
+use crate::history::{Operation, ProcessId, Record, Value};
 use crate::spec::{
     BoundedQueue, BoundedQueueOp, BoundedQueueRet, Deque, DequeOp, DequeRet, Log, LogOp, LogRet, PriorityQueue,
     PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Stack, StackHeights, StackHeightsOp, StackHeightsRet,
@@ -353,9 +353,8 @@ impl Family for LogFamily {
 
     fn read_ret(&self, record: &Record, op: &LogOp<Value>, result: &Value) -> Result<LogRet<Value>, String> {
         Ok(match (op, result) {
-            // The element again says no more than that it was appended. That it might be the index as well only makes
-            // the verdict milder.
-            (LogOp::Append(element), result) if element == result => LogRet::Done,
+            // The element again, unless it could be an index: see `settle`.
+            (LogOp::Append(element), result) if element == result && size(record, result).is_err() => LogRet::Done,
             (LogOp::Append(_), Value::Null | Value::Bool(true)) => LogRet::Done,
             (LogOp::Append(_), Value::Bool(false)) => {
                 done(record, result)?;
@@ -371,6 +370,23 @@ impl Family for LogFamily {
             }
             (LogOp::Size, result) => LogRet::Size(size(record, result)?),
         })
+    }
+
+    /// A number that an append returned is its index, or the element again, which says no more than that it was appended.
+    /// Which of the two is the same for all appends: if all returned their elements, it is the element.
+    fn settle(&self, history: HistoryOf<Self>) -> Result<HistoryOf<Self>, String> {
+        let is_index =
+            |operation: &Operation<LogOp<Value>, LogRet<Value>>| match (&operation.op, operation.outcome.result()) {
+                (LogOp::Append(element), Some(LogRet::Index(index))) => {
+                    element.as_int().and_then(|element| usize::try_from(element).ok()) != Some(*index)
+                }
+                _ => false,
+            };
+        if history.operations().iter().any(is_index) {
+            return Ok(history);
+        }
+        let element = |ret: &LogRet<Value>| if let LogRet::Index(_) = ret { LogRet::Done } else { ret.clone() };
+        Ok(history.map(|operation| (operation.op.clone(), operation.outcome.map(element))))
     }
 
     fn show_op(op: &LogOp<Value>) -> Record {
