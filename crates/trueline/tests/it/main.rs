@@ -18,3 +18,4 @@ mod rules;
 mod shrink;
 #[cfg(feature = "named")]
 mod suite;
+mod words;
