@@ -320,7 +320,8 @@ pub(crate) struct CheckArgs {
     pub(crate) read: ReadArgs,
 
     /// By how much the clocks of the processes may differ, in the unit of `call` and `return`: an operation is before
-    /// another only if it was on all clocks.
+    /// another only if it was on all clocks. This also drops the order of a process's own operations, where one is called
+    /// within D of the return of the one before.
     #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) clock_skew: i64,
 

@@ -234,8 +234,22 @@ impl<'a> Judge<'a> {
             Some(Err(fault)) => unreadable(fault.line(), fault.message().to_owned()),
             Some(Ok(judged)) => {
                 let wanted = self.wanted(wanted);
-                let Assembled { report, timeline, .. } =
+                let Assembled { mut report, timeline, .. } =
                     cancel::while_busy(|| assemble(&file, spec.name(), &*judged, &wanted));
+                if report.operations == 0 {
+                    let note = "there are no operations, so that there was nothing to judge";
+                    output::note(format_args!("{}: {note}", report.file));
+                    // Below a verdict for people, once is enough.
+                    if args.json {
+                        report = report.with_note(note);
+                    }
+                }
+                if args.clock_skew > 0 {
+                    report = report.with_note(format!(
+                        "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
+                        args.clock_skew
+                    ));
+                }
                 Judged::Report(Box::new(report), timeline.map(Box::new))
             }
         }

@@ -113,6 +113,16 @@ impl Report {
             line: first.line(),
             message: first.message().to_owned(),
         }));
+        if history.is_empty() && findings.iter().all(|finding| finding.severity != Severity::Problem) {
+            let message = "there is no operation that did not fail: such a file is accepted".to_owned();
+            findings.push(Finding {
+                code: "no-operations",
+                severity: Severity::Warning,
+                count: 1,
+                line: None,
+                message,
+            });
+        }
         findings.extend(reads(history, spec, args.nil_wildcard));
         findings.extend(tuples(history, spec));
         findings.extend(never_returned(history));
@@ -226,6 +236,13 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
             "time-equal",
             Warning,
             format!("{what}: they overlap, as such a clock does not tell which was first; a finer clock may find more"),
+        ),
+        Trap::OwnTies => (
+            "own-order",
+            Warning,
+            format!(
+                "{what}: no order of events keeps the order of each process's own operations with all other ties as overlaps, so at this time operations of one process overlap too; a finer clock may find more"
+            ),
         ),
         Trap::CoarseClock => (
             "coarse-clock",

@@ -53,9 +53,6 @@ fn nested(depth: usize) -> String {
 fn cases() -> Vec<Case> {
     vec![
         // Not a file of JSON lines.
-        case("empty", "queue", "", None, &["no operation in the file", "give a file of JSON lines"]),
-        case("blank", "queue", "\n\n   \n", None, &["no operation in the file"]),
-        case("only-failed", "queue", second(r#"{"process":0,"type":"fail"}"#), None, &["that did not fail"]),
         case("truncated", "queue", second(r#"{"process":0,"type":"ok","f":"enq"#), 2, &["cut off", "delete the line"]),
         case("cut-in-the-middle", "queue", format!("{{\"process\":0,\n{INVOKE}"), 1, &["on a single line"]),
         case("pretty-printed", "queue", "{\n  \"process\": 0\n}\n", 1, &["on a single line"]),
@@ -399,16 +396,6 @@ fn jepsen_cases() -> Vec<Case> {
     let deep =
         |depth| format!("{{:process 1 :type :invoke :f :enqueue :value {}{}}}]", "[".repeat(depth), "]".repeat(depth));
     vec![
-        case("edn-empty", "queue", "", None, &["no operation in the file", "give a file of Jepsen's EDN"]).with(FORCED),
-        case("edn-empty-vector", "queue", "[]", None, &["no operation in the file", "give a file of Jepsen's EDN"]),
-        case("edn-only-comments", "queue", "; nothing\n()", None, &["no operation in the file"]),
-        case(
-            "edn-only-nemesis",
-            "queue",
-            "[{:process :nemesis, :type :info, :f :kill}]",
-            None,
-            &["at least one operation"],
-        ),
         case("edn-binary", "queue", b"\x7fELF\x02\0\0\xff".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
         case("edn-invalid-utf-8", "queue", [EDN.as_bytes(), b"\n{:f \"caf\xe9\"}"].concat(), 2, &["UTF-8"]),
         case("edn-nul", "queue", [EDN.as_bytes(), b"\n\0\0"].concat(), 2, &["not text"]),
@@ -484,9 +471,6 @@ fn log_cases() -> Vec<Case> {
         case(name, "cas-register", format!("0\t:invoke\t:read\tnil\n{event}\n"), 2, expected)
     };
     vec![
-        case("log-empty", "cas-register", "", None, &["no operation", "give a file of Jepsen's log lines"])
-            .with(FORCED),
-        case("log-without-events", "cas-register", "INFO  jepsen.core - up\n", None, &["no operation"]).with(FORCED),
         case("log-binary", "cas-register", b"BZh91AY\0".to_vec(), 1, &["not text", "not compressed"]).with(FORCED),
         case("log-prose-first", "cas-register", "Well.\n0\t:invoke\t:read\tnil\n", 1, &["this is no event", "remove"])
             .with(FORCED),
@@ -521,8 +505,6 @@ fn porcupine_cases() -> Vec<Case> {
     let kv = |name, line: &str, expected| case(name, "map", format!("{KV}\n{line}\n"), 2, expected);
     let json = |name, line: &str, expected| case(name, "register", format!("{OPERATION}\n{line}\n"), 2, expected);
     vec![
-        case("kv-empty", "map", "", None, &["no operation", "Porcupine's key-value events"])
-            .with(&["--format", "porcupine-kv"]),
         case("kv-vector", "map", format!("[{KV}]"), 1, &["this is no EDN map", "one on each line"])
             .with(&["--format", "porcupine-kv"]),
         kv("kv-no-key", "{:process 1, :type :invoke, :f :get}", &["`:key` is missing", "`jepsen`"]),
@@ -533,8 +515,6 @@ fn porcupine_cases() -> Vec<Case> {
         kv("kv-prose", "Well.", &["this is no EDN map"]),
         kv("kv-return-without-call", "{:process 1, :type :ok, :f :get, :key 1}", &["log its call first"]),
         kv("kv-unknown-operation", "{:process 1, :type :invoke, :f :frob, :key 1}", &["no operation \"frob\""]),
-        case("porcupine-empty", "register", "\n", None, &["no operation", "Porcupine's operations"])
-            .with(&["--format", "porcupine-json"]),
         case("porcupine-list", "register", format!("[{OPERATION}]"), 1, &["JSON list", "jq -c"])
             .with(&["--format", "porcupine-json"]),
         case("porcupine-jsonl", "register", INVOKE, 1, &["`Input` is missing"]).with(&["--format", "porcupine-json"]),
@@ -564,8 +544,6 @@ fn event_cases() -> Vec<Case> {
     let start = r#"{"client":0,"id":1,"event":"start","op":"read"}"#;
     let event = |name, line: &str, expected| case(name, "register", format!("{start}\n{line}\n"), 2, expected);
     vec![
-        case("events-empty", "register", "", None, &["no operation", "start and finish events"])
-            .with(&["--format", "events"]),
         case("events-jsonl", "register", r#"{"process":0,"f":"read","call":1}"#, 1, &["`event` is missing", "start"])
             .with(&["--format", "events"]),
         case("events-nobody", "register", r#"{"event":"start","op":"read"}"#, 1, &["`client` is missing", "say who"]),

@@ -60,6 +60,16 @@ fn each_trap_is_named() {
         ),
         (
             &[],
+            lines(&[
+                r#""process":0,"f":"r","call":1,"return":6"#,
+                r#""process":0,"f":"r","call":6,"return":9"#,
+                r#""process":1,"f":"r","call":2,"return":6"#,
+                r#""process":1,"f":"r","call":6,"return":8"#,
+            ]),
+            found("own-order", "warning", 2),
+        ),
+        (
+            &[],
             lines(&[r#""process":0,"type":"invoke","f":"r","time":5"#, r#""process":0,"type":"ok","f":"r","time":4"#]),
             found("time-backward", "warning", 2),
         ),

@@ -287,3 +287,118 @@ fn clocks_that_differ() {
     assert_eq!(judge("5", "mutex:owned", history).code, 2);
     assert_eq!(judge("-1", "register:0", history).code, 2);
 }
+
+/// With equal times, a process still knows the order of its own operations.
+#[test]
+fn own_order_at_equal_times() {
+    let write = r#"{"process":0,"f":"write","value":1,"call":0,"return":10}"#;
+    let read = r#"{"process":0,"f":"read","result":0,"call":10,"return":20}"#;
+    let judge = |args: &[&str], lines: &[&str]| {
+        run_with_input(&[&["check", "--spec", "register:0", "-"], args].concat(), lines.join("\n").as_bytes())
+    };
+    assert_eq!(judge(&[], &[write, read]).code, 1);
+    assert_eq!(judge(&[], &[read, write]).code, 1, "in files of whole operations, times count, not lines");
+    // With another process that returns and calls again at 10, there is no such order of events.
+    let others = [
+        r#"{"process":1,"f":"read","result":0,"call":5,"return":10}"#,
+        r#"{"process":1,"f":"read","result":1,"call":10,"return":11}"#,
+    ];
+    assert_eq!(judge(&[], &[&[write, read], &others[..]].concat()).code, 0);
+    // Clocks that may differ do not even tell that.
+    let skewed = judge(&["--clock-skew", "1"], &[write, read]);
+    assert_eq!(skewed.code, 0);
+    assert!(skewed.stdout.contains("note: with --clock-skew 1, the order of a process's own operations"), "{skewed:?}");
+    let json = judge(&["--clock-skew", "1", "--json"], &[write, read]).stdout;
+    assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
+}
+
+/// Nothing happened, so nothing was wrong; but whoever judged the wrong file should notice.
+#[test]
+fn nothing_to_judge() {
+    let failed = r#"{"process":0,"type":"invoke","f":"dequeue"}
+{"process":0,"type":"fail"}"#;
+    for (args, text) in [
+        (&["--spec", "queue"][..], ""),
+        (&["--spec", "queue"], "\n\n   \n"),
+        (&["--spec", "queue"], failed),
+        (&["--spec", "queue", "--format", "jepsen"], ""),
+        (&["--spec", "queue"], "[]"),
+        (&["--spec", "queue"], "; nothing\n()"),
+        (&["--spec", "quasi-queue:2"], ""),
+        (&["--spec", "barrier:2", "--criterion", "progress"], ""),
+        (&["--spec", "signal"], ""),
+    ] {
+        let judged = run_with_input(&[&["check"], args, &["-"]].concat(), text.as_bytes());
+        assert_eq!(judged.code, 0, "{judged:?}");
+        assert!(
+            judged.stdout.starts_with("-: accepted") && judged.stderr.contains("-: there are no operations"),
+            "{judged:?}"
+        );
+        let json = run_with_input(&[&["check", "--json"], args, &["-"]].concat(), text.as_bytes());
+        assert!(
+            json.stdout.contains(r#""operations":0"#) && json.stdout.contains(r#""notes":["there are no operations"#),
+            "{json:?}"
+        );
+        assert_eq!(json.code, 0);
+    }
+    let linted = run_with_input(&["lint", "-"], b"");
+    assert!(linted.code == 1 && linted.stdout.contains("warning no-operations"), "{linted:?}");
+}
+
+/// What a number means that an append returned is decided once for the history.
+#[test]
+fn indices_and_elements_of_logs() {
+    let append = |element: i64, result: i64, time: i64| {
+        format!(
+            r#"{{"process":0,"f":"append","value":{element},"result":{result},"call":{time},"return":{}}}"#,
+            time + 1
+        )
+    };
+    let judge =
+        |appends: &[String]| run_with_input(&["check", "--spec", "log", "-"], appends.join("\n").as_bytes()).code;
+    assert_eq!(judge(&[append(7, 0, 1), append(0, 0, 3)]), 1, "both have the index 0");
+    assert_eq!(judge(&[append(7, 0, 1), append(1, 1, 3)]), 0);
+    assert_eq!(judge(&[append(7, 7, 1), append(0, 0, 3)]), 0, "both return their elements");
+    assert_eq!(judge(&[append(1, 1, 1), append(7, 1, 3)]), 1, "the first is not at 1");
+}
+
+/// Numbers that the specification would wrap around are refused.
+#[test]
+fn counters_that_may_wrap_around() {
+    let add = |f: &str, number: i64, result: &str, time: i64| {
+        format!(r#"{{"process":0,"f":"{f}","value":{number},"result":{result},"call":{time},"return":{}}}"#, time + 1)
+    };
+    let judge =
+        |spec: &str, lines: &[String]| run_with_input(&["check", "--spec", spec, "-"], lines.join("\n").as_bytes());
+    for (spec, lines) in [
+        ("counter:1", vec![add("add", i64::MAX, "null", 1)]),
+        ("counter", vec![add("add", i64::MAX, "null", 1), add("add", 1, "null", 3)]),
+        ("counter", vec![add("dec", i64::MIN, "null", 1)]),
+        ("fetch-add:-2", vec![add("fetch-add", i64::MIN, "-2", 1)]),
+    ] {
+        let judged = judge(spec, &lines);
+        assert!(judged.code == 2 && judged.stderr.contains("64 bits"), "{judged:?}");
+    }
+    let most = [add("add", i64::MAX, "null", 1), add("add", i64::MIN, "null", 3), add("read", 0, "-1", 5)];
+    assert_eq!(judge("counter", &most).code, 0);
+}
+
+/// Numbers in messages have all their digits.
+#[test]
+fn large_numbers_are_shown_exactly() {
+    for (format, text, number) in [
+        ("jsonl", r#"{"process":0,"type":"invoke","f":"write","value":9223372036854775809}"#, "9223372036854775809"),
+        ("jsonl", r#"{"process":9223372036854775809,"type":"invoke","f":"write"}"#, "9223372036854775809"),
+        ("jepsen", "{:process 0 :type :invoke :f :write :value -99999999999999999999}", "-99999999999999999999"),
+        ("jepsen", "{:process 0 :type :invoke :f :write :value 0xfffffffffffffffff}", "0xfffffffffffffffff"),
+    ] {
+        let judged = run_with_input(&["check", "--spec", "register", "--format", format, "-"], text.as_bytes());
+        assert!(judged.code == 2 && judged.stderr.contains(number), "{judged:?}");
+    }
+    // Of those beyond 64 bits, JSON lines do not tell the digits.
+    let judged = run_with_input(
+        &["check", "--spec", "register", "-"],
+        br#"{"process":0,"type":"invoke","f":"write","value":123456789012345678901234567890}"#,
+    );
+    assert!(judged.code == 2 && judged.stderr.contains("`value` holds a number, which does not fit"), "{judged:?}");
+}

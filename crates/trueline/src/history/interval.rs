@@ -1,10 +1,10 @@
 //! Building a history from whole operations with the times of call and return.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::builder::{HistoryError, Problem};
-use super::{Event, EventKind, History, ObjectId, OpId, Operation, Outcome, ProcessId};
+use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
 /// A whole operation: who called what, when, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,13 @@ impl<Op, Ret> Interval<Op, Ret> {
 /// The history of whole operations, ordered by their times.
 ///
 /// Ties are overlaps: an operation that is called at the very time at which another returns is concurrent with it,
-/// because a clock that shows both at once does not tell which was first. That holds within a process too.
+/// because a clock that shows both at once does not tell which was first. A process knows the order of its own operations,
+/// though: its return comes before its next call, even at the same time. Of operations with the same time of call, the one
+/// that returns at that time too is first; after that, the given order counts.
+///
+/// If *several* processes return and call again at the same time, no order of events keeps the own order of each and
+/// makes all other ties overlaps. At such a time all ties are overlaps, also within a process: this can hide a violation,
+/// but never makes one up. `trueline lint` reports these times.
 ///
 /// ```
 /// use trueline::history::{Interval, OpId, from_intervals};
@@ -50,6 +56,9 @@ impl<Op, Ret> Interval<Op, Ret> {
 /// ])?;
 /// assert!(!history.precedes(OpId(0), OpId(1)));
 /// assert!(history.precedes(OpId(0), OpId(2)));
+///
+/// let own = from_intervals([Interval::returned(0, "write", 0, 10, ()), Interval::returned(0, "read", 10, 20, ())])?;
+/// assert!(own.precedes(OpId(0), OpId(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 ///
@@ -66,7 +75,7 @@ pub fn from_intervals<Op, Ret>(
 
 /// The history of operations that processes have logged, each in a log of its own, one behind the other.
 ///
-/// Times that are equal overlap, as in [`from_intervals`].
+/// Operations with equal times overlap, except those of one process, as in [`from_intervals`].
 ///
 /// ```
 /// use trueline::history::{Interval, from_logs};
@@ -82,21 +91,23 @@ pub fn from_intervals<Op, Ret>(
 /// If a log is not one of operations one behind the other, or two are of one process.
 ///
 /// # Complexity
-/// O(n log p) for n operations of p processes.
-#[expect(clippy::missing_panics_doc, reason = "the number of operations is checked first")]
+/// O(n log n) in the number of operations.
 pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<Op, Ret>, HistoryError> {
-    let total = logs.iter().map(Vec::len).sum();
     let error = |index: usize, line: u32, problem| Err(HistoryError::at_operation(index, line, problem));
-    if total > Event::MOST_OPERATIONS {
+    if logs.iter().map(Vec::len).sum::<usize>() > Event::MOST_OPERATIONS {
         return error(Event::MOST_OPERATIONS, 0, Problem::TooMany);
     }
     let mut processes = HashSet::new();
+    let mut own_ties = Vec::new();
     for log in &logs {
         let mut busy_until = i64::MIN;
         for (index, interval) in log.iter().enumerate() {
             let is_own = index > 0 && interval.process == log[index - 1].process;
             if interval.call < busy_until || !(is_own || processes.insert(interval.process)) {
                 return error(index, interval.line, Problem::OverlapInProcess(interval.process));
+            }
+            if is_own && interval.call == busy_until {
+                own_ties.push((interval.call, interval.process));
             }
             match interval.ret {
                 Some((ret, _)) if ret < interval.call => {
@@ -107,54 +118,17 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
             }
         }
     }
-    // The next call and the next return of each log, and where they are. Calls go before returns of the same time, also
-    // before that of the operation before them: which was first is not known, even to their process.
-    let mut next: BinaryHeap<Reverse<(i64, bool, usize, usize)>> = BinaryHeap::with_capacity(logs.len() * 2);
-    let return_behind = |log: usize, from: usize| {
-        let (ret, _) = logs[log].get(from)?.ret.as_ref()?;
-        Some(Reverse((*ret, true, log, from)))
-    };
-    for (log, intervals) in logs.iter().enumerate() {
-        next.extend(intervals.first().map(|first| Reverse((first.call, false, log, 0))));
-        next.extend(return_behind(log, 0));
-    }
-    let mut events = Vec::with_capacity(total * 2);
-    // By log and place: the operation. Those of a log are numbered in its order.
-    let mut numbers: Vec<Vec<u32>> = logs.iter().map(|log| Vec::with_capacity(log.len())).collect();
-    let mut calls: Vec<(usize, u32)> = Vec::with_capacity(total);
-    while let Some(Reverse((_, is_return, log, at))) = next.pop() {
-        let position = u32::try_from(events.len()).expect("two events for each operation fit");
-        if is_return {
-            events.push(Event::ret(OpId(numbers[log][at])));
-            next.extend(return_behind(log, at + 1));
-        } else {
-            let id = u32::try_from(calls.len()).expect("the number was checked");
-            numbers[log].push(id);
-            calls.push((log, position));
-            events.push(Event::call(OpId(id)));
-            next.extend(logs[log].get(at + 1).map(|interval| Reverse((interval.call, false, log, at + 1))));
-        }
-    }
-    let mut logs: Vec<_> = logs.into_iter().map(Vec::into_iter).collect();
-    let mut operations: Vec<Operation<Op, Ret>> = calls
-        .into_iter()
-        .map(|(log, position)| {
-            let interval = logs[log].next().expect("each call is of an operation");
-            let outcome = interval.ret.map_or(Outcome::Pending, |(_, result)| Outcome::Returned(result));
-            Operation::new(interval.op, outcome, interval.process, interval.object, position, interval.line)
-        })
-        .collect();
-    for (position, event) in (0u32..).zip(&events).filter(|(_, event)| event.kind() == EventKind::Return) {
-        operations[event.op().index()].set_return(position);
-    }
-    Ok(History { operations, events, objects: Vec::new() })
+    let mut intervals = Vec::with_capacity(logs.iter().map(Vec::len).sum());
+    intervals.extend(logs.into_iter().flatten());
+    sort(&mut intervals);
+    Ok(in_order(intervals, own_ties, Vec::new()))
 }
 
 /// The operations as far as clocks can be trusted that differ by up to `skew`: each returns so much later.
 ///
-/// Then an operation is before another only if it was on all clocks. Operations of one process may overlap then, though
-/// that process knows which was first; such operations get processes of their own, numbered behind all others. What is
-/// known less can only hide a violation, and never make one up.
+/// Then an operation is before another only if it was on all clocks. The own order of a process is not kept: operations of
+/// one process that follow each other within `skew` overlap, and get processes of their own, numbered after all others.
+/// This can hide a violation, but never makes one up. A `skew` of 0 changes nothing.
 ///
 /// ```
 /// use trueline::history::{Interval, OpId, from_intervals, widen};
@@ -167,6 +141,9 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 /// ```
 #[expect(clippy::missing_panics_doc, reason = "what was pushed is there")]
 pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
+    if skew <= 0 {
+        return intervals;
+    }
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
     // By process: itself and those that were added for it, and until when each is busy.
@@ -174,7 +151,7 @@ pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<I
     for interval in &mut intervals {
         let until = match &mut interval.ret {
             Some((ret, _)) => {
-                *ret = ret.saturating_add(skew.max(0));
+                *ret = ret.saturating_add(skew);
                 *ret
             }
             None => i64::MAX,
@@ -197,7 +174,7 @@ pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<I
 
 pub(crate) fn from_named_intervals<Op, Ret>(
     intervals: impl IntoIterator<Item = Interval<Op, Ret>>,
-    objects: Vec<std::sync::Arc<str>>,
+    objects: Vec<Arc<str>>,
 ) -> Result<History<Op, Ret>, HistoryError> {
     let mut intervals: Vec<Interval<Op, Ret>> = intervals.into_iter().collect();
     let error = |index: usize, line: u32, problem| Err(HistoryError::at_operation(index, line, problem));
@@ -211,31 +188,51 @@ pub(crate) fn from_named_intervals<Op, Ret>(
             }
         }
     }
-    // Operations are numbered by their calls; the sort is stable, so that equal times keep the given order.
-    intervals.sort_by_key(|interval| interval.call);
+    sort(&mut intervals);
     let mut busy_until: HashMap<ProcessId, Option<i64>> = HashMap::new();
+    let mut own_ties = Vec::new();
     for (index, interval) in intervals.iter().enumerate() {
         let until = interval.ret.as_ref().map(|(ret, _)| *ret);
         match busy_until.insert(interval.process, until) {
-            // A pending operation ends with its process, or its process went on without it: both are to be had.
+            // A pending operation ends with its process, or its process continued without it: both are accepted.
             None | Some(None) => {}
-            Some(Some(earlier)) if earlier <= interval.call => {}
+            Some(Some(earlier)) if earlier < interval.call => {}
+            Some(Some(earlier)) if earlier == interval.call => own_ties.push((earlier, interval.process)),
             Some(Some(_)) => return error(index, interval.line, Problem::OverlapInProcess(interval.process)),
         }
     }
-    // (time, returns behind calls, operation)
-    let mut order: Vec<(i64, bool, u32)> = Vec::with_capacity(intervals.len() * 2);
-    for (id, interval) in (0u32..).zip(&intervals) {
-        order.push((interval.call, false, id));
+    Ok(in_order(intervals, own_ties, objects))
+}
+
+/// Sorts by call. Operations of one process that take no time come before one that is called at the same time and returns
+/// later; otherwise operations that are called at the same time keep the given order.
+pub(super) fn sort<Op, Ret>(intervals: &mut [Interval<Op, Ret>]) {
+    intervals
+        .sort_by_key(|interval| (interval.call, interval.ret.as_ref().is_none_or(|(ret, _)| *ret > interval.call)));
+}
+
+/// The history of operations that are sorted by call. `own_ties` are the times at which a process returned and called again.
+fn in_order<Op, Ret>(
+    intervals: Vec<Interval<Op, Ret>>,
+    mut own_ties: Vec<(i64, ProcessId)>,
+    objects: Vec<Arc<str>>,
+) -> History<Op, Ret> {
+    own_ties.sort_unstable();
+    own_ties.dedup();
+    // By time: the only process that returned and called again. If there are several, a return of one comes before its
+    // next call, which overlaps the last operation of the other, and so on in a circle: there is no such order.
+    let alone: HashMap<i64, ProcessId> =
+        own_ties.chunk_by(|one, other| one.0 == other.0).filter(|ties| ties.len() == 1).map(|ties| ties[0]).collect();
+    // At each time: calls, then the events of the process whose own order is kept, then returns.
+    let mut order: Vec<(i64, u8, u32, bool)> = Vec::with_capacity(intervals.len() * 2);
+    for (at, interval) in (0u32..).zip(&intervals) {
+        let is_own = |time: i64| !alone.is_empty() && alone.get(&time) == Some(&interval.process);
+        order.push((interval.call, u8::from(is_own(interval.call)), at, false));
         if let Some((ret, _)) = interval.ret {
-            order.push((ret, true, id));
+            order.push((ret, if is_own(ret) { 1 } else { 2 }, at, true));
         }
     }
     order.sort_unstable();
-    let events: Vec<Event> = order
-        .iter()
-        .map(|&(_, is_return, id)| if is_return { Event::ret(OpId(id)) } else { Event::call(OpId(id)) })
-        .collect();
     let mut operations: Vec<Operation<Op, Ret>> = intervals
         .into_iter()
         .map(|interval| {
@@ -243,14 +240,19 @@ pub(crate) fn from_named_intervals<Op, Ret>(
             Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line)
         })
         .collect();
-    for (position, event) in (0u32..).zip(&events) {
-        let operation = &mut operations[event.op().index()];
-        match event.kind() {
-            EventKind::Call => operation.set_call(position),
-            EventKind::Return => operation.set_return(position),
+    for (position, &(.., at, is_return)) in (0u32..).zip(&order) {
+        let operation = &mut operations[at as usize];
+        if is_return { operation.set_return(position) } else { operation.set_call(position) }
+    }
+    operations.sort_by_key(Operation::call_position);
+    let mut events = vec![Event::call(OpId(0)); order.len()];
+    for (id, operation) in (0..).map(OpId).zip(&operations) {
+        events[operation.call_position() as usize] = Event::call(id);
+        if let Some(ret) = operation.return_position() {
+            events[ret as usize] = Event::ret(id);
         }
     }
-    Ok(History { operations, events, objects })
+    History { operations, events, objects }
 }
 
 #[cfg(test)]
@@ -340,5 +342,84 @@ mod tests {
         ] {
             assert!(from_logs(bad).is_err());
         }
+    }
+
+    /// From the definition: who precedes whom, if there is an order of events at all.
+    fn required(intervals: &[Interval<u32, u32>]) -> Option<HashSet<(u32, u32)>> {
+        // Events are even for calls and odd for returns of the operations, in the order of `op`, which is its process's own.
+        let time = |event: usize| match &intervals[event / 2].ret {
+            Some((ret, _)) if event % 2 == 1 => *ret,
+            _ => intervals[event / 2].call,
+        };
+        let exists = |event: usize| event % 2 == 0 || intervals[event / 2].ret.is_some();
+        let events: Vec<usize> = (0..intervals.len() * 2).filter(|event| exists(*event)).collect();
+        let is_before = |one: usize, other: usize| {
+            let own = intervals[one / 2].process == intervals[other / 2].process;
+            match time(one).cmp(&time(other)) {
+                std::cmp::Ordering::Less => true,
+                std::cmp::Ordering::Greater => false,
+                std::cmp::Ordering::Equal if own => one < other,
+                std::cmp::Ordering::Equal => one % 2 == 0 && other % 2 == 1,
+            }
+        };
+        // Repeatedly takes an event that nothing has to come before.
+        let mut left = events.clone();
+        while !left.is_empty() {
+            let free = |event: &&usize| !left.iter().any(|other| other != *event && is_before(*other, **event));
+            let next = *left.iter().find(free)?;
+            left.retain(|event| *event != next);
+        }
+        let ids = || 0..intervals.len();
+        let pairs = ids().flat_map(|one| ids().map(move |other| (one, other)));
+        let precedes = |(one, other): &(usize, usize)| exists(one * 2 + 1) && is_before(one * 2 + 1, other * 2);
+        let number = |at: usize| intervals[at].op;
+        Some(pairs.filter(precedes).map(|(one, other)| (number(one), number(other))).collect())
+    }
+
+    #[test]
+    fn own_order_is_kept_where_an_order_of_events_exists() {
+        let mut random = Random::new(2);
+        let (mut kept, mut dropped) = (0, 0);
+        for _ in 0..5000 {
+            let mut logs = logs(|bound| random.below(bound));
+            for (op, interval) in (0..).zip(logs.iter_mut().flatten()) {
+                interval.op = op;
+            }
+            let intervals: Vec<_> = logs.iter().flatten().cloned().collect();
+            let history = from_logs(logs).expect("well formed");
+            let ids = || (0..).take(history.len()).map(OpId);
+            assert!(
+                ids()
+                    .zip(ids().skip(1))
+                    .all(|(one, next)| history[one].call_position() < history[next].call_position())
+            );
+            let pairs = ids().flat_map(|one| ids().map(move |other| (one, other)));
+            let pairs = pairs.filter(|(one, other)| history.precedes(*one, *other));
+            let found: HashSet<(u32, u32)> = pairs.map(|(one, other)| (history[one].op, history[other].op)).collect();
+            match required(&intervals) {
+                Some(required) => {
+                    assert_eq!(found, required, "{intervals:?}");
+                    kept += 1;
+                }
+                None => {
+                    let is_sound = |(one, other): &(u32, u32)| {
+                        let (one, other) = (&intervals[*one as usize], &intervals[*other as usize]);
+                        let ret = one.ret.as_ref().map_or(i64::MAX, |(ret, _)| *ret);
+                        ret < other.call || (ret == other.call && one.process == other.process)
+                    };
+                    assert!(found.iter().all(is_sound), "{intervals:?}");
+                    dropped += 1;
+                }
+            }
+        }
+        assert!(kept > 1000 && dropped > 100, "{kept} {dropped}");
+    }
+
+    #[test]
+    fn an_operation_without_duration_comes_before_one_that_begins_at_the_same_time() {
+        let long = Interval::returned(0, 'a', 5, 10, ());
+        let history = from_intervals([long, Interval::returned(0, 'b', 5, 5, ())]).expect("they do not overlap");
+        assert_eq!(history.operations().iter().map(|operation| operation.op).collect::<String>(), "ba");
+        assert!(history.precedes(OpId(0), OpId(1)));
     }
 }

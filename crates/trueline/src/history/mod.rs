@@ -33,8 +33,8 @@ pub type RawHistory = History<Record, Value>;
 /// Invariants, held by construction:
 /// - operations are numbered in the order of their calls;
 /// - each has one call event and, if it returned, one return event behind it;
-/// - a process has at most one open operation, except that whole operations which only touch in time
-///   ([`from_intervals`]) overlap: a tie in time is an overlap.
+/// - a process has at most one open operation, except that its whole operations may overlap where several processes return
+///   and call again at the same time ([`from_intervals`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,

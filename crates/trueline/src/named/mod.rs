@@ -199,7 +199,10 @@ impl NamedSpec {
     /// Everything in `history` that this specification cannot read, in the order of the calls: [`judge`](Self::judge) ends at
     /// the first.
     pub fn faults(&self, history: &RawHistory) -> Vec<NamedError> {
-        history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation)).collect()
+        let one_by_one = history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation));
+        let faults: Vec<NamedError> = one_by_one.collect();
+        // What is wrong with all of them together shows only once each can be read.
+        if faults.is_empty() { self.parts(history).err().into_iter().collect() } else { faults }
     }
 
     /// The parts that can be judged apart: of each operation, the number of its part; and of each part, its name, which is
@@ -249,6 +252,11 @@ trait Family: Debug + Send + Sync + 'static {
     /// The result of `op`, which was read from `record`.
     fn read_ret(&self, record: &Record, op: &Op<Self>, result: &Value) -> Result<Ret<Self>, String>;
 
+    /// The history, once all of it has been read: decides what only all of it tells, or says why it cannot be judged.
+    fn settle(&self, history: HistoryOf<Self>) -> Result<HistoryOf<Self>, String> {
+        Ok(history)
+    }
+
     /// The operation as it is shown.
     fn show_op(op: &Op<Self>) -> Record;
 
@@ -283,6 +291,7 @@ trait SyncFamily: Debug + Send + Sync + 'static {
 
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
 type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
+type HistoryOf<F> = History<Op<F>, Ret<F>>;
 
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
@@ -418,7 +427,8 @@ fn read_all<F: Family>(
     info: &SpecInfo,
     history: &RawHistory,
 ) -> Result<History<Op<F>, Ret<F>>, NamedError> {
-    history.try_map(|operation| read_one(family, info, operation))
+    let typed = history.try_map(|operation| read_one(family, info, operation))?;
+    family.settle(typed).map_err(NamedError::new)
 }
 
 /// An operation as a family reads it.
@@ -722,10 +732,12 @@ mod tests {
         assert!(!legal("priority-queue", &[&inserts, &[(delete, "[10,\"a\"]")][..]].concat()));
         let (append, read) = (|value| format!(r#""f":"append","value":{value}"#), r#""f":"read""#);
         let (a, b, c) = (append("\"a\""), append("5"), append("6"));
-        let appends = [(&*a, "0"), (&*b, "5"), (&*c, "null")];
+        let appends = [(&*a, "0"), (&*b, "1"), (&*c, "null")];
         assert!(legal("log", &[&appends, &[(read, "[\"a\",5,6]"), (r#""f":"size""#, "3")][..]].concat()));
         assert!(!legal("log", &[&appends, &[(read, "[\"a\",6,5]")][..]].concat()));
         assert!(!legal("log", &[(&a, "1")]));
+        assert!(legal("log", &[(&*b, "5"), (&*a, "\"a\""), (&*b, "5"), (read, "[5,\"a\",5]")]), "all are the elements");
+        assert!(!legal("log", &[(&*a, "0"), (&*b, "5")]), "one is an index, so that all numbers are");
         assert!(fault("log", &[(read, "null")]).contains("[] for none"));
         assert!(fault("log", &[(&a, "\"b\"")]).contains("not negative"));
         assert!(fault("log", &[(&a, "false")]).contains("always succeeds"));

@@ -158,7 +158,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo {
         name: "counter",
         parameter: "[:init]",
-        summary: "a number that is added to; initially `init`, or 0",
+        summary: "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit is refused",
         operations: &[
             op(
                 "add",
@@ -172,7 +172,7 @@ pub const SPECS: &[SpecInfo] = &[
     SpecInfo {
         name: "fetch-add",
         parameter: "[:init]",
-        summary: "a counter that tells what it was before; initially `init`, or 0",
+        summary: "a counter that tells what it was before; initially `init`, or 0; a history whose sums might not fit 64 bits is refused",
         operations: &[
             op(
                 "fetch-add",
@@ -302,7 +302,12 @@ pub const SPECS: &[SpecInfo] = &[
         parameter: "",
         summary: "a list that is only ever appended to; initially empty",
         operations: &[
-            op("append", &["add", "write", "push"], ELEMENT, "its index, from 0 on; or nothing, or the element"),
+            op(
+                "append",
+                &["add", "write", "push"],
+                ELEMENT,
+                "its index, from 0 on; or nothing, or the element: a number is the element if all appends return their elements",
+            ),
             op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
             op("size", &["len", "count"], NOTHING, "the number of elements"),
         ],

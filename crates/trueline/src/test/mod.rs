@@ -856,7 +856,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// Operations that synchronise: from their arguments, in the order of the names, to their results.
     ///
     /// Of one operation alone, it is from its argument to its result. If a name is there more than once, executions come in any
-    /// order; if it is there more than three times, the order must not matter.
+    /// order, each of which is tried: up to seven executions of one operation may synchronise, or more if the order does
+    /// not matter (see [`in_any_order`](Self::in_any_order)).
     ///
     /// ```
     /// use trueline::primitives::{Condvar, Mutex};
@@ -928,13 +929,16 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         names: [&str; N],
         results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
     ) -> Self {
-        assert!(N > 0, "nobody synchronises with nobody");
+        assert!(N > 0, "`together_if` needs at least one operation name");
         let these = names.map(|name| self.number(name)).to_vec();
-        self.judge.modes.push(Mode { who: Who::These(these), step: step_of(results) });
+        self.judge.modes.push(Mode { who: Who::These(these), step: step_of(results), is_order_free: false });
         self
     }
 
     /// As many executions of one operation as the state says synchronise: from all their arguments to all their results.
+    ///
+    /// They come in any order, each of which is tried, if there are up to seven of them; if there may be more, see
+    /// [`in_any_order`](Self::in_any_order).
     ///
     /// ```
     /// # use std::sync::Barrier;
@@ -959,7 +963,33 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     ) -> Self {
         let size = move |state: &State| size(state.of());
         let who = Who::SoMany(self.number(name), Arc::new(size));
-        self.judge.modes.push(Mode { who, step: step_of(results) });
+        self.judge.modes.push(Mode { who, step: step_of(results), is_order_free: false });
+        self
+    }
+
+    /// Declares that the order of the executions in the last `together` does not matter: each has the same result, and the
+    /// next state is the same, in whichever order they come. More than seven executions of one operation can synchronise
+    /// then. This is tried out: the order in which they are found and its reverse must agree.
+    ///
+    /// ```
+    /// # use std::sync::Barrier;
+    /// trueline::test(|| Barrier::new(8))
+    ///     .synchronises(())
+    ///     .operation("wait", (), |barrier, ()| drop(barrier.wait()))
+    ///     .so_many_together("wait", |()| 8, |(), all: Vec<()>| Some(all))
+    ///     .in_any_order()
+    ///     .threads(8)
+    ///     .runs(5)
+    ///     .run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no `together` yet.
+    #[track_caller]
+    #[must_use]
+    pub fn in_any_order(mut self) -> Self {
+        let last = self.judge.modes.last_mut().expect("`in_any_order` comes after the `together` that it is about");
+        last.is_order_free = true;
         self
     }
 
@@ -990,6 +1020,9 @@ impl<M: PlainModel> Judges for Synchronising<M> {
         let Self { initial, modes } = self;
         assert!(!modes.is_empty(), "nothing synchronises: say what does by `.together(...)`");
         let (initial, names) = (State::new(initial), judge::names(workload));
+        if let Some(message) = modes.iter().find_map(|mode| mode.too_many_orders(&initial)) {
+            panic!("{message}");
+        }
         Arc::new(SyncModel { initial, modes, names, is_stateless: size_of::<M>() == 0 })
     }
 }

@@ -21,7 +21,7 @@ use crate::history::Value;
 /// not decided, 0 if it is minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
 ///
 /// If an explanation was asked for, and there is one, `explanation` is a list of sentences; what is said of a case begins with
-/// spaces.
+/// spaces. If there is more to know to understand the verdict, `notes` is a list of sentences.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");
@@ -46,8 +46,12 @@ pub fn render(report: &Report) -> String {
         render_story(&mut out, story);
     }
     if !report.explanation.is_empty() {
-        let sentences: Vec<String> = report.explanation.iter().map(|sentence| string(sentence).to_string()).collect();
-        let _ = write!(out, r#","explanation":[{}]"#, sentences.join(","));
+        let sentences: Value = report.explanation.iter().map(|sentence| string(sentence)).collect();
+        let _ = write!(out, r#","explanation":{sentences}"#);
+    }
+    if !report.notes.is_empty() {
+        let notes: Value = report.notes.iter().map(|note| string(note)).collect();
+        let _ = write!(out, r#","notes":{notes}"#);
     }
     out.push('}');
     out

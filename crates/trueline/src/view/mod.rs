@@ -44,6 +44,8 @@ pub struct Report {
     pub core: Option<Story>,
     /// Why it was rejected, sentence by sentence, if that was asked for: see [`prose`]. What is said of a case is indented.
     pub explanation: Vec<String>,
+    /// What else one has to know to understand the verdict, each in a sentence.
+    pub notes: Vec<String>,
 }
 
 /// A verdict, ready to be shown.
@@ -305,6 +307,7 @@ impl Report {
             finding,
             core: None,
             explanation: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -335,6 +338,13 @@ impl Report {
     #[must_use]
     pub fn with_explanation(mut self, sentences: Vec<String>) -> Self {
         self.explanation = sentences;
+        self
+    }
+
+    /// The report with one more [note](Self::notes).
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
         self
     }
 

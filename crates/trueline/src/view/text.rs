@@ -86,6 +86,9 @@ fn render_head(report: &Report, style: Style) -> String {
     if let Some(reason) = report.reason() {
         let _ = writeln!(out, "  {}", style.paint(BOLD, &reason));
     }
+    for note in &report.notes {
+        let _ = writeln!(out, "  note: {note}");
+    }
     out
 }
 

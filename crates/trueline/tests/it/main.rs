@@ -36,3 +36,4 @@ mod sync;
 mod systematic;
 #[cfg(feature = "json")]
 mod view;
+mod words;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use trueline::drive::Random;
 use trueline::history::{History, OpId};
-use trueline::judge::sync::{Discipline, SyncAlgorithm, TwoStep, check, progress};
+use trueline::judge::sync::{Discipline, SyncAlgorithm, TwoStep, check, partners, progress};
 use trueline::judge::{Algorithm, Budget, Config};
 use trueline::spec::sync::{
     Abc, AbcOp, Barrier, BarrierOp, Broadcast, Channel, ChannelOp, ChannelRet, CloseableChannel, CloseableChannelOp,
@@ -12,7 +12,7 @@ use trueline::spec::sync::{
     MenWomen, MenWomenOp, OneFamily, SyncSpec, TerminatingQueue, TerminatingQueueOp, TerminatingQueues,
     TerminatingQueuesOp, TimeoutChannel, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
 };
-use trueline::verdict::{LimitKind, ProgressVerdict, Verdict};
+use trueline::verdict::{Evidence, LimitKind, Partners, ProgressVerdict, Unfit, Verdict, WhyUnfit};
 
 use crate::happens::{Happens, histories, history, spoil};
 
@@ -110,7 +110,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
 
     fn agree(&self) {
         let budget = Budget::unlimited();
-        let (mut accepted, mut stuck, mut refused) = (0_u64, [0_u64; 3], 0_u64);
+        let (mut accepted, mut stuck, mut refused, mut told) = (0_u64, [0_u64; 3], 0_u64, 0_u64);
         for seed in 0..histories() {
             let mut random = Random::new(seed);
             let history = self.history(&mut random);
@@ -152,6 +152,13 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
                     assert_eq!(kind(&found), expected_progress, "{}: {found:?}", context(&algorithm));
                 }
             }
+            if let Some(evidence) = check(&self.spec, &history, SyncAlgorithm::Auto, &budget).verdict.evidence() {
+                if let Some(found) = partners(&self.spec, &history, evidence) {
+                    told += 1;
+                    let wrong = false_partners(&self.spec, &history, evidence, &found);
+                    assert!(wrong.is_none(), "{}: {}", wrong.unwrap_or_default(), context(&found));
+                }
+            }
             let config = Config::new().algorithm(Algorithm::JustInTimeGraph);
             let mut two_steps = vec![TwoStep::new(&self.spec)];
             if self.is_binary {
@@ -163,7 +170,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             }
         }
         println!(
-            "{}: {accepted} of {} accepted; progress: {} yes, {} no, {} unsafe; {refused} refused by greedy",
+            "{}: {accepted} of {} accepted; progress: {} yes, {} no, {} unsafe; {refused} refused by greedy; of {told} it was said who lacked partners",
             self.name,
             histories(),
             stuck[0],
@@ -174,6 +181,68 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         assert!(accepted > few && histories() - accepted > few, "{}: {accepted} accepted", self.name);
         assert!(stuck.iter().all(|of| *of > few / 10), "{}: {stuck:?}", self.name);
     }
+}
+
+/// What is said of partners and false, by the definition: everybody in `needing` had returned by the event, and took effect
+/// with a partner; all that can have been a partner of one of them are in `partners`, which are fewer.
+fn false_partners<S: SyncSpec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    evidence: &Evidence<S::Ret>,
+    found: &Partners,
+) -> Option<String> {
+    let end = evidence.event + 1;
+    let until = |id: OpId| history[id].return_position().filter(|ret| *ret < end).unwrap_or(u32::MAX);
+    let overlap = |one: OpId, other: OpId| {
+        history[one].call_position() < until(other) && history[other].call_position() < until(one)
+    };
+    let fit = |group: &[OpId]| {
+        let ops: Vec<&S::Op> = group.iter().map(|id| &history[*id].op).collect();
+        if !ops.is_sorted_by_key(|op| spec.place(op)) {
+            return false;
+        }
+        let outcomes = spec.synchronise(&spec.initial(), &ops);
+        outcomes.iter().any(|(_, results)| {
+            let is_own = |(id, result): (&OpId, &S::Ret)| {
+                // What has not returned by then may still return anything, unless it never does and is known.
+                let is_known = until(*id) < end || history[*id].return_position().is_none();
+                !is_known || history[*id].outcome.result().is_none_or(|own| own == result)
+            };
+            group.iter().zip(results).all(is_own)
+        })
+    };
+    let may_be_partners = |one: OpId, other: OpId| {
+        one != other
+            && history[one].object == history[other].object
+            && overlap(one, other)
+            && (fit(&[one, other]) || fit(&[other, one]))
+    };
+    let Partners { needing, partners, unfit } = found;
+    let is_set = |ids: &[OpId]| ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id));
+    if !is_set(needing) || !is_set(partners) || needing.len() <= partners.len() {
+        return Some("there are not fewer partners than needed".to_owned());
+    }
+    if let Some(id) = needing.iter().find(|id| until(**id) == u32::MAX || fit(&[**id])) {
+        return Some(format!("{id:?} needs no partner"));
+    }
+    let all =
+        (0..u32::try_from(history.len()).expect("small")).map(OpId).filter(|id| history[*id].call_position() < end);
+    let may_be_one = |id: &OpId| needing.iter().any(|needing| may_be_partners(*needing, *id));
+    let mut possible: Vec<OpId> = all.filter(may_be_one).collect();
+    let mut listed = partners.clone();
+    possible.sort_unstable();
+    listed.sort_unstable();
+    if possible != listed {
+        return Some(format!("the partners are {possible:?}"));
+    }
+    let is_false = |unfit: &&Unfit| {
+        !needing.iter().any(|one| match unfit.why {
+            WhyUnfit::TooEarly => until(unfit.op) < history[*one].call_position(),
+            WhyUnfit::TooLate => until(*one) < history[unfit.op].call_position(),
+            WhyUnfit::Result => overlap(*one, unfit.op) && !may_be_partners(*one, unfit.op),
+        })
+    };
+    unfit.iter().find(is_false).map(|unfit| format!("{unfit:?}"))
 }
 
 fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {

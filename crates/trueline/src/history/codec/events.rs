@@ -174,13 +174,3 @@ impl<'r> Events<'r> {
         self.builder.finish()
     }
 }
-
-/// The history, unless nothing happened in it; `what` says what the file should hold.
-pub(super) fn not_empty(history: RawHistory, what: &str) -> Result<RawHistory, CodecError> {
-    if history.is_empty() {
-        return Err(CodecError::whole_file(format!(
-            "no operation in the file; give a file of {what} with at least one operation that did not fail"
-        )));
-    }
-    Ok(history)
-}

@@ -33,10 +33,11 @@ impl Names {
 }
 
 /// What a file may hold although it is no [`Value`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Unfit {
     Fraction(f64),
-    Big(f64),
+    /// An integer of more than 64 bits, with all its digits if they are known.
+    Big(Option<Arc<str>>),
     Object,
     Deep,
 }
@@ -48,7 +49,8 @@ impl Unfit {
             Self::Fraction(number) => format!(
                 "`{field}` holds {number:?}, but numbers must be integers, so that results compare exactly; write it as a string"
             ),
-            Self::Big(number) => {
+            Self::Big(digits) => {
+                let number = digits.as_deref().unwrap_or("a number");
                 format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
             }
             Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
@@ -77,7 +79,7 @@ pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -
     let found = match found {
         Ok(value) => shorten(value.to_string()),
         Err(Unfit::Fraction(number)) => format!("{number:?}"),
-        Err(Unfit::Big(number)) => number.to_string(),
+        Err(Unfit::Big(digits)) => digits.as_deref().unwrap_or("a number of more than 64 bits").to_owned(),
         Err(Unfit::Object) => "a JSON object".to_owned(),
         Err(Unfit::Deep) => "deeply nested lists".to_owned(),
     };
@@ -122,10 +124,23 @@ pub(super) fn read_process(field: &str, process: &Parsed) -> Result<u32, String>
 pub(super) fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, String> {
     match object {
         None => Ok(None),
-        Some(Ok(Value::Text(name))) => Ok(Some(Arc::clone(name))),
-        Some(Ok(Value::Int(number))) => Ok(Some(number.to_string().into())),
+        Some(Ok(value @ (Value::Text(_) | Value::Int(_)))) => Ok(Some(object_name(value))),
         Some(found) => Err(wrong("object", found, "a string or an integer", "name the object, or leave it out")),
     }
+}
+
+/// The name of an object: a text as it is, or in quotes if it could be taken for another value. So `1` and `"1"` are
+/// two objects.
+pub(super) fn object_name(value: &Value) -> Arc<str> {
+    match value {
+        Value::Text(name) if !name.starts_with('"') && name.parse::<Value>().is_err() => Arc::clone(name),
+        value => value.to_string().into(),
+    }
+}
+
+/// What [`object_name`] was made from, as far as files can give it: anything but a number is a text.
+pub(super) fn named_object(name: &str) -> Value {
+    name.parse().ok().filter(|value| matches!(value, Value::Int(_) | Value::Text(_))).unwrap_or_else(|| name.into())
 }
 
 pub(super) fn read_name(f: Option<Parsed>) -> Result<Arc<str>, String> {

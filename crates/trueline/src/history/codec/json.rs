@@ -84,13 +84,13 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
-        Ok(i64::try_from(value).map(Value::Int).map_err(|_| Unfit::Big(value as f64)))
+        Ok(i64::try_from(value).map(Value::Int).map_err(|_| Unfit::Big(Some(value.to_string().into()))))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
         // serde_json gives integers beyond 64 bits as floats.
         let big = value.abs() >= 9_223_372_036_854_775_808.0;
-        Ok(Err(if big { Unfit::Big(value) } else { Unfit::Fraction(value) }))
+        Ok(Err(if big { Unfit::Big(None) } else { Unfit::Fraction(value) }))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {

@@ -146,7 +146,7 @@ impl Mapping {
     /// Reads a history of such lines; clocks may differ by `skew`, as in [`read_skewed`](super::read_skewed).
     ///
     /// # Errors
-    /// If a line has not what the mapping says, or the lines together are no history, or there is no operation.
+    /// If a line has not what the mapping says, or the lines together are no history.
     pub fn read(&self, input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
         self.read_with(input, skew, None)
     }
@@ -170,7 +170,7 @@ impl Mapping {
                 file.add(number, fields).map_err(|fault| fault.at(number))?;
             }
         }
-        file.finish(skew, WHAT)
+        file.finish(skew)
     }
 
     /// The fields as our own format has them; `None` for a line that is to be skipped.
@@ -251,7 +251,7 @@ impl Mapping {
         };
         let scaled = (number * scale).round();
         if scaled.abs() >= 9.2e18 {
-            return Err(Unfit::Big(scaled));
+            return Err(Unfit::Big(None));
         }
         #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
         Ok(Value::Int(scaled as i64))
@@ -302,7 +302,7 @@ fn find(object: &Object, path: &[String]) -> Option<Parsed> {
             }
             Some(Ok(value.clone()))
         }
-        Node::Value(Err(unfit)) => rest.is_empty().then_some(Err(*unfit)),
+        Node::Value(Err(unfit)) => rest.is_empty().then_some(Err(unfit.clone())),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
 
+use super::super::interval::sort;
 use super::super::{Interval, ProcessId, RawHistory, Record, Value};
 use super::field::{Parsed, Unfit};
 use super::mapping::Mapping;
@@ -22,8 +23,10 @@ pub enum Trap {
     TimeBackward,
     /// A time stamp equal to that of the line before, which is of another process.
     TimeEqual,
-    /// A whole operation that is called at the very time at which another returns: they overlap.
+    /// A whole operation that is called at the very time at which one of another process returns: they overlap.
     Tie,
+    /// Several processes return and call again at the same time: no order of events keeps the own order of each.
+    OwnTies,
     /// All times are multiples of 1,000.
     CoarseClock,
     /// A process that calls again although nobody knows how its last operation ended.
@@ -81,7 +84,7 @@ pub struct Survey {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read at all: it is not of the format, or there is no operation, not even one that does not fit.
+/// If the file cannot be read at all: it is not of the format.
 pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
     let mut remarks = Remarks::default();
     if let Some(mapping) = mapping {
@@ -156,7 +159,9 @@ impl Remarks {
             }
             _ => true,
         });
-        intervals.sort_by_key(|interval| interval.call);
+        sort(intervals);
+        // By time: the processes that return and call again, with the lines of the two operations.
+        let mut own_ties: BTreeMap<i64, BTreeMap<ProcessId, (u32, u32)>> = BTreeMap::new();
         let mut busy_until: HashMap<ProcessId, (Option<i64>, u32)> = HashMap::new();
         intervals.retain(|interval| {
             match busy_until.get(&interval.process) {
@@ -173,19 +178,44 @@ impl Remarks {
                         format!("process {process} calls, and its operation of line {line} never returned")
                     });
                 }
+                Some((Some(until), line)) if *until == interval.call => {
+                    own_ties.entry(*until).or_default().entry(interval.process).or_insert((*line, interval.line));
+                }
                 _ => {}
             }
             let until = interval.ret.as_ref().map(|(ret, _)| *ret);
             busy_until.insert(interval.process, (until, interval.line));
             true
         });
-        let returns: HashMap<i64, u32> =
-            intervals.iter().filter_map(|interval| Some((interval.ret.as_ref()?.0, interval.line))).collect();
+        for (time, processes) in own_ties.iter().filter(|(_, processes)| processes.len() > 1) {
+            let first = processes.values().map(|(_, call)| *call).min().unwrap_or_default();
+            self.see(Trap::OwnTies, first, || {
+                let name = |(process, (ret, call)): (&ProcessId, &(u32, u32))| {
+                    format!("process {process} (lines {ret} and {call})")
+                };
+                format!(
+                    "at {time}, {} return and call again",
+                    processes.iter().map(name).collect::<Vec<_>>().join(" and ")
+                )
+            });
+        }
+        // By time: a return and its process, and one of another process if there is any.
+        let mut returns: HashMap<i64, [Option<(ProcessId, u32)>; 2]> = HashMap::new();
+        for interval in &*intervals {
+            let Some((ret, _)) = interval.ret else { continue };
+            let [one, other] = returns.entry(ret).or_default();
+            match one {
+                None => *one = Some((interval.process, interval.line)),
+                Some((process, _)) if *process != interval.process => *other = Some((interval.process, interval.line)),
+                Some(_) => {}
+            }
+        }
         let mut coarse = intervals.len() > 9;
         for interval in &*intervals {
             let ret = interval.ret.as_ref().map(|(ret, _)| *ret);
             self.times.insert(interval.line, (interval.call, ret));
-            if let Some(other) = returns.get(&interval.call).filter(|other| **other != interval.line) {
+            let others = returns.get(&interval.call).into_iter().flatten().flatten();
+            if let Some((_, other)) = others.into_iter().find(|(process, _)| *process != interval.process) {
                 let call = interval.call;
                 self.see(Trap::Tie, interval.line, || format!("the call is at {call}, when line {other} returns"));
             }
@@ -197,13 +227,6 @@ impl Remarks {
     }
 
     fn finish(self, format: Format, history: Result<RawHistory, CodecError>) -> Result<Survey, CodecError> {
-        let does_not_fit = [Trap::Unpaired, Trap::ReturnBeforeCall, Trap::Overlap];
-        let leaves_out = does_not_fit.iter().any(|trap| self.traps.contains_key(trap));
-        let history = match history {
-            // The only fault of a whole file that can be read is that nothing is left of it; why is what one wants to know.
-            Err(CodecError { line: None, source: None, .. }) if leaves_out => RawHistory::builder().finish(),
-            history => history?,
-        };
-        Ok(Survey { format, history, traps: self.traps, times: self.times, failed: self.failed })
+        Ok(Survey { format, history: history?, traps: self.traps, times: self.times, failed: self.failed })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::{ObjectId, Outcome, RawHistory, Value};
 use super::CodecError;
-use super::field::{quoted, shorten};
+use super::field::{object_name, quoted, shorten};
 
 /// What a pair `[key value]` as the value of every operation means: Jepsen's `independent` writes values so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ impl Tuples {
                 Self::Objects => {
                     let count = names.len();
                     operation.object = *ids.entry(key).or_insert_with_key(|key| {
-                        names.push(name_of(key));
+                        names.push(object_name(key));
                         ObjectId(u32::try_from(count).expect("fewer objects than operations"))
                     });
                 }
@@ -100,11 +100,6 @@ fn pair(value: &Value) -> Option<(Value, Value)> {
         Value::List(values) if values.len() == 2 => Some((values[0].clone(), values[1].clone())),
         _ => None,
     }
-}
-
-/// The key as the name of an object.
-fn name_of(key: &Value) -> Arc<str> {
-    if let Value::Text(name) = key { Arc::clone(name) } else { key.to_string().into() }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Counters.
 
-use super::{DONE, Written, brief, done, not_in_table, record, without_key};
+use super::{DONE, HistoryOf, Written, brief, done, not_in_table, record, without_key};
 use crate::history::{ProcessId, Record, Value};
-use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp};
+use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp, Spec};
 
 /// The number to add: an operation that is called after increments or decrements may leave out that it is 1, and the
 /// latter takes away.
@@ -20,7 +20,27 @@ fn addend(record: &Record) -> Result<i64, String> {
             ));
         }
     };
-    Ok(if decrements { number.wrapping_neg() } else { number })
+    if !decrements {
+        return Ok(number);
+    }
+    number
+        .checked_neg()
+        .ok_or_else(|| format!("`{}` takes away {number}, which does not fit 64 bits; take less", record.f))
+}
+
+/// Refuses numbers that may add up to more than 64 bits: the specification wraps around then, as atomic integers do, and
+/// the counter of a database does not.
+fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), String> {
+    let sum = |sign: i64| {
+        i128::from(initial) + added.clone().filter(|number| number.signum() == sign).map(i128::from).sum::<i128>()
+    };
+    if sum(1) <= i64::MAX.into() && sum(-1) >= i64::MIN.into() {
+        return Ok(());
+    }
+    let [more, less] = [sum(1), sum(-1)].map(|sum| sum - i128::from(initial));
+    Err(format!(
+        "the counter may exceed 64 bits: it begins with {initial}, and {more} and {less} are added in all; add less, or judge it in parts"
+    ))
 }
 
 /// The number that an operation returned.
@@ -92,4 +112,24 @@ impl Written for FetchAdd {
     fn show_ret(ret: &Self::Ret) -> String {
         ret.to_string()
     }
+}
+
+/// Refuses histories that may exceed 64 bits.
+pub(super) fn settle_counter(spec: &Counter, history: HistoryOf<Counter>) -> Result<HistoryOf<Counter>, String> {
+    let added = history.operations().iter().map(|operation| match operation.op {
+        CounterOp::Add(number) => number,
+        CounterOp::Read => 0,
+    });
+    fits(spec.initial(), added)?;
+    Ok(history)
+}
+
+/// Refuses histories that may exceed 64 bits.
+pub(super) fn settle_fetch_add(spec: &FetchAdd, history: HistoryOf<FetchAdd>) -> Result<HistoryOf<FetchAdd>, String> {
+    let added = history.operations().iter().map(|operation| match operation.op {
+        FetchAddOp::FetchAdd(number) => number,
+        FetchAddOp::Read => 0,
+    });
+    fits(spec.initial(), added)?;
+    Ok(history)
 }

@@ -15,7 +15,7 @@ use self::locks::MutexFamily;
 use super::quasi::Quasi;
 use super::table::SpecInfo;
 use super::{AnyFamily, Family, Options, SyncFamily, Synchronising, sequential};
-use crate::history::{ProcessId, Record, Value};
+use crate::history::{History, ProcessId, Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
@@ -39,16 +39,20 @@ trait Written: Spec {
     }
 }
 
+type HistoryOf<S> = History<<S as Spec>::Op, <S as Spec>::Ret>;
+
 /// The family of a specification whose operations are written like those of `W`.
 #[derive(Debug)]
-struct Of<S, W = S> {
+struct Of<S: Spec, W = S> {
     spec: S,
+    /// [`Family::settle`].
+    settle: fn(&S, HistoryOf<S>) -> Result<HistoryOf<S>, String>,
     written: PhantomData<fn() -> W>,
 }
 
-impl<S, W> Of<S, W> {
+impl<S: Spec, W> Of<S, W> {
     fn new(spec: S) -> Self {
-        Self { spec, written: PhantomData }
+        Self { spec, settle: |_, history| Ok(history), written: PhantomData }
     }
 }
 
@@ -71,6 +75,10 @@ where
         W::read_ret(record, op, result)
     }
 
+    fn settle(&self, history: HistoryOf<S>) -> Result<HistoryOf<S>, String> {
+        (self.settle)(&self.spec, history)
+    }
+
     fn show_op(op: &S::Op) -> Record {
         W::show_op(op)
     }
@@ -87,6 +95,14 @@ where
 /// The family of a specification that is written as it says itself.
 fn of<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
     Box::new(Of::<S>::new(spec))
+}
+
+/// The family of a specification of which only the whole history tells some things.
+fn settled<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(
+    spec: S,
+    settle: fn(&S, HistoryOf<S>) -> Result<HistoryOf<S>, String>,
+) -> Box<dyn AnyFamily> {
+    Box::new(Of::<S> { settle, ..Of::new(spec) })
 }
 
 /// The family of a relaxed specification that is written like the strict one.
@@ -123,8 +139,8 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         "multi-register" if wildcard => of(MultiRegister::new(initial()?).nil_wildcard(Value::Null)),
         "multi-register" => of(MultiRegister::new(initial()?)),
         "array" => of(Array::new(initial()?)),
-        "counter" => of(Counter::new(initial_number(name, parameter)?)),
-        "fetch-add" => of(FetchAdd::new(initial_number(name, parameter)?)),
+        "counter" => settled(Counter::new(initial_number(name, parameter)?), counters::settle_counter),
+        "fetch-add" => settled(FetchAdd::new(initial_number(name, parameter)?), counters::settle_fetch_add),
         "bounded-queue" => {
             let capacity = amount(name, "capacity", 1, parameter)?;
             of(BoundedQueue::new(usize::try_from(capacity).unwrap_or(usize::MAX)))
@@ -185,7 +201,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "stack-heights" => of(StackHeights::new()),
                 "deque" => of(Deque::new()),
                 "priority-queue" => of(PriorityQueue::new()),
-                "log" => of(Log::new()),
+                "log" => settled(Log::new(), queues::settle_log),
                 "rwlock" => of(RwLock::new()),
                 "sync-channel" => waiting(sync::ChannelFamily(synchronising::Channel::new())),
                 "filter-channel" => waiting(sync::FilterChannelFamily(synchronising::FilterChannel)),

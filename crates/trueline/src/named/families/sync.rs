@@ -16,10 +16,12 @@ use crate::spec::sync::{
 
 /// A number from 0 on.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
-    value
-        .as_int()
-        .and_then(|number| N::try_from(number).ok())
-        .ok_or_else(|| format!("{record} has {}, but needs a number from 0 on; give that instead", super::brief(value)))
+    value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+        format!(
+            "{record} has {}, but needs a number from 0 on that is not too large; give that instead",
+            super::brief(value)
+        )
+    })
 }
 
 /// Who comes.
@@ -247,7 +249,8 @@ families! {
     CombiningBarrierFamily: Barrier,
         |_, _, record| {
             let [me, value] = two(record, without_key(record)?)?;
-            Ok(BarrierOp { me: number(record, me)?, value: number(record, value)? })
+            // Sums of as many as there can be threads (see `parties`) fit 64 bits.
+            Ok(BarrierOp { me: number(record, me)?, value: number::<u32>(record, value)?.into() })
         },
         |record, _, result| number(record, result).map(Some),
         |op| record("sync", [int(op.me), int(op.value)].into_iter().collect()),

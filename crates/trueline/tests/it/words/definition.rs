@@ -1,0 +1,192 @@
+//! What is true, from the definitions: by trying all orders of a few calls.
+//!
+//! - A history is *linearizable up to an event* if there is an order of its calls that the specification allows, with every
+//!   call that returned by then, within its interval, and some of those open then, with their recorded results if they
+//!   have any.
+//! - The *place* of a rejection is the first event up to which it is not.
+//! - The *allowed results* of the return there are those with which it would be.
+//! - A call is *left out* if it took effect within its own interval with its recorded result, or not at all.
+
+use std::collections::HashSet;
+
+use trueline::history::{EventKind, History, ObjectId, OpId, Operation};
+use trueline::spec::Spec;
+
+/// What is known of a call.
+pub(super) struct Known<'h, S: Spec> {
+    pub(super) id: OpId,
+    pub(super) op: &'h S::Op,
+    /// `None` if it may have any result.
+    pub(super) result: Option<&'h S::Ret>,
+    /// Whether it took effect for sure.
+    pub(super) is_sure: bool,
+    call: u32,
+    /// The position of its return, if that counts.
+    until: u32,
+}
+
+impl<S: Spec> Clone for Known<'_, S> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<S: Spec> Known<'_, S> {
+    fn precedes(&self, other: &Self) -> bool {
+        self.until < other.call
+    }
+}
+
+/// What is known of an object before the event `end`: of calls open then, only with which result they took effect, if they did.
+pub(super) fn before<S: Spec>(history: &History<S::Op, S::Ret>, object: ObjectId, end: u32) -> Vec<Known<'_, S>> {
+    let mut calls = all(history);
+    calls.retain(|call| history[call.id].object == object && call.call < end);
+    for call in calls.iter_mut().filter(|call| call.until >= end) {
+        (call.is_sure, call.until) = (false, u32::MAX);
+    }
+    calls
+}
+
+/// What is known of all calls of a history.
+pub(super) fn all<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<Known<'_, S>> {
+    fn known<S: Spec>((id, operation): (OpId, &Operation<S::Op, S::Ret>)) -> Known<'_, S> {
+        Known {
+            id,
+            op: &operation.op,
+            result: operation.outcome.result(),
+            is_sure: operation.return_position().is_some(),
+            call: operation.call_position(),
+            until: operation.return_position().unwrap_or(u32::MAX),
+        }
+    }
+    (0..).map(OpId).zip(history.operations()).map(known).collect()
+}
+
+/// Goes through all orders of calls within their intervals that the specification allows.
+struct Orders<'k, S: Spec> {
+    spec: &'k S,
+    calls: &'k [Known<'k, S>],
+    /// A call whose results are asked for.
+    asked: Option<usize>,
+    /// Which calls took effect, the state behind them, and what was returned to the one that is asked for.
+    seen: HashSet<(u32, S::State, Option<S::Ret>)>,
+    /// What it may return, if all others have an order then.
+    results: Vec<S::Ret>,
+    is_found: bool,
+}
+
+impl<S: Spec> Orders<'_, S> {
+    fn go_on(&mut self, placed: u32, state: &S::State, returned: Option<&S::Ret>) {
+        if (self.is_found && self.asked.is_none()) || !self.seen.insert((placed, state.clone(), returned.cloned())) {
+            return;
+        }
+        let is_placed = |at: usize| placed & (1 << at) != 0;
+        if (0..self.calls.len()).all(|at| is_placed(at) || !self.calls[at].is_sure) {
+            self.is_found = true;
+            if let Some(result) = returned.filter(|result| !self.results.contains(result)) {
+                self.results.push(result.clone());
+            }
+        }
+        for next in (0..self.calls.len()).filter(|at| !is_placed(*at)) {
+            let call = &self.calls[next];
+            let comes_too_late = |at: usize| is_placed(at) && call.precedes(&self.calls[at]);
+            let has_to_wait =
+                |at: usize| !is_placed(at) && at != next && self.calls[at].is_sure && self.calls[at].precedes(call);
+            if (0..self.calls.len()).any(|at| comes_too_late(at) || has_to_wait(at)) {
+                continue;
+            }
+            let is_asked = self.asked == Some(next);
+            let recorded = if is_asked { None } else { call.result };
+            for (result, after) in self.spec.step(state, call.op, recorded) {
+                if recorded.is_none_or(|recorded| *recorded == result) {
+                    self.go_on(placed | 1 << next, &after, if is_asked { Some(&result) } else { returned });
+                }
+            }
+        }
+    }
+}
+
+fn orders<'k, S: Spec>(spec: &'k S, calls: &'k [Known<'k, S>], asked: Option<usize>) -> Orders<'k, S> {
+    let mut orders = Orders { spec, calls, asked, seen: HashSet::new(), results: Vec::new(), is_found: false };
+    orders.go_on(0, &spec.initial(), None);
+    orders
+}
+
+pub(super) fn is_linearizable<S: Spec>(spec: &S, calls: &[Known<'_, S>]) -> bool {
+    orders(spec, calls, None).is_found
+}
+
+/// The first event up to which a history is not linearizable. Each object is judged alone: linearizability is local.
+pub(super) fn place<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<u32> {
+    let of_object = |object: ObjectId| {
+        if is_linearizable(spec, &before(history, object, u32::MAX)) {
+            return None;
+        }
+        let returns = (0..)
+            .zip(history.events())
+            .filter(|(_, event)| event.kind() == EventKind::Return && history[event.op()].object == object);
+        let mut ends = returns.map(|(position, _)| position);
+        ends.find(|position| !is_linearizable(spec, &before(history, object, position + 1)))
+    };
+    let objects = u32::try_from(history.object_count()).expect("few");
+    (0..objects).filter_map(|object| of_object(ObjectId(object))).min()
+}
+
+/// Every result with which the return at `event` would have been right.
+pub(super) fn allowed<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, event: u32) -> Vec<S::Ret> {
+    let refused = history.events()[event as usize].op();
+    let calls = before(history, history[refused].object, event + 1);
+    let asked = calls.iter().position(|call| call.id == refused);
+    orders(spec, &calls, asked).results
+}
+
+/// Calls `f` with every order of the calls that the specification allows, whenever they were called: those that took
+/// effect for sure, and any of the others.
+pub(super) fn for_each_order<S: Spec>(spec: &S, calls: &[Known<'_, S>], f: &mut dyn FnMut(&[OpId])) {
+    fn go_on<S: Spec>(
+        spec: &S,
+        calls: &[Known<'_, S>],
+        state: &S::State,
+        order: &mut Vec<OpId>,
+        f: &mut dyn FnMut(&[OpId]),
+    ) {
+        if calls.iter().all(|call| !call.is_sure || order.contains(&call.id)) {
+            f(order);
+        }
+        for call in calls {
+            if order.contains(&call.id) {
+                continue;
+            }
+            for (result, after) in spec.step(state, call.op, call.result) {
+                if call.result.is_none_or(|recorded| *recorded == result) {
+                    order.push(call.id);
+                    go_on(spec, calls, &after, order, f);
+                    order.pop();
+                }
+            }
+        }
+    }
+    go_on(spec, calls, &spec.initial(), &mut Vec::new(), f);
+}
+
+/// The states in which these calls, one after the other, may leave the object; none if they are not allowed.
+pub(super) fn states<S: Spec>(spec: &S, calls: &[&Known<'_, S>]) -> Vec<S::State> {
+    let mut states = vec![spec.initial()];
+    for call in calls {
+        let mut next = Vec::new();
+        for state in &states {
+            for (result, after) in spec.step(state, call.op, call.result) {
+                if call.result.is_none_or(|recorded| *recorded == result) && !next.contains(&after) {
+                    next.push(after);
+                }
+            }
+        }
+        states = next;
+    }
+    states
+}
+
+/// Whether calls come in an order in which none comes behind one that it precedes.
+pub(super) fn is_in_time<S: Spec>(calls: &[&Known<'_, S>]) -> bool {
+    (0..calls.len()).all(|at| calls[..at].iter().all(|earlier| !calls[at].precedes(earlier)))
+}

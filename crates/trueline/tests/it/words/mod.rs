@@ -1,0 +1,397 @@
+//! The oracle of the words: what is said around a verdict, against the definitions, on random small histories of every
+//! specification.
+//!
+//! It shares no code with `judge`: [`definition`] tries all orders of calls. What is compared: the verdict, the place, the
+//! allowed results, the prefix, the core, and each claim of an argument.
+
+mod claims;
+mod definition;
+mod examples;
+
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use trueline::drive::Random;
+use trueline::history::{EventKind, History, OpId};
+use trueline::judge::shrink::{self, Limits};
+use trueline::judge::{ALGORITHMS, Algorithm, Config, argument, check};
+use trueline::spec::{Spec, Subject};
+use trueline::verdict::{Core, Evidence, LimitKind, Verdict};
+
+use crate::families::{self, Family, HistoryOf};
+
+/// The place is the first bad event of the whole history.
+const PLACE_IS_FIRST: bool = false;
+/// The allowed results are those of the whole object, whichever calls came first.
+const ALLOWED_IS_EXACT: bool = false;
+/// A core is rejected with all other calls left out, and with none of its own.
+const CORE_IS_MINIMAL: bool = false;
+/// Explanations are true.
+const EXPLANATIONS_ARE_TRUE: bool = false;
+
+/// What is said, and may be false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Word {
+    Verdict,
+    Prefix,
+    Conflict,
+    Place,
+    Allowed,
+    CoreRejected,
+    CoreMinimal,
+    Claim,
+    Named,
+}
+
+impl Word {
+    /// Whether it has to be true.
+    fn is_required(self) -> bool {
+        match self {
+            Self::Verdict | Self::Prefix | Self::Conflict => true,
+            Self::Place => PLACE_IS_FIRST,
+            Self::Allowed => ALLOWED_IS_EXACT,
+            Self::CoreRejected | Self::CoreMinimal => CORE_IS_MINIMAL,
+            Self::Claim | Self::Named => EXPLANATIONS_ARE_TRUE,
+        }
+    }
+}
+
+/// What is said of a history and false.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    wrong: Vec<(Word, String)>,
+    is_rejected: bool,
+    /// Whether the monitor of the type judged it.
+    is_monitored: bool,
+    is_explained: bool,
+}
+
+impl Said {
+    fn say(&mut self, is_right: bool, word: Word, what: impl FnOnce() -> String) {
+        if !is_right {
+            self.wrong.push((word, what()));
+        }
+    }
+}
+
+/// Judges a history by every checker that can, and compares all that is said of it with the definitions.
+pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compete: bool) -> Said {
+    let mut said = Said::default();
+    let place = definition::place(spec, history);
+    let allowed = place.map(|event| definition::allowed(spec, history, event)).unwrap_or_default();
+    said.is_rejected = place.is_some();
+    let algorithms = ALGORITHMS.iter().map(|(algorithm, _)| algorithm.clone());
+    let competition = compete.then(|| "compete:wing-gong-tree,jit-graph".parse().expect("both exist"));
+    for algorithm in algorithms.chain(competition) {
+        let verdict = check(spec, history, &Config::new().algorithm(algorithm.clone())).verdict;
+        match &verdict {
+            Verdict::Unknown(limit) => {
+                let is_refused = matches!(limit.kind, LimitKind::Refused(_));
+                said.say(is_refused, Word::Verdict, || format!("{algorithm:?}: {limit}"));
+                continue;
+            }
+            verdict => said.say(verdict.is_rejected() == place.is_some(), Word::Verdict, || {
+                format!("{algorithm:?}: {verdict:?}, but the first bad event is {place:?}")
+            }),
+        }
+        said.is_monitored |= algorithm == Algorithm::Monitor;
+        if let (Some(event), Some(evidence)) = (place, verdict.evidence()) {
+            compare_evidence(spec, history, (event, &allowed), &algorithm, evidence, &mut said);
+        }
+        if let (None, Some(witness)) = (place, verdict.witness()) {
+            let is_right = is_linearization(spec, history, &witness.order, u32::MAX, |_| true);
+            said.say(is_right, Word::Verdict, || format!("{algorithm:?}: {witness:?} is not a linearization"));
+        }
+        // What is told of a rejection rests on the evidence of the default.
+        if let (Algorithm::Auto, Some(evidence)) = (&algorithm, verdict.evidence()) {
+            compare_core(spec, history, evidence, &mut said);
+        }
+    }
+    said
+}
+
+fn compare_evidence<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    (event, allowed): (u32, &[S::Ret]),
+    algorithm: &Algorithm,
+    evidence: &Evidence<S::Ret>,
+    said: &mut Said,
+) {
+    let is_of = history[evidence.refused].return_position() == Some(evidence.event);
+    said.say(is_of, Word::Place, || format!("{algorithm:?}: event {} is not the return", evidence.event));
+    let is_first = if evidence.is_first { evidence.event == event } else { evidence.event >= event };
+    said.say(is_first, Word::Place, || format!("{algorithm:?}: event {}, but the first is {event}", evidence.event));
+    if evidence.event == event {
+        let is_subset = evidence.allowed.iter().all(|result| allowed.contains(result));
+        let is_right = is_subset && (!evidence.all_allowed || evidence.allowed.len() == allowed.len());
+        said.say(is_right, Word::Allowed, || {
+            let all = if evidence.all_allowed { "all" } else { "some" };
+            format!("{algorithm:?}: allowed are {all} {:?}, but it is {allowed:?}", evidence.allowed)
+        });
+    }
+    if !evidence.conflict.is_empty() || *algorithm == Algorithm::Monitor {
+        let is_right = is_conflict(spec, history, &evidence.conflict);
+        said.say(is_right, Word::Conflict, || format!("{algorithm:?}: {:?} do not conflict", evidence.conflict));
+    }
+    // It is one of the object, or of a part of it.
+    let refused = &history[evidence.refused];
+    let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
+    let own = key(evidence.refused);
+    let is_in_object = |id: OpId| history[id].object == refused.object;
+    let is_in_part = |id: OpId| is_in_object(id) && own.is_some() && key(id) == own;
+    let is_right = is_linearization(spec, history, &evidence.prefix, evidence.event, is_in_object)
+        || is_linearization(spec, history, &evidence.prefix, evidence.event, is_in_part);
+    said.say(is_right, Word::Prefix, || format!("{algorithm:?}: {:?} is not a linearization", evidence.prefix));
+}
+
+/// Whether calls conflict: with all that are about the same values or keys, they have no order.
+fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId]) -> bool {
+    let Some(first) = conflict.first() else { return false };
+    let subject = |id: OpId| spec.subject(&history[id].op, history[id].outcome.result());
+    let mut calls = definition::before::<S>(history, history[*first].object, u32::MAX);
+    calls.retain(|call| {
+        let own = subject(call.id);
+        let is_about = |other: &OpId| own == Subject::All || matches!(own, Subject::One(_)) && own == subject(*other);
+        conflict.contains(&call.id) || conflict.iter().any(is_about)
+    });
+    conflict.is_sorted() && !definition::is_linearizable(spec, &calls)
+}
+
+/// Whether an order is a linearization of what happened before `end` to these calls.
+fn is_linearization<S: Spec>(
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    order: &[OpId],
+    end: u32,
+    belongs: impl Fn(OpId) -> bool,
+) -> bool {
+    let objects = (0..).take(history.object_count()).map(trueline::history::ObjectId);
+    let mut used = 0;
+    let is_right = objects.into_iter().all(|object| {
+        let mut calls = definition::before::<S>(history, object, end);
+        calls.retain(|call| belongs(call.id));
+        let placed: Vec<_> = order.iter().filter_map(|id| calls.iter().find(|call| call.id == *id)).collect();
+        used += placed.len();
+        let is_complete = calls.iter().all(|call| !call.is_sure || order.contains(&call.id));
+        is_complete && definition::is_in_time(&placed) && !definition::states(spec, &placed).is_empty()
+    });
+    let is_once = order.iter().enumerate().all(|(at, id)| !order[..at].contains(id));
+    is_right && is_once && used == order.len()
+}
+
+fn compare_core<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>, said: &mut Said) {
+    let core = shrink::core(spec, history, evidence, &Limits::new());
+    let members: Vec<OpId> = core.told().map(|member| member.id).chain(core.begins_behind).collect();
+    let is_rejected = |members: &[OpId]| {
+        let mut calls = definition::before::<S>(history, history[evidence.refused].object, evidence.event + 1);
+        for call in &mut calls {
+            call.is_sure &= members.contains(&call.id);
+        }
+        !definition::is_linearizable(spec, &calls)
+    };
+    said.say(is_rejected(&members), Word::CoreRejected, || {
+        format!("{members:?} with all others left out is linearizable")
+    });
+    if core.is_minimal() && is_rejected(&members) {
+        for id in &members {
+            let others: Vec<OpId> = members.iter().copied().filter(|other| other != id).collect();
+            said.say(!is_rejected(&others), Word::CoreMinimal, || format!("{members:?} does not need {id:?}"));
+        }
+    }
+    let Some(argument) = argument::of_core(spec, &core) else { return };
+    said.is_explained = true;
+    for wrong in claims::false_claims(spec, history, &core, &argument) {
+        said.wrong.push((Word::Claim, wrong));
+    }
+    let is_listed = |id: &OpId| is_in(&core, *id);
+    for id in claims::named(&argument).iter().filter(|id| !is_listed(id)) {
+        said.wrong.push((Word::Named, format!("{id:?} is in the explanation, and not in the core {members:?}")));
+    }
+}
+
+fn is_in<Op, Ret>(core: &Core<Op, Ret>, id: OpId) -> bool {
+    core.begins_behind == Some(id) || core.members.iter().any(|member| member.id == id)
+}
+
+/// A history as a person reads it.
+pub(crate) fn shown<Op: Debug, Ret: Debug>(history: &History<Op, Ret>) -> String {
+    let mut text = String::new();
+    for (position, event) in history.events().iter().enumerate() {
+        let id = event.op();
+        let operation = &history[id];
+        let object =
+            if history.object_count() > 1 { format!(" on object {}", operation.object.0) } else { String::new() };
+        let _ = match event.kind() {
+            EventKind::Call => {
+                let unknown = match operation.return_position() {
+                    None => format!(", and never returns: {:?}", operation.outcome),
+                    Some(_) => String::new(),
+                };
+                writeln!(
+                    text,
+                    "  event {position}: process {} calls {:?}{object} ({id:?}){unknown}",
+                    operation.process, operation.op
+                )
+            }
+            EventKind::Return => writeln!(
+                text,
+                "  event {position}: process {}: {:?} returns {:?}",
+                operation.process,
+                operation.op,
+                operation.outcome.result()
+            ),
+        };
+    }
+    text
+}
+
+/// The same calls, each on one of two objects; `None` if operations of a process overlap.
+fn on_two_objects<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mut Random) -> Option<History<Op, Ret>> {
+    let mut builder = History::builder();
+    let objects = ["a", "b"].map(|name| builder.object(name));
+    for event in history.events() {
+        let operation = &history[event.op()];
+        match (event.kind(), operation.outcome.result()) {
+            (EventKind::Call, _) => {
+                builder.call_on(*random.pick(&objects), operation.process, operation.op.clone()).ok()?;
+            }
+            (EventKind::Return, Some(result)) => {
+                builder.ret(operation.process, result.clone()).ok()?;
+            }
+            (EventKind::Return, None) => unreachable!("what returned has a result"),
+        }
+    }
+    Some(builder.finish())
+}
+
+/// How many calls a history has at most.
+const MOST: u32 = 6;
+
+fn history<F: Family>(random: &mut Random) -> HistoryOf<F> {
+    let history = families::history::<F>(random, MOST);
+    if !random.chance(1, 8) {
+        return history;
+    }
+    on_two_objects(&history, random).unwrap_or(history)
+}
+
+/// Compares what is said of `count` histories; what has to be true must be.
+fn agree<F: Family>(count: u32, seed: u64) {
+    let spec = F::spec();
+    let (mut rejected, mut monitored, mut explained, mut pending, mut objects) = (0, 0, 0, 0, 0);
+    let mut wrong: BTreeMap<Word, (u32, u64, String)> = BTreeMap::new();
+    for index in 0..count {
+        let seed = seed.wrapping_add(u64::from(index));
+        let history = history::<F>(&mut Random::new(seed));
+        let compared = catch_unwind(AssertUnwindSafe(|| compare(&spec, &history, index % 64 == 0)));
+        let said = compared.unwrap_or_else(|panic| {
+            eprintln!("{}: seed {seed} gives\n{}", F::NAME, shown(&history));
+            std::panic::resume_unwind(panic)
+        });
+        rejected += u32::from(said.is_rejected);
+        monitored += u32::from(said.is_monitored);
+        explained += u32::from(said.is_explained);
+        pending += u32::from(history.operations().iter().any(|operation| operation.return_position().is_none()));
+        objects += u32::from(history.object_count() > 1);
+        let mut words: Vec<Word> = Vec::new();
+        for (word, what) in said.wrong {
+            assert!(!word.is_required(), "{}: seed {seed} gives\n{}{word:?}: {what}", F::NAME, shown(&history));
+            if !words.contains(&word) {
+                words.push(word);
+                let text = || format!("{}{what}", shown(&history));
+                wrong.entry(word).or_insert_with(|| (0, seed, text())).0 += 1;
+            }
+        }
+    }
+    println!(
+        "{}: {count} histories, {rejected} rejected, {monitored} monitored, {explained} explained, {pending} with pending or optional calls, {objects} with two objects",
+        F::NAME
+    );
+    for (word, (count, seed, text)) in &wrong {
+        println!("  {word:?} is false {count} times; seed {seed} gives\n{text}");
+    }
+    assert!(monitored >= count / 100 * F::MONITORED, "too few judged by a monitor: {monitored} of {count}");
+    assert!(rejected * 10 >= count, "too few rejected to mean much: {rejected} of {count}");
+    assert!((count - rejected) * 10 >= count, "too few accepted to mean much: {rejected} of {count} rejected");
+    assert!(pending * 10 >= count && objects * 20 >= count, "{pending} pending, {objects} with two objects");
+}
+
+/// Histories for each specification in the normal test run.
+const COUNT: u32 = 2_000;
+
+/// Histories for each specification in the soak:
+/// `TRUELINE_SOAK=20000 cargo test --release -p trueline --test it words -- --ignored`.
+fn soak<F: Family>() {
+    let count = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(20_000);
+    agree::<F>(count, 1 << 48);
+}
+
+macro_rules! words {
+    ($($name:ident: $family:path, $seed:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                agree::<$family>(COUNT, $seed << 32);
+            }
+        )*
+        mod soak {
+            $(
+                #[test]
+                #[ignore = "many histories: a command of its own"]
+                fn $name() {
+                    super::soak::<$family>();
+                }
+            )*
+        }
+    };
+}
+
+words! {
+    register: crate::families::Registers, 1;
+    cas_register: crate::families::CasRegisters, 2;
+    cas_register_with_wildcard: crate::families::Wildcards, 3;
+    set: crate::families::Sets, 4;
+    map: crate::families::Maps, 5;
+    queue: crate::families::Queues, 6;
+    stack: crate::families::Stacks, 7;
+    mutex: crate::families::Mutexes, 8;
+    mutex_with_owners: crate::families::OwnedMutexes, 9;
+    bag: crate::families::Bags, 10;
+    multi_register: crate::families::MultiRegisters, 11;
+    multi_register_with_wildcard: crate::families::MultiRegisterWildcards, 12;
+    array: crate::families::Arrays, 13;
+    once_cell: crate::families::OnceCells, 14;
+    counter: crate::families::Counters, 15;
+    fetch_add: crate::families::FetchAdds, 16;
+    multiset: crate::families::Multisets, 17;
+    kv: crate::families::Kvs, 18;
+    one_string: crate::families::OneStrings, 26;
+    bounded_queue: crate::families::BoundedQueues, 19;
+    stack_heights: crate::families::StacksWithHeights, 20;
+    deque: crate::families::Deques, 21;
+    priority_queue: crate::families::PriorityQueues, 22;
+    log: crate::families::Logs, 23;
+    rwlock: crate::families::RwLocks, 24;
+    semaphore: crate::families::Semaphores, 25;
+    relaxed_queue: crate::families::RelaxedQueues, 60;
+    displacement_queue: crate::families::DisplacementQueues, 61;
+    stuttering_queue: crate::families::StutteringQueues, 62;
+    relaxed_stack: crate::families::RelaxedStacks, 63;
+    relaxed_priority_queue: crate::families::RelaxedPriorityQueues, 64;
+    monitored_register: crate::families::monitored::Registers, 40;
+    monitored_cas_register: crate::families::monitored::CasRegisters, 41;
+    monitored_set: crate::families::monitored::Sets, 42;
+    monitored_map: crate::families::monitored::Maps, 43;
+    monitored_map_with_blind_puts: crate::families::monitored::BlindMaps, 44;
+    monitored_queue: crate::families::monitored::Queues, 45;
+    monitored_queue_with_repeats: crate::families::monitored::RepeatingQueues, 46;
+    monitored_stack: crate::families::monitored::Stacks, 47;
+    monitored_priority_queue: crate::families::monitored::PriorityQueues, 48;
+    monitored_bag: crate::families::monitored::Bags, 49;
+    monitored_counter: crate::families::monitored::Counters, 50;
+    monitored_fetch_add: crate::families::monitored::FetchAdds, 51;
+    monitored_rwlock: crate::families::monitored::RwLocks, 52;
+    monitored_semaphore: crate::families::monitored::Semaphores, 53;
+}
