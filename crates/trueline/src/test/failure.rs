@@ -8,12 +8,12 @@ use std::time::Duration;
 use super::plan::{Judge, Plan};
 use super::token::Token;
 use crate::drive::Call;
-use crate::history::{History, OpId, Record, Value};
+use crate::history::{History, OpId, Record, Value, visible};
 use crate::judge::shrink::{self, Limits};
 use crate::judge::{self, Config, argument, check, sync};
 use crate::verdict::{Argument, Core, Judgement, Passed, ProgressVerdict};
-use crate::view::timeline::{Label, visible};
-use crate::view::{Report, Timeline, columns, html, prose, text};
+use crate::view::timeline::Label;
+use crate::view::{Report, Timeline, columns, file, html, prose, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,12 @@ impl fmt::Display for FailureKind {
             Self::Diverged(steps) => write!(f, "comes to no end in {steps} steps"),
             Self::NotSerial => f.write_str("does what it never does one operation at a time"),
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
-            Self::Panicked { thread, message } => write!(f, "panicked in thread {thread}: {message}"),
+            Self::Panicked { thread, message } => {
+                write!(f, "panicked in thread {thread}: ")?;
+                // Its lines stay lines, as those of an assertion, but cannot be taken for lines of the report.
+                let lines: Vec<String> = message.lines().map(visible).collect();
+                f.write_str(&lines.join("\n    | "))
+            }
         }
     }
 }
@@ -130,7 +135,7 @@ impl Display for Smallest {
             (false, _) => format!("seen failing {failed} of {runs} times"),
         };
         writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;
-        writeln!(f, "    {program}\n")
+        writeln!(f, "    {}\n", visible(program))
     }
 }
 
@@ -139,7 +144,7 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token, name, report, .. } = self;
         f.write_str(report)?;
-        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {name}")?;
+        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {}", visible(name))?;
         writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
         let Some(test) = self.regression_test() else { return Ok(()) };
         writeln!(f, "\n  or keep it as a test; `your_test()` stands for this one up to `.run()`:\n")?;
@@ -205,7 +210,7 @@ impl Failure {
         let mut report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
         render_steps(&mut report, steps, saved_steps.as_deref());
         if let Some(page) = &page {
-            let _ = writeln!(report, "  the page:     {}", page.display());
+            let _ = writeln!(report, "  the page:     {}", visible(&page.display().to_string()));
         }
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
         let steps = steps.to_vec();
@@ -345,7 +350,7 @@ fn render(
     explained: Option<&Explained>,
     saved: Option<&Path>,
 ) -> String {
-    let mut out = format!("{name} {kind} (found after {after:.1?})\n");
+    let mut out = format!("{} {kind} (found after {after:.1?})\n", visible(name));
     if let Some(reason) = explained.and_then(|explained| explained.report.reason()) {
         let _ = writeln!(out, "  {reason}");
     }
@@ -371,7 +376,7 @@ fn render(
     }
     out.push('\n');
     if let Some(saved) = saved {
-        let _ = writeln!(out, "  the history:  {}", saved.display());
+        let _ = writeln!(out, "  the history:  {}", visible(&saved.display().to_string()));
     }
     out
 }
@@ -386,14 +391,14 @@ fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
     let _ =
         writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
     for step in steps.iter().take(MOST_STEPS_SHOWN) {
-        let _ = writeln!(out, "    {step}");
+        let _ = writeln!(out, "    {}", visible(step));
     }
     if steps.len() > MOST_STEPS_SHOWN {
         let _ = writeln!(out, "    and {} more", steps.len() - MOST_STEPS_SHOWN);
     }
     out.push('\n');
     if let Some(saved) = saved {
-        let _ = writeln!(out, "  the steps:    {}", saved.display());
+        let _ = writeln!(out, "  the steps:    {}", visible(&saved.display().to_string()));
     }
 }
 
@@ -403,7 +408,8 @@ fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
         return None;
     }
     let path = history.with_extension("steps.txt");
-    std::fs::write(&path, steps.join("\n") + "\n").ok()?;
+    let lines: String = steps.iter().map(|step| visible(step) + "\n").collect();
+    file::write(&path, lines).ok()?;
     Some(path)
 }
 
@@ -440,8 +446,7 @@ fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<P
         let folder = beside.map_or_else(std::env::temp_dir, Path::to_path_buf).join("trueline");
         std::fs::create_dir_all(&folder).ok()?;
         let path = folder.join(format!("{}.jsonl", file_name(name, token)));
-        let file = std::fs::File::create(&path).ok()?;
-        crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;
+        file::write_with(&path, |out| crate::history::codec::jsonl::write_operations(history, out)).ok()?;
         Some(path)
     }
     #[cfg(not(feature = "json"))]
