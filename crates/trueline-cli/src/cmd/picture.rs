@@ -10,7 +10,7 @@ use trueline::verdict::{Core, ProgressVerdict, Witness};
 use trueline::view::terminal::{self, Letters};
 use trueline::view::text::Style;
 use trueline::view::timeline::Label;
-use trueline::view::{Report, Timeline, html, svg};
+use trueline::view::{Report, Timeline, file, html, svg};
 
 use super::check::Wanted;
 use crate::args::CheckArgs;
@@ -139,7 +139,7 @@ pub(super) fn write(path: &Path, timeline: &Timeline, args: &CheckArgs) -> Resul
         Form::Svg if args.core => svg::render(&timeline.core_only(svg::MOST_SHOWN)),
         Form::Svg => svg::render(timeline),
     };
-    fs::write(path, drawn)
+    file::write(path, drawn)
         .map_err(|fault| format!("cannot write {}: {fault}; check the folder, or free space", path.display()))?;
     if !args.quiet {
         output::note(format_args!("drawn in {}", path.display()));
