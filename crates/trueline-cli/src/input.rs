@@ -172,8 +172,7 @@ const PER_ITEM: u64 = 32;
 /// How much memory a history takes of which this is a part, in bytes; `behind_gap` says how the part before it ended.
 ///
 /// It is simple, and rather too much than too little: from 1.0 to 3.6 times what was measured, least for short whole
-/// operations, most for EDN.  each byte that is not space is kept, as if all of it
-/// were text, and each name or value, which begins behind a space, a comma or a bracket, takes [`PER_ITEM`] more.
+/// operations, most for EDN. Each byte that is not space is kept, as if all of it were text, and each name or value, which begins behind a space, a comma or a bracket, takes [`PER_ITEM`] more.
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
     let mut taken = 0;
     for byte in bytes {
