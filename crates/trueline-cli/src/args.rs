@@ -73,7 +73,8 @@ Examples:
 const VIEW_EXIT_CODES: &str = "\
 Exit codes:
   0  the history was drawn, whatever the verdict on it
-  2  wrong usage, or an input that cannot be read, or an output that cannot be written";
+  2  wrong usage, or an input that cannot be read, or an output that cannot be written
+  3  a limit was reached before the history was read";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
@@ -284,11 +285,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
-    /// The most time for each file, such as `200ms`, `10s` or `2m`; without it there is no limit.
+    /// The most time to read and judge each file, such as `200ms`, `10s` or `2m`; unlimited by default.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) timeout: Option<Duration>,
 
-    /// The most memory for the tables of a search, such as `64MiB`.
+    /// The most memory, such as `64MiB`: for the history, by an estimate, and for the tables of a search.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB")]
     pub(crate) memory: u64,
 
@@ -474,9 +475,13 @@ pub(crate) struct CollectArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(crate) listen: String,
 
-    /// The file to write.
+    /// The file to write. A log that is there is continued; its last line is removed if it was cut off.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
+
+    /// Answer an event only when it would survive a loss of power; by default, it survives the end of this process.
+    #[arg(long)]
+    pub(crate) sync: bool,
 }
 
 #[derive(Debug, Args)]

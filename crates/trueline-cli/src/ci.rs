@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use trueline::history::visible;
 use trueline::view::Finding;
 
 use crate::cmd::check::Judged;
@@ -90,27 +91,14 @@ fn outcome(judged: &Judged) -> Outcome {
     }
 }
 
-/// Text within a quoted attribute. What XML cannot say at all is left out.
+/// Text within a quoted attribute.
 fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\r' => out.push_str("&#13;"),
-            '\t' => out.push_str("&#9;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// The message of an annotation, which is on one line.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    visible(text).replace('%', "%25")
 }
 
 fn property(text: &str) -> String {
@@ -131,7 +119,7 @@ mod tests {
 
     #[test]
     fn escapes() {
-        assert_eq!(xml("a<b>&\"\u{1}\n"), "a&lt;b&gt;&amp;&quot;\u{fffd}&#10;");
-        assert_eq!(property("a:b,c%\n"), "a%3Ab%2Cc%25%0A");
+        assert_eq!(xml("a<b>&\"\u{1}\n\u{ffff}"), "a&lt;b&gt;&amp;&quot;\\u{1}\\u{a}\\u{ffff}");
+        assert_eq!(property("a:b,c%\n"), "a%3Ab%2Cc%25\\u{a}");
     }
 }

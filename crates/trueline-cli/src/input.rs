@@ -1,18 +1,27 @@
 //! Where histories come from: files, directories, standard input; plain or compressed.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, CodecError, Format, Mapping, Survey, Tuples};
+use trueline::judge::CancelToken;
+use trueline::verdict::LimitKind;
+use trueline::view::file;
 
 use crate::args::ReadArgs;
 
 /// How much is read from a file at once.
 const CHUNK: usize = 1 << 18;
+
+/// The largest file that describes a mapping, in bytes. Those that people write are a thousand times smaller.
+const LARGEST_MAPPING: u64 = 1 << 20;
 
 /// Something to read, or why there is nothing.
 pub(crate) enum Input {
@@ -26,6 +35,8 @@ pub(crate) enum Input {
 pub(crate) struct Unreadable {
     pub(crate) line: Option<usize>,
     pub(crate) message: String,
+    /// The limit that ended the reading, if nothing is wrong with the input.
+    pub(crate) limit: Option<LimitKind>,
 }
 
 impl Unreadable {
@@ -40,13 +51,13 @@ impl Unreadable {
 
 impl From<CodecError> for Unreadable {
     fn from(fault: CodecError) -> Self {
-        Self { line: fault.line(), message: fault.message().to_owned() }
+        Self { line: fault.line(), message: fault.message().to_owned(), limit: None }
     }
 }
 
 impl From<String> for Unreadable {
     fn from(message: String) -> Self {
-        Self { line: None, message }
+        Self { line: None, message, limit: None }
     }
 }
 
@@ -64,16 +75,211 @@ impl Input {
         }
     }
 
+    /// An error if an output is also this input: it would be lost, or be read as it is written. Without a path, the output is
+    /// standard output.
+    pub(crate) fn refuse_as_output(&self, output: Option<&Path>) -> Result<(), String> {
+        let input = match self {
+            Self::Stdin => Path::new("/dev/stdin"),
+            Self::File(path) | Self::Fault(path, _) => path,
+        };
+        if file::is_same(input, output.unwrap_or(Path::new("/dev/stdout"))) {
+            let output = output.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+            return Err(format!("{output} is also the input {}; write to another file", self.name()));
+        }
+        Ok(())
+    }
+
     /// The content, no longer compressed.
-    pub(crate) fn open(&self) -> Result<Box<dyn BufRead>, Unreadable> {
+    fn open(&self, limits: &ReadLimits) -> Result<Box<dyn BufRead>, Unreadable> {
         let content: Box<dyn Read> = match self {
             Self::Fault(_, message) => return Err(message.clone().into()),
-            Self::Stdin => Box::new(io::stdin().lock()),
+            Self::Stdin => source::stdin(limits).map_err(|fault| format!("cannot open: {fault}; give a file"))?,
             Self::File(path) => {
-                Box::new(File::open(path).map_err(|fault| format!("cannot open: {fault}; check the path"))?)
+                source::file(path, limits).map_err(|fault| format!("cannot open: {fault}; check the path"))?
             }
         };
-        decompressed(content).map_err(|fault| format!("cannot read: {fault}; check the file").into())
+        decompressed(content, limits).map_err(|fault| Unreadable {
+            line: None,
+            message: format!("cannot read: {fault}; check the file"),
+            limit: limits.reached.get(),
+        })
+    }
+}
+
+/// What bounds the reading of one input. The limits are looked at whenever bytes are asked for, before and after they are
+/// decompressed.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadLimits {
+    deadline: Option<Instant>,
+    /// How many bytes the history may take, as [`estimate`] has it, and the tables of a decompressor.
+    memory: u64,
+    token: Option<CancelToken>,
+    /// The first limit that was reached. Decompressors forget what kind of error it was.
+    reached: Rc<Cell<Option<LimitKind>>>,
+}
+
+impl ReadLimits {
+    pub(crate) fn new(time: Option<Duration>, memory: u64, token: &CancelToken) -> Self {
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        Self { deadline, memory, token: Some(token.clone()), reached: Rc::default() }
+    }
+
+    /// None at all, for commands that have no such arguments.
+    pub(crate) fn none() -> Self {
+        Self { deadline: None, memory: u64::MAX, token: None, reached: Rc::default() }
+    }
+
+    /// An error if a limit is reached, by a history that takes so many bytes.
+    fn check(&self, bytes: u64) -> io::Result<()> {
+        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let kind = match &self.token {
+            Some(token) if token.is_cancelled() => LimitKind::Cancelled,
+            _ if bytes > self.memory => LimitKind::Memory,
+            _ if is_late() => LimitKind::Time,
+            _ => return Ok(()),
+        };
+        self.reached.set(self.reached.get().or(Some(kind)));
+        Err(io::Error::other(format!("the {kind} limit was reached")))
+    }
+
+    /// The fault, if it is not a limit that caused it.
+    fn explain(&self, mut fault: Unreadable) -> Unreadable {
+        fault.limit = self.reached.get();
+        fault
+    }
+}
+
+/// Bytes that are counted and limited as they are read.
+struct Limited<R> {
+    content: R,
+    limits: ReadLimits,
+    /// How much memory what was read takes, if it becomes a history.
+    taken: u64,
+    /// Whether the last byte was one behind which something begins.
+    behind_gap: bool,
+}
+
+impl<R> Limited<R> {
+    fn new(content: R, limits: &ReadLimits) -> Self {
+        Self { content, limits: limits.clone(), taken: 0, behind_gap: true }
+    }
+}
+
+/// How much memory each value or name in a file takes at least, in bytes: a `Value` has 24, a record of an operation about
+/// 150 for the five or more names and values on its lines, and vectors that grow have room to spare.
+const PER_ITEM: u64 = 32;
+
+/// How much memory a history takes of which this is a part, in bytes; `behind_gap` says how the part before it ended.
+///
+/// It is simple, and rather too much than too little: from 1.0 to 3.6 times what was measured, least for short whole
+/// operations, most for EDN. Each byte that is not space is kept, as if all of it were text, and each name or value, which begins behind a space, a comma or a bracket, takes [`PER_ITEM`] more.
+fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
+    let mut taken = 0;
+    for byte in bytes {
+        let is_space = byte.is_ascii_whitespace();
+        taken += u64::from(!is_space) + if *behind_gap && !is_space { PER_ITEM } else { 0 };
+        *behind_gap = is_space || matches!(byte, b',' | b'[' | b'{' | b'(');
+    }
+    taken
+}
+
+impl<R: BufRead> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(buffer)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl<R: BufRead> BufRead for Limited<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.limits.check(self.taken)?;
+        self.content.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        // What is consumed is in the buffer: nothing is read, and nothing fails.
+        if let (Ok(buffer), true) = (self.content.fill_buf(), self.limits.memory < u64::MAX) {
+            self.taken += estimate(&buffer[..length], &mut self.behind_gap);
+        }
+        self.content.consume(length);
+    }
+}
+
+/// Files and standard input. What may have to be waited for, such as a pipe, is waited for no longer than the limits allow.
+#[cfg(unix)]
+mod source {
+    use std::fs::{File, OpenOptions};
+    use std::io::{self, Read};
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::OFlags;
+
+    use super::ReadLimits;
+
+    /// How long it takes at most until a limit is noticed.
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    pub(super) fn stdin(limits: &ReadLimits) -> io::Result<Box<dyn Read>> {
+        Ok(waiting(File::from(io::stdin().as_fd().try_clone_to_owned()?), limits))
+    }
+
+    pub(super) fn file(path: &Path, limits: &ReadLimits) -> io::Result<Box<dyn Read>> {
+        // A pipe that nobody writes to must not be waited for here.
+        let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
+        Ok(waiting(OpenOptions::new().read(true).custom_flags(flags).open(path)?, limits))
+    }
+
+    fn waiting(file: File, limits: &ReadLimits) -> Box<dyn Read> {
+        let is_file = file.metadata().is_ok_and(|data| data.is_file());
+        if is_file { Box::new(file) } else { Box::new(Waiting { file, limits: limits.clone() }) }
+    }
+
+    /// What is read when there is something to read.
+    struct Waiting {
+        file: File,
+        limits: ReadLimits,
+    }
+
+    impl Read for Waiting {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            loop {
+                self.limits.check(0)?;
+                let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(PATIENCE.subsec_nanos()) };
+                let mut wanted = [PollFd::new(&self.file, PollFlags::IN)];
+                match poll(&mut wanted, Some(&timeout)) {
+                    Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                    Ok(_) => {}
+                    Err(fault) => return Err(fault.into()),
+                }
+                match self.file.read(buffer) {
+                    Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => {}
+                    read => return read,
+                }
+            }
+        }
+    }
+}
+
+/// Files and standard input; a pipe is waited for as long as it takes.
+#[cfg(not(unix))]
+mod source {
+    use std::fs::File;
+    use std::io::{self, Read};
+    use std::path::Path;
+
+    use super::ReadLimits;
+
+    pub(super) fn stdin(_: &ReadLimits) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(io::stdin().lock()))
+    }
+
+    pub(super) fn file(path: &Path, _: &ReadLimits) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
     }
 }
 
@@ -93,13 +299,14 @@ impl Reading {
         Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
     }
 
-    /// Reads a history.
-    pub(crate) fn read(&self, input: &Input) -> Result<RawHistory, Unreadable> {
-        let content = input.open()?;
+    /// Reads a history, unless a limit is reached.
+    pub(crate) fn read(&self, input: &Input, limits: &ReadLimits) -> Result<RawHistory, Unreadable> {
+        let content = input.open(limits)?;
         let history = match &self.mapping {
-            Some(mapping) => mapping.read(content, self.skew)?,
-            None => codec::read_skewed(content, self.format, self.skew)?,
+            Some(mapping) => mapping.read(content, self.skew),
+            None => codec::read_skewed(content, self.format, self.skew),
         };
+        let history = history.map_err(|fault| limits.explain(fault.into()))?;
         Ok(match self.tuples {
             Some(tuples) => tuples.take_apart(history)?,
             None => history,
@@ -107,8 +314,9 @@ impl Reading {
     }
 
     /// Reads a history forgivingly.
-    pub(crate) fn survey(&self, input: &Input) -> Result<Survey, Unreadable> {
-        let mut survey = codec::survey(input.open()?, self.format, self.mapping.as_ref())?;
+    pub(crate) fn survey(&self, input: &Input, limits: &ReadLimits) -> Result<Survey, Unreadable> {
+        let survey = codec::survey(input.open(limits)?, self.format, self.mapping.as_ref());
+        let mut survey = survey.map_err(|fault| limits.explain(fault.into()))?;
         if let Some(tuples) = self.tuples {
             survey.history = tuples.take_apart(survey.history)?;
         }
@@ -119,7 +327,13 @@ impl Reading {
 /// A mapping from a file of TOML or JSON.
 fn read_mapping(path: &Path) -> Result<Mapping, String> {
     let name = path.display();
-    let text = fs::read_to_string(path).map_err(|fault| format!("{name}: cannot read: {fault}; check the path"))?;
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST_MAPPING + 1).read_to_string(&mut text))
+        .map_err(|fault| format!("{name}: cannot read: {fault}; check the path"))?;
+    if text.len() as u64 > LARGEST_MAPPING {
+        return Err(format!("{name}: longer than {} MiB; give a mapping, not a history", LARGEST_MAPPING >> 20));
+    }
     let description: serde_json::Value = if text.trim_start().starts_with('{') {
         serde_json::from_str(&text).map_err(|fault| format!("{name}: this is no JSON ({fault}); correct it"))?
     } else {
@@ -133,17 +347,22 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
 
 /// A text that may be compressed, by how it begins. Nothing is kept of it but a buffer, however large it gets; the limits of
 /// those who read it hold as for any other file.
-fn decompressed(content: impl Read + 'static) -> io::Result<Box<dyn BufRead>> {
-    let mut content = BufReader::with_capacity(CHUNK, content);
+fn decompressed(content: impl Read + 'static, limits: &ReadLimits) -> io::Result<Box<dyn BufRead>> {
+    // Compressed data may go on for long without any text in them: the time is looked at here, too.
+    let unlimited = ReadLimits { memory: u64::MAX, ..limits.clone() };
+    let mut content = Limited::new(BufReader::with_capacity(CHUNK, content), &unlimited);
     // A pipe may give the first bytes one by one.
     let mut start = Vec::new();
     (&mut content).take(4).read_to_end(&mut start)?;
     let whole = io::Cursor::new(start.clone()).chain(content);
     Ok(match start.as_slice() {
-        [0x1f, 0x8b, ..] => Box::new(buffered("gzip", MultiGzDecoder::new(whole))),
+        [0x1f, 0x8b, ..] => Box::new(Limited::new(buffered("gzip", MultiGzDecoder::new(whole)), limits)),
         // A frame, or one that may be skipped.
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Box::new(buffered("zstd", Zstd::Between(whole))),
-        _ => Box::new(whole),
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+            let zstd = Zstd { state: State::Between(whole), limits: limits.clone() };
+            Box::new(Limited::new(buffered("zstd", zstd), limits))
+        }
+        _ => Box::new(Limited::new(whole, limits)),
     })
 }
 
@@ -170,38 +389,46 @@ impl<R: Read> Read for Explained<R> {
 }
 
 /// The frames of a zstd file, one behind the other.
-enum Zstd<R: BufRead> {
+struct Zstd<R: BufRead> {
+    state: State<R>,
+    limits: ReadLimits,
+}
+
+enum State<R: BufRead> {
     Between(R),
-    Frame(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    Frame(Box<StreamingDecoder<io::Chain<io::Cursor<Vec<u8>>, R>, ruzstd::decoding::FrameDecoder>>),
     Broken,
 }
 
 impl<R: BufRead> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match std::mem::replace(self, Self::Broken) {
-                Self::Broken => return Err(io::ErrorKind::InvalidData.into()),
-                Self::Between(mut source) => {
+            match std::mem::replace(&mut self.state, State::Broken) {
+                State::Broken => return Err(io::ErrorKind::InvalidData.into()),
+                State::Between(mut source) => {
                     if source.fill_buf()?.is_empty() {
-                        *self = Self::Between(source);
+                        self.state = State::Between(source);
                         return Ok(0);
                     }
                     if let Some(length) = skippable(&mut source)? {
                         io::copy(&mut (&mut source).take(length), &mut io::sink())?;
-                        *self = Self::Between(source);
+                        self.state = State::Between(source);
                         continue;
                     }
-                    let frame = StreamingDecoder::new(source)
+                    let (header, window) = zstd_header(&mut source)?;
+                    // The decoder keeps as much of the text as the frame says, at once or in time.
+                    self.limits.check(window)?;
+                    let frame = StreamingDecoder::new(io::Cursor::new(header).chain(source))
                         .map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string()))?;
-                    *self = Self::Frame(Box::new(frame));
+                    self.state = State::Frame(Box::new(frame));
                 }
-                Self::Frame(mut frame) => {
+                State::Frame(mut frame) => {
                     let length = frame.read(buffer)?;
                     if length > 0 || buffer.is_empty() {
-                        *self = Self::Frame(frame);
+                        self.state = State::Frame(frame);
                         return Ok(length);
                     }
-                    *self = Self::Between(frame.into_inner());
+                    self.state = State::Between(frame.into_inner().into_inner().1);
                 }
             }
         }
@@ -217,6 +444,33 @@ fn skippable(source: &mut impl BufRead) -> io::Result<Option<u64>> {
     let mut header = [0; 8];
     source.read_exact(&mut header)?;
     Ok(Some(u64::from(u32::from_le_bytes([header[4], header[5], header[6], header[7]]))))
+}
+
+/// The header of a frame, up to where its window is known, and how large that is, in bytes (RFC 8878, section 3.1.1.1).
+fn zstd_header(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
+    let mut header = Vec::new();
+    let mut read = |length: u64, header: &mut Vec<u8>| {
+        let before = header.len();
+        (&mut *source).take(length).read_to_end(header)?;
+        // If it ends here, the decoder says so.
+        Ok::<u64, io::Error>(header[before..].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    read(4, &mut header)?;
+    let descriptor = read(1, &mut header)?;
+    let is_one_segment = descriptor & 0x20 != 0;
+    if !is_one_segment {
+        let window = read(1, &mut header)?;
+        let (exponent, mantissa) = (window >> 3, window & 7);
+        let base = 1_u64 << (10 + exponent);
+        return Ok((header, base + base / 8 * mantissa));
+    }
+    // The window is the whole content.
+    read([0, 1, 2, 4][(descriptor & 3) as usize], &mut header)?;
+    let size = match descriptor >> 6 {
+        1 => read(2, &mut header)? + 256,
+        longer => read(1 << longer, &mut header)?,
+    };
+    Ok((header, size))
 }
 
 /// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
@@ -288,7 +542,7 @@ fn is_history(path: &Path) -> Option<bool> {
         Some("log" | "txt") => {
             let mut start = Vec::new();
             let looked = File::open(path)
-                .and_then(decompressed)
+                .and_then(|file| decompressed(file, &ReadLimits::none()))
                 .and_then(|content| content.take(CHUNK as u64).read_to_end(&mut start));
             // What cannot be read is to be complained about.
             Some(looked.is_err() || codec::detect(&start).is_some())

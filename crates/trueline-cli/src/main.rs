@@ -14,11 +14,20 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use trueline::history::visible;
 
 use args::{Cli, Command};
 
+/// The arguments. An error repeats those that are wrong, in a form that can be printed.
+fn arguments() -> Cli {
+    Cli::try_parse().unwrap_or_else(|fault| {
+        let shown = std::env::args_os().map(|argument| visible(&argument.to_string_lossy()));
+        Cli::try_parse_from(shown).err().filter(|shown| shown.kind() == fault.kind()).unwrap_or(fault).exit()
+    })
+}
+
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    match arguments().command {
         Command::Check(args) => cmd::check::run(&args),
         Command::Explain(args) => cmd::check::explain(&args),
         Command::View(args) => cmd::view::run(&args),

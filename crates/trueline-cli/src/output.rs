@@ -3,14 +3,16 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Says on stderr what is wrong. If stderr is gone, nobody listens.
+use trueline::history::{visible, visible_json};
+
+/// Says on stderr what is wrong, on one line. If stderr is gone, nobody listens.
 pub(crate) fn error(message: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {message}");
+    let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {}", visible(&message.to_string()));
 }
 
-/// Says on stderr what may be of interest.
+/// Says on stderr what may be of interest, on one line.
 pub(crate) fn note(message: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "\x1b[1mnote:\x1b[0m {message}");
+    let _ = writeln!(anstream::stderr().lock(), "\x1b[1mnote:\x1b[0m {}", visible(&message.to_string()));
 }
 
 /// Runs `write` with stdout, without colour where that is not wanted.
@@ -19,7 +21,7 @@ pub(crate) fn note(message: impl Display) {
 /// it wanted. Any other failure is reported.
 pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
     let mut stdout = anstream::stdout().lock();
-    match write(&mut stdout).and_then(|()| stdout.flush()) {
+    match is_open().and_then(|()| write(&mut stdout)).and_then(|()| stdout.flush()) {
         Ok(()) => Written::All,
         Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Written::ReaderGone,
         Err(fault) => {
@@ -27,6 +29,23 @@ pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Wr
             Written::Failed
         }
     }
+}
+
+/// Writes a JSON object on a line of its own.
+pub(crate) fn json(out: &mut dyn Write, object: &serde_json::Value) -> io::Result<()> {
+    writeln!(out, "{}", visible_json(&object.to_string()))
+}
+
+/// An error if standard output cannot be written to, which the standard library passes over in silence.
+pub(crate) fn is_open() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl};
+        if fcntl_getfl(io::stdout())?.intersection(OFlags::ACCMODE) == OFlags::RDONLY {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether output was written.

@@ -1,20 +1,22 @@
 //! `trueline check`: reads histories and judges them, one after another. `trueline explain` says why.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use trueline::history::{History, visible};
 use trueline::judge::shrink::Limits;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::report::{self, Assembled, Picture, Words, assemble};
+use trueline::verdict::{Judgement, Limit, LimitKind, Stats, Verdict};
 use trueline::view::text::Style;
-use trueline::view::{Finding, Report, Timeline, json, text};
+use trueline::view::{Finding, Report, Timeline, file, json, text};
 
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
-use crate::input::{Input, Reading, find_inputs};
+use crate::input::{Input, ReadLimits, Reading, find_inputs};
 use crate::output::{self, Written};
 use crate::{cancel, ci, progress};
 
@@ -45,6 +47,12 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
         }
     };
     let (inputs, passed_over) = find_inputs(&args.inputs);
+    let outputs = || args.junit.iter().chain(&args.view);
+    let refused = inputs.iter().flat_map(|input| outputs().map(|path| input.refuse_as_output(Some(path))));
+    if let Some(fault) = refused.filter_map(Result::err).next() {
+        output::error(fault);
+        return ExitCode::from(2);
+    }
     let mut pages = match args.view.as_deref().map(|path| Pages::new(path, inputs.len())).transpose() {
         Ok(pages) => pages,
         Err(fault) => {
@@ -63,7 +71,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
     let mut all = Vec::new();
     let files = inputs.len();
     for (index, input) in inputs.into_iter().enumerate() {
-        bar.set_message(input.name());
+        bar.set_message(visible(&input.name()));
         let judged = judge.judge(&input, wanted);
         tally.count(&judged);
         let written = bar.suspend(|| print(&judged, args, wanted));
@@ -152,7 +160,7 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
 }
 
 fn write_junit(path: &Path, content: &str) -> bool {
-    let written = fs::write(path, content);
+    let written = file::write(path, content);
     if let Err(fault) = &written {
         output::error(format_args!("{}: cannot write: {fault}; check the path", path.display()));
     }
@@ -215,13 +223,32 @@ impl<'a> Judge<'a> {
         Ok(Self { args, spec, reading, token, budget, config })
     }
 
+    /// The report of a history that a limit kept from being read.
+    fn undecided(&self, file: String, kind: LimitKind, elapsed: Duration) -> Judged {
+        let limit = Limit { kind, event: 0, events: 0 };
+        let stats = Stats { algorithm: self.args.algorithm.to_string(), elapsed, ..Stats::default() };
+        let judgement = Judgement::<String> { verdict: Verdict::Unknown(limit), stats };
+        let none = || History::<String, String>::builder().finish();
+        Judged::Report(Box::new(Report::new(file, self.spec.name(), (0, 0), &judgement, none)), None)
+    }
+
     pub(super) fn judge(&self, input: &Input, wanted: Wanted) -> Judged {
         let Self { args, spec, config, .. } = self;
         let file = input.name();
         let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
-        let history = match self.reading.read(input) {
+        let limits = ReadLimits::new(args.timeout, args.memory, &self.token);
+        let started = Instant::now();
+        let history = match cancel::while_busy(|| self.reading.read(input, &limits)) {
             Ok(history) => history,
-            Err(fault) => return unreadable(fault.line, fault.message),
+            Err(fault) => {
+                let Some(kind) = fault.limit else { return unreadable(fault.line, fault.message) };
+                return self.undecided(file, kind, started.elapsed());
+            }
+        };
+        // Reading takes from the same time.
+        let config = &match args.timeout {
+            Some(time) => config.clone().budget(self.budget.clone().time(time.saturating_sub(started.elapsed()))),
+            None => config.clone(),
         };
         let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = cancel::while_busy(|| match &args.factor {

@@ -5,9 +5,10 @@
 //! the answer to a call before they make it. A return that comes late only makes the operation look longer.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
@@ -27,21 +28,26 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
         ExitCode::from(2)
     };
     let path = args.output.display().to_string();
-    let file = match File::create(&args.output) {
-        Ok(file) => file,
-        Err(error) => return fault(&path, error, "check the path"),
-    };
+    // A second collector on the same port must not touch the log of the first.
     let bound = TcpListener::bind(&args.listen).and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = match bound {
         Ok(bound) => bound,
         Err(error) => return fault(&args.listen, error, "give an address of this machine and a free port"),
+    };
+    let log = match Log::open(&args.output, args.sync) {
+        Ok(log) => log,
+        Err(Unusable::Io(error)) => return fault(&path, error, "check the path"),
+        Err(Unusable::Message(message)) => {
+            output::error(format_args!("{path}: {message}"));
+            return ExitCode::from(2);
+        }
     };
     let (end, ended) = mpsc::channel();
     let interrupted = end.clone();
     if let Err(error) = ctrlc::set_handler(move || drop(interrupted.send(None))) {
         output::note(format_args!("Ctrl-C ends this at once: {error}"));
     }
-    let log = Arc::new(Mutex::new(Log::new(file)));
+    let log = Arc::new(Mutex::new(log));
     output::note(format_args!("listening on {address}, writing {path}; Ctrl-C to end"));
     let shared = Arc::clone(&log);
     std::thread::spawn(move || {
@@ -61,14 +67,11 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     // The sender is alive as long as clients can come.
     let why = ended.recv().unwrap_or(None);
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    let synced = log.file.sync_all();
+    log.is_closed = true;
+    let synced = if log.is_file { log.file.sync_all() } else { Ok(()) };
     output::note(log.summary());
-    // Whoever writes later would write behind the end: the lock is kept until the process is gone.
     match why.map_or(synced, Err) {
-        Ok(()) => {
-            log.is_closed = true;
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => fault(&path, error, "free space, or write elsewhere"),
     }
 }
@@ -137,9 +140,21 @@ struct Open {
 }
 
 /// What clients have said, in one order.
+///
+/// A line that was answered is on disk in this sense: it was handed over to the operating system, so that it outlives this
+/// process, however that ends. With `--sync` it outlives a loss of power, too.
 struct Log {
     file: File,
+    /// What is no file, such as a pipe, has no length and no lock, and cannot be synced.
+    is_file: bool,
+    /// The length of the file up to the end of its last whole line.
+    length: u64,
+    syncs: bool,
     started: Instant,
+    /// The time of the first event, which is behind all that were there before.
+    first_time: u64,
+    /// The number of the next process, which no process of an earlier run has.
+    next_process: u32,
     is_closed: bool,
     /// The number and the open call of each process of each connection.
     processes: HashMap<(usize, String), (u32, Option<Open>)>,
@@ -149,10 +164,116 @@ struct Log {
     refused: u64,
 }
 
+/// Why a file cannot be the log.
+enum Unusable {
+    Io(io::Error),
+    Message(String),
+}
+
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 impl Log {
-    fn new(file: File) -> Self {
-        let started = Instant::now();
-        Self { file, started, is_closed: false, processes: HashMap::new(), named: None, events: 0, refused: 0 }
+    /// The log in this file, which is made if it is not there. What is in it stays, and is gone on with.
+    fn open(path: &Path, syncs: bool) -> Result<Self, Unusable> {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let is_file = file.metadata()?.is_file();
+        let mut log = Self {
+            file,
+            is_file,
+            length: 0,
+            syncs: syncs && is_file,
+            started: Instant::now(),
+            first_time: 0,
+            next_process: 0,
+            is_closed: false,
+            processes: HashMap::new(),
+            named: None,
+            events: 0,
+            refused: 0,
+        };
+        if is_file {
+            lock(&log.file)?;
+            log.go_on()?;
+        }
+        Ok(log)
+    }
+
+    /// Reads what is there, to go on behind it. A last line that was not written to its end, which was never answered, is
+    /// removed.
+    fn go_on(&mut self) -> Result<(), Unusable> {
+        let mut lines = BufReader::new(self.file.try_clone()?);
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            // Lines have more in them than what a client sent.
+            let length = (&mut lines).take(2 * LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+            if length == 0 {
+                break;
+            }
+            let is_whole = line.ends_with(b"\n");
+            let may_be_cut_off = !is_whole && length < 2 * LONGEST_LINE;
+            let event = serde_json::from_slice(&line)
+                .map_err(|fault| (may_be_cut_off && fault.is_eof(), fault.to_string()))
+                .and_then(|event| self.go_on_behind(&event).map_err(|message| (false, message)));
+            match event {
+                Ok(()) => self.length += length,
+                Err((true, _)) => {
+                    self.file.set_len(self.length)?;
+                    output::note(format_args!(
+                        "line {number} of the log was not written to its end, and is removed ({length} bytes)"
+                    ));
+                    break;
+                }
+                Err((false, message)) => {
+                    return Err(Unusable::Message(format!(
+                        "line {number} is not of a log of `trueline collect` ({message}); nothing was changed; name another file"
+                    )));
+                }
+            }
+            if !is_whole {
+                self.write(b"\n")?;
+                break;
+            }
+        }
+        if self.length > 0 {
+            output::note(format_args!("the log goes on behind its {} bytes", self.length));
+        }
+        Ok(())
+    }
+
+    /// Takes account of a line of an earlier run.
+    fn go_on_behind(&mut self, event: &Map<String, Value>) -> Result<(), String> {
+        let number = |name: &str| {
+            event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("it has no `{name}` that is a number"))
+        };
+        let process = u32::try_from(number("process")?).map_err(|fault| fault.to_string())?;
+        let time = number("time")?;
+        if !matches!(event.get("type").and_then(Value::as_str), Some("invoke" | "ok" | "fail" | "info")) {
+            return Err("it has no `type` of an event".to_owned());
+        }
+        self.next_process = self.next_process.max(process.checked_add(1).ok_or("its `process` is too large")?);
+        self.first_time = self.first_time.max(time.saturating_add(1));
+        self.named = Some(event.contains_key("object"));
+        Ok(())
+    }
+
+    /// Writes to the file, all or nothing.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let synced = |file: &File| if self.syncs { file.sync_data() } else { Ok(()) };
+        let written = self.file.write_all(bytes).and_then(|()| synced(&self.file));
+        match &written {
+            Ok(()) => self.length += bytes.len() as u64,
+            Err(_) if self.is_file => {
+                // If this fails, too, the next start removes it.
+                let _ = self.file.set_len(self.length);
+            }
+            Err(_) => {}
+        }
+        written
     }
 
     fn summary(&self) -> String {
@@ -174,6 +295,7 @@ impl Log {
         added
     }
 
+    /// A line that is refused changes nothing: all that is remembered is remembered once it is written.
     fn try_add(&mut self, connection: usize, line: &[u8]) -> Result<u64, Refusal> {
         if self.is_closed {
             return Err("the log is closed".into());
@@ -191,16 +313,21 @@ impl Log {
             Some(kind @ ("invoke" | "ok" | "fail" | "info")) => kind.to_owned(),
             _ => return Err("`type` must be invoke, ok, fail or info".into()),
         };
-        let next = u32::try_from(self.processes.len()).map_err(|_| Refusal::from("too many processes"))?;
-        let (number, open) = self.processes.entry((connection, client.to_string())).or_insert((next, None));
+        let process = (connection, client.to_string());
+        let known = self.processes.get(&process);
+        let number = known.map_or(self.next_process, |(number, _)| *number);
+        if number == u32::MAX {
+            return Err("too many processes; begin another log".into());
+        }
+        let open = known.and_then(|(_, open)| open.as_ref());
         let mut called = None;
-        match (&*kind, &*open) {
+        match (&*kind, open) {
             ("invoke", Some(_)) => {
                 return Err("the call before this one is open; send its return first, or use another `process`".into());
             }
             ("invoke", None) => {
                 let object = event.get("object").cloned();
-                if *self.named.get_or_insert(object.is_some()) != object.is_some() {
+                if self.named.is_some_and(|named| named != object.is_some()) {
                     return Err("some calls name an `object`, and others do not; name it everywhere or nowhere".into());
                 }
                 match event.get("f") {
@@ -213,14 +340,19 @@ impl Log {
                 if event.get("f").is_some_and(|given| *given != open.f) {
                     return Err("the open call has another `f`; send the same, or leave it out".into());
                 }
-                if let Some(object) = &open.object {
-                    event.insert("object".to_owned(), object.clone());
+                match &open.object {
+                    Some(object) => drop(event.insert("object".to_owned(), object.clone())),
+                    None if event.contains_key("object") => {
+                        return Err("the open call names no `object`; leave it out".into());
+                    }
+                    None => {}
                 }
             }
         }
-        let time = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let elapsed = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let time = self.first_time.saturating_add(elapsed);
         let mut out = Map::new();
-        out.insert("process".to_owned(), json!(*number));
+        out.insert("process".to_owned(), json!(number));
         out.insert("time".to_owned(), json!(time));
         event.remove("time");
         out.extend(event);
@@ -230,17 +362,37 @@ impl Log {
         // In one piece: if the machine fails, there is no half of a line but the last.
         let mut line = Value::Object(out).to_string();
         line.push('\n');
-        // What could not be read later is refused now.
-        let readable = match (&*kind, &*open) {
-            ("ok", Some(open)) => jsonl::read(format!("{}{line}", open.line).as_bytes()).err(),
-            ("invoke", _) => jsonl::read(line.as_bytes()).err(),
-            _ => None,
-        };
-        if let Some(fault) = readable {
+        // What could not be read later is refused now. An operation that failed is none: another one is put behind it.
+        let another = if kind == "fail" { open.map(|open| open.line.as_str()) } else { None };
+        let history = [open.map_or("", |open| &open.line), &line, another.unwrap_or("")].concat();
+        if let Err(fault) = jsonl::read(history.as_bytes()) {
             return Err(Refusal::Message(fault.message().to_owned()));
         }
-        self.file.write_all(line.as_bytes()).map_err(Refusal::Unwritten)?;
-        *open = called.map(|(f, object)| Open { f, object, line });
+        self.write(line.as_bytes()).map_err(Refusal::Unwritten)?;
+        if let Some((_, object)) = &called {
+            self.named = Some(object.is_some());
+        }
+        self.next_process = self.next_process.max(number + 1);
+        self.processes.insert(process, (number, called.map(|(f, object)| Open { f, object, line })));
         Ok(time)
     }
+}
+
+/// Keeps other collectors from the file, as long as this process is alive.
+#[cfg(unix)]
+fn lock(file: &File) -> Result<(), Unusable> {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(Unusable::Message(
+            "another `trueline collect` writes this file; end it, or name another file".to_owned(),
+        )),
+        // There are file systems without locks.
+        _ => Ok(()),
+    }
+}
+
+/// Only systems that have `flock` keep others from the file.
+#[cfg(not(unix))]
+fn lock(_: &File) -> Result<(), Unusable> {
+    Ok(())
 }

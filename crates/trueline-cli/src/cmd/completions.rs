@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap_mangen::Man;
+use trueline::view::file;
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::output::{self, Written};
@@ -47,9 +48,19 @@ fn with_examples(command: clap::Command) -> clap::Command {
 }
 
 /// A page for the program, and one for each command.
-fn write_pages(command: clap::Command, directory: &Path) -> std::io::Result<()> {
+fn write_pages(mut command: clap::Command, directory: &Path) -> std::io::Result<()> {
     fs::create_dir_all(directory)?;
-    clap_mangen::generate_to(command, directory)
+    // As `clap_mangen::generate_to`, which writes in place.
+    command.build();
+    let mut commands = vec![command];
+    while let Some(mut command) = commands.pop() {
+        commands.extend(
+            command.get_subcommands_mut().filter(|command| !command.is_hide_set()).map(|command| command.clone()),
+        );
+        let page = Man::new(command);
+        file::write_with(&directory.join(page.get_filename()), |out| page.render(out))?;
+    }
+    Ok(())
 }
 
 fn print(content: &[u8]) -> ExitCode {

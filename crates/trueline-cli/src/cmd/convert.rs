@@ -1,15 +1,15 @@
 //! `trueline convert`: a history in another format.
 
-use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::process::ExitCode;
 
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, CodecError, Target};
+use trueline::view::file;
 
 use crate::args::ConvertArgs;
-use crate::input::{Input, Reading, Unreadable};
+use crate::input::{Input, ReadLimits, Reading, Unreadable};
 use crate::output;
 
 pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
@@ -21,7 +21,11 @@ pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
         }
     };
     let input = Input::of(&args.input);
-    match reading.read(&input) {
+    if let Err(fault) = input.refuse_as_output(args.output.as_deref().filter(|path| path.as_os_str() != "-")) {
+        output::error(fault);
+        return ExitCode::from(2);
+    }
+    match reading.read(&input, &ReadLimits::none()) {
         Ok(history) => write(&history, args.to.into(), args.output.as_deref(), &input.name()),
         Err(fault) => {
             output::error(fault.describe(&input.name()));
@@ -33,31 +37,36 @@ pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
 /// Writes a history to a file, or to stdout. What cannot be written is told of `source`.
 pub(crate) fn write(history: &RawHistory, target: Target, to: Option<&Path>, source: &str) -> ExitCode {
     let written = match to.filter(|path| path.as_os_str() != "-") {
-        None => codec::write(history, target, BufWriter::new(io::stdout().lock())),
-        Some(path) => {
-            // The file is made only if there is something to write.
-            match codec::write(history, target, io::sink()).map(|()| File::create(path)) {
-                Ok(Ok(file)) => codec::write(history, target, BufWriter::new(file)),
-                Ok(Err(fault)) => {
-                    output::error(format_args!("{}: cannot create: {fault}; check the path", path.display()));
-                    return ExitCode::from(2);
-                }
-                Err(fault) => Err(fault),
-            }
-        }
+        None => output::is_open().map_err(Unwritten::Io).and_then(|()| {
+            codec::write(history, target, BufWriter::new(io::stdout().lock())).map_err(Unwritten::Codec)
+        }),
+        Some(path) => file::write_with(path, |out| codec::write(history, target, out).map_err(Unwritten::Codec)),
     };
+    let place = || to.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     match written {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => return ExitCode::SUCCESS,
         // The reader has what it wanted.
-        Err(fault) if is_closed_pipe(&fault) => ExitCode::SUCCESS,
-        Err(fault) => {
-            let place = to.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
-            match std::error::Error::source(&fault) {
-                Some(_) => output::error(format_args!("{place}: {}; free space, or write elsewhere", fault.message())),
-                None => output::error(Unreadable::from(fault).describe(source)),
-            }
-            ExitCode::from(2)
+        Err(Unwritten::Codec(fault)) if is_closed_pipe(&fault) => return ExitCode::SUCCESS,
+        Err(Unwritten::Codec(fault)) => match std::error::Error::source(&fault) {
+            Some(_) => output::error(format_args!("{}: {}; free space, or write elsewhere", place(), fault.message())),
+            None => output::error(Unreadable::from(fault).describe(source)),
+        },
+        Err(Unwritten::Io(fault)) => {
+            output::error(format_args!("{}: cannot write: {fault}; check the path, or free space", place()));
         }
+    }
+    ExitCode::from(2)
+}
+
+/// Why a history was not written.
+enum Unwritten {
+    Codec(CodecError),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(fault: io::Error) -> Self {
+        Self::Io(fault)
     }
 }
 

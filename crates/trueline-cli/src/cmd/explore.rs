@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
         finding => finding,
     };
     let written = output::stdout(|out| match args.json {
-        true => writeln!(out, "{}", to_json(entry, &outcome, finding, token.is_cancelled())),
+        true => output::json(out, &to_json(entry, &outcome, finding, token.is_cancelled())),
         false => text(out, entry, &outcome, finding, token.is_cancelled(), args),
     });
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }

@@ -6,13 +6,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use trueline::history::codec::{Format, Survey, Trap};
-use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value};
+use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value, visible};
 use trueline::named::{self, NamedSpec, Options, SpecInfo};
-use trueline::view::timeline::visible;
 
 use super::in_order;
 use crate::args::LintArgs;
-use crate::input::{Reading, Unreadable, find_inputs};
+use crate::input::{ReadLimits, Reading, Unreadable, find_inputs};
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &LintArgs) -> ExitCode {
@@ -30,7 +29,7 @@ pub(crate) fn run(args: &LintArgs) -> ExitCode {
     let (inputs, _) = find_inputs(&args.inputs);
     for input in inputs {
         let file = input.name();
-        let written = match reading.survey(&input) {
+        let written = match reading.survey(&input, &ReadLimits::none()) {
             Err(fault) => {
                 unreadable = true;
                 print_fault(&fault, &file, args.json)
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &LintArgs) -> ExitCode {
                 let report = Report::new(file, &survey, spec.as_ref(), args);
                 found |= report.findings.iter().any(|finding| finding.severity != Severity::Note);
                 output::stdout(|out| match args.json {
-                    true => writeln!(out, "{}", report.json()),
+                    true => output::json(out, &report.json()),
                     false => report.text(out),
                 })
             }
@@ -58,7 +57,7 @@ fn print_fault(fault: &Unreadable, file: &str, as_json: bool) -> Written {
     if !as_json {
         return Written::All;
     }
-    output::stdout(|out| writeln!(out, "{}", json!({"file": file, "error": fault.message, "line": fault.line})))
+    output::stdout(|out| output::json(out, &json!({"file": file, "error": fault.message, "line": fault.line})))
 }
 
 /// An operation as a file gives it.
@@ -137,7 +136,8 @@ impl Report {
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Forecast { worst, parts, .. } = &self.forecast;
-        let Self { file, operations, .. } = self;
+        let Self { operations, .. } = self;
+        let file = visible(&self.file);
         writeln!(out, "\x1b[1m{file}\x1b[0m: {operations} operations, {}", format_name(self.format))?;
         for Finding { code, severity, count, line, message } in &self.findings {
             let colour = match severity {
@@ -147,7 +147,7 @@ impl Report {
             };
             let place = line.map_or(String::new(), |line| format!("line {line}: "));
             let often = if *count > 1 { format!(" ({count} times)") } else { String::new() };
-            writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{message}{often}", severity.name())?;
+            writeln!(out, "  {colour}{}\x1b[0m {code}: {place}{}{often}", severity.name(), visible(message))?;
         }
         if *parts == 0 {
             return Ok(());

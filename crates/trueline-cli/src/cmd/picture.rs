@@ -6,7 +6,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use trueline::view::terminal::{self, Letters};
 use trueline::view::text::Style;
-use trueline::view::{Timeline, html, svg};
+use trueline::view::{Timeline, file, html, svg};
 
 use crate::args::CheckArgs;
 use crate::input::Input;
@@ -97,7 +97,7 @@ pub(super) fn write(path: &Path, timeline: &Timeline, args: &CheckArgs) -> Resul
         Form::Svg if args.core => svg::render(&timeline.core_only(svg::MOST_SHOWN)),
         Form::Svg => svg::render(timeline),
     };
-    fs::write(path, drawn)
+    file::write(path, drawn)
         .map_err(|fault| format!("cannot write {}: {fault}; check the folder, or free space", path.display()))?;
     if !args.quiet {
         output::note(format_args!("drawn in {}", path.display()));

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TestArgs) -> ExitCode {
     }
     let finding = Finding::of(&outcome, token.is_cancelled());
     let written = output::stdout(|out| match args.json {
-        true => writeln!(out, "{}", to_json(entry, &outcome, finding, token.is_cancelled(), args)),
+        true => output::json(out, &to_json(entry, &outcome, finding, token.is_cancelled(), args)),
         false => text(out, entry, &outcome, finding, token.is_cancelled(), args),
     });
     if finding == Finding::Accepted && !entry.is_correct() {

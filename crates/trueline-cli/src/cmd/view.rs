@@ -10,7 +10,7 @@ use crate::output::{self, Written};
 
 pub(crate) fn run(args: &ViewArgs) -> ExitCode {
     match draw(args) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(Some(fault)) => {
             output::error(fault);
             ExitCode::from(2)
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ViewArgs) -> ExitCode {
 }
 
 /// What went wrong, unless that was said already.
-fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
+fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     let ViewArgs { output, check: args } = args;
     let judge = Judge::new(args)?;
     let in_terminal = output.as_os_str() == "-";
@@ -31,13 +31,19 @@ fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
     if inputs.len() != 1 {
         return Err(Some(format!("`trueline view` draws one history, and there are {} files; name one", inputs.len())));
     }
-    let judged = judge.judge(&inputs.remove(0), Wanted::Everything);
+    let input = inputs.remove(0);
+    if !in_terminal {
+        input.refuse_as_output(Some(output))?;
+    }
+    let judged = judge.judge(&input, Wanted::Everything);
     let Judged::Report(_, Some(timeline)) = &judged else {
         let _ = check::print(&judged, args, Wanted::Everything);
-        return Err(None);
+        // Nothing is drawn of what a limit kept from being read.
+        return if matches!(judged, Judged::Report(..)) { Ok(ExitCode::from(3)) } else { Err(None) };
     };
     if !in_terminal {
-        return Ok(picture::write(output, timeline, args)?);
+        picture::write(output, timeline, args)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let mut text = format!("{}: {}\n", timeline.title, timeline.outcome.name());
     if let Some(reason) = &timeline.reason {
@@ -45,7 +51,7 @@ fn draw(args: &ViewArgs) -> Result<(), Option<String>> {
     }
     text.push_str(&picture::in_terminal(timeline, args));
     match output::stdout(|out| out.write_all(text.as_bytes())) {
-        Written::All | Written::ReaderGone => Ok(()),
+        Written::All | Written::ReaderGone => Ok(ExitCode::SUCCESS),
         Written::Failed => Err(None),
     }
 }

@@ -18,20 +18,40 @@ pub(crate) struct Collector {
 
 impl Collector {
     pub(crate) fn start(scratch: &Scratch) -> Self {
+        Self::start_with(scratch, &mut trueline(&[]), &[])
+    }
+
+    /// Starts it with further arguments, by a command that may be one to set limits.
+    pub(crate) fn start_with(scratch: &Scratch, command: &mut Command, args: &[&str]) -> Self {
         let file = scratch.0.join("history.jsonl").to_str().expect("plain").to_owned();
-        let mut child = trueline(&["collect", "--listen", "127.0.0.1:0", "-o", &file])
+        let mut child = command
+            .args(["collect", "--listen", "127.0.0.1:0", "-o", &file])
+            .args(args)
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary is built");
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-        let mut line = String::new();
-        stderr.read_line(&mut line).expect("it says where it listens");
+        let mut said = String::new();
+        while !said.contains("listening on ") {
+            assert_ne!(stderr.read_line(&mut said).expect("it says where it listens"), 0, "{said}");
+        }
         let address =
-            line.split("listening on ").nth(1).and_then(|rest| rest.split(',').next()).expect(&line).to_owned();
+            said.split("listening on ").nth(1).and_then(|rest| rest.split(',').next()).expect(&said).to_owned();
         Self { child, stderr, address, file }
     }
 
-    fn connect(&self) -> Client {
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(mut self) -> std::process::ExitStatus {
+        self.child.wait().expect("it was started")
+    }
+
+    /// Ends it as `kill -9` does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it was started");
+    }
+
+    pub(crate) fn connect(&self) -> Client {
         let stream = TcpStream::connect(&self.address).expect("it listens");
         Client { answers: BufReader::new(stream.try_clone().expect("a socket")), stream }
     }
@@ -48,17 +68,22 @@ impl Collector {
     }
 }
 
-struct Client {
+pub(crate) struct Client {
     stream: TcpStream,
     answers: BufReader<TcpStream>,
 }
 
 impl Client {
     fn say(&mut self, line: &str) -> serde_json::Value {
-        self.stream.write_all(format!("{line}\n").as_bytes()).expect("it is there");
+        json(&self.try_say(line).expect("it answers"))
+    }
+
+    /// The answer to a line; `None` if the collector is gone.
+    pub(crate) fn try_say(&mut self, line: &str) -> Option<String> {
+        self.stream.write_all(format!("{line}\n").as_bytes()).ok()?;
         let mut answer = String::new();
-        self.answers.read_line(&mut answer).expect("it answers");
-        json(&answer)
+        self.answers.read_line(&mut answer).ok()?;
+        answer.ends_with('\n').then_some(answer)
     }
 
     fn logged(&mut self, line: &str) {
@@ -151,4 +176,114 @@ fn what_cannot_be_listened_on_or_written() {
     let unwritable = run(&["collect", "--listen", "127.0.0.1:0", "-o", "/no/such/dir/x"]);
     assert!(unwritable.code == 2 && unwritable.stderr.contains("/no/such/dir/x: "), "{unwritable:?}");
     assert_eq!(run(&["collect"]).code, 2);
+}
+
+#[test]
+fn a_log_that_is_there_is_continued() {
+    let scratch = Scratch::new("collect-again");
+    for run in 0..3 {
+        let collector = Collector::start(&scratch);
+        let mut client = collector.connect();
+        client.logged(&format!(r#"{{"type":"invoke","f":"write","value":{run}}}"#));
+        client.logged(r#"{"type":"ok"}"#);
+        client.logged(r#"{"type":"invoke","f":"read"}"#);
+        collector.end();
+    }
+    let file = scratch.0.join("history.jsonl");
+    let text = fs::read_to_string(&file).expect("it was written");
+    assert_eq!(text.lines().count(), 9, "{text}");
+    // Processes and times are new ones: reads that are open stay so.
+    let file = file.to_str().expect("plain");
+    let judged = run(&["check", "--json", "--spec", "register", file]);
+    assert_eq!((judged.code, json(&judged.stdout)["pending"].as_u64()), (0, Some(3)), "{judged:?}");
+    assert_eq!(run(&["lint", "--spec", "register", file]).code, 0);
+    let collector = Collector::start(&scratch);
+    let answer = collector.connect().say(r#"{"type":"invoke","f":"read","object":"x"}"#);
+    assert!(answer["error"].as_str().expect("refused").contains("everywhere or nowhere"), "{answer}");
+    collector.end();
+    assert_eq!(fs::read_to_string(file).expect("it is there"), text);
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_removed_wherever_it_was_cut() {
+    let scratch = Scratch::new("collect-repair");
+    let whole = "{\"f\":\"read\",\"process\":0,\"time\":5,\"type\":\"invoke\"}\n";
+    let last = "{\"f\":\"größer\",\"process\":1,\"time\":7,\"type\":\"invoke\"}";
+    let ends = [1, 2, 6, 9, last.find('ß').expect("it is there") + 1, 20, 40, last.len() - 1, last.len()];
+    for end in ends {
+        let file = scratch.file("history.jsonl", [whole.as_bytes(), &last.as_bytes()[..end]].concat());
+        let collector = Collector::start(&scratch);
+        collector.connect().logged(r#"{"type":"invoke","f":"read"}"#);
+        collector.end();
+        let text = fs::read_to_string(&file).expect("it is text");
+        let lines: Vec<&str> = text.lines().collect();
+        // All but the line end is all of it.
+        let kept = if end == last.len() { vec![whole.trim_end(), last] } else { vec![whole.trim_end()] };
+        assert_eq!(lines[..lines.len() - 1], kept, "{end}");
+        assert_eq!(run(&["check", "--spec", "register", &file]).code, if kept.len() == 2 { 2 } else { 0 }, "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_log_is_not_touched() {
+    let scratch = Scratch::new("collect-other");
+    for other in [
+        "notes, without an end",
+        "{\"a\":1}",
+        "{\"process\":0,\"f\":\"read\",\"call\":1}\n",
+        "{\n  \"a\": 1\n}\n",
+        "{\"process\":0,\"type\":\"invoke\",\"f\":\"read\"}\n",
+        "\n",
+        "{\"f\":\"x\",\"process\":4294967295,\"time\":1,\"type\":\"invoke\"}\n",
+    ] {
+        let file = scratch.file("history.jsonl", other);
+        let refused = run(&["collect", "--listen", "127.0.0.1:0", "-o", &file]);
+        assert!(refused.code == 2 && refused.stderr.contains("line 1 is not of a log"), "{refused:?}");
+        assert_eq!(fs::read_to_string(&file).expect("it is there"), other);
+    }
+}
+
+#[test]
+fn a_second_collector_does_not_touch_the_log() {
+    let scratch = Scratch::new("collect-twice");
+    let collector = Collector::start(&scratch);
+    let mut client = collector.connect();
+    client.logged(r#"{"type":"invoke","f":"read"}"#);
+    let before = fs::read_to_string(&collector.file).expect("it is there");
+    // On the same port, and on another one.
+    let second = run(&["collect", "--listen", &collector.address, "-o", &collector.file]);
+    assert!(second.code == 2 && second.stderr.contains(&collector.address), "{second:?}");
+    let second = run(&["collect", "--listen", "127.0.0.1:0", "-o", &collector.file]);
+    assert!(second.code == 2 && second.stderr.contains("another `trueline collect` writes"), "{second:?}");
+    assert_eq!(fs::read_to_string(&collector.file).expect("it is there"), before);
+    client.logged(r#"{"type":"ok"}"#);
+    collector.end();
+}
+
+#[test]
+fn a_refused_line_changes_nothing() {
+    let scratch = Scratch::new("collect-refused");
+    let collector = Collector::start(&scratch);
+    let mut client = collector.connect();
+    let refused = |client: &mut Client, line: &str, expected: &str| {
+        let answer = client.say(line);
+        assert!(answer["error"].as_str().expect(line).contains(expected), "{line}: {answer}");
+    };
+    // That the first call named an object, and that there were such processes, is forgotten.
+    refused(&mut client, r#"{"process":"a","type":"invoke","object":"x"}"#, "`f` is missing");
+    refused(&mut client, r#"{"process":"b","type":"invoke","f":"write","object":"x","value":1.5}"#, "integers");
+    refused(&mut client, r#"{"process":"c","type":"ok"}"#, "no call is open");
+    client.logged(r#"{"process":"d","type":"invoke","f":"write","value":1}"#);
+    for kind in ["ok", "fail", "info"] {
+        refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","object":"x"}}"#), "names no `object`");
+        refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","f":"read"}}"#), "another `f`");
+        refused(&mut client, &format!(r#"{{"process":"d","type":"{kind}","call":1}}"#), "both `type` and `call`");
+    }
+    client.logged(r#"{"process":"d","type":"fail"}"#);
+    client.logged(r#"{"process":"d","type":"invoke","f":"write","value":2}"#);
+    client.logged(r#"{"process":"d","type":"info","value":{"anything":1.5}}"#);
+    let (file, said) = collector.end();
+    assert!(said.contains("4 events of 1 processes, 0 of them in an operation; 12 lines were refused"), "{said}");
+    let judged = run(&["check", "--json", "--spec", "register", &file]);
+    assert_eq!((judged.code, json(&judged.stdout)["operations"].as_u64()), (0, Some(1)), "{judged:?}");
 }

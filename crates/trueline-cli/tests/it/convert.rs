@@ -70,7 +70,7 @@ fn errors() {
     assert!(missing.stderr.contains("/no/such/file: cannot open"), "{missing:?}");
     let nowhere = run(&["convert", &file, "--to", "jsonl", "-o", "/no/such/directory/file"]);
     assert_eq!(nowhere.code, 2);
-    assert!(nowhere.stderr.contains("cannot create"), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("cannot write"), "{nowhere:?}");
     let bad = run_with_input(&["convert", "-", "--to", "jsonl"], b"{\"process\":0}\n");
     assert_eq!(bad.code, 2);
     assert!(bad.stderr.starts_with("error: -:1: "), "{bad:?}");

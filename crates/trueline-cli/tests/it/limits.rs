@@ -79,3 +79,99 @@ fn a_little_memory_is_named_as_the_limit() {
         assert!(judged.stdout.contains("raise --memory"), "{judged:?}");
     }
 }
+
+/// What is read and says nothing, for as long as it is read.
+fn endless(length: u64) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::copy(&mut std::io::Read::take(std::io::repeat(b'\n'), length), &mut encoder).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+#[test]
+fn reading_is_limited_by_time() {
+    let scratch = Scratch::new("reading-time");
+    // 4 GiB of blank lines, in members of 4 MiB.
+    let bomb = scratch.file("bomb.jsonl.gz", endless(4 << 20).repeat(1 << 10));
+    // Members with nothing in them, and what zstd skips: there are no lines to look at the time between.
+    let empty = scratch.file("empty.jsonl.gz", endless(0).repeat(1 << 18));
+    let skipped = scratch.file("skipped.jsonl.zst", [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].repeat(1 << 19));
+    for (file, may_end) in [(&bomb, false), (&empty, true), (&skipped, true)] {
+        let judged = run(&["check", "--json", "--spec", "queue", "--timeout", "50ms", file]);
+        if may_end && judged.code == 2 {
+            continue;
+        }
+        assert_eq!(judged.code, 3, "{judged:?}");
+        let object = json(&judged.stdout);
+        assert_eq!(object["verdict"], "unknown");
+        let reason = object["reason"].as_str().expect("a reason");
+        assert!(
+            reason.starts_with("the time limit was reached while the history was read; raise --timeout"),
+            "{reason}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_says_nothing_is_not_waited_for() {
+    use std::process::Stdio;
+
+    let scratch = Scratch::new("silent-pipe");
+    let pipe = scratch.0.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there").success());
+    let judged = run(&["check", "--spec", "queue", "--timeout", "50ms", pipe.to_str().expect("plain")]);
+    assert!(judged.code == 3 && judged.stdout.contains("while the history was read"), "{judged:?}");
+    let mut child = crate::trueline(&["check", "--spec", "queue", "--timeout", "50ms", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the binary is built");
+    // Its standard input stays open until it has ended.
+    let _open = child.stdin.take();
+    assert_eq!(child.wait().expect("it was started").code(), Some(3));
+}
+
+#[test]
+fn reading_is_limited_by_memory() {
+    let scratch = Scratch::new("reading-memory");
+    let mut lines = String::new();
+    for number in 0..10_000 {
+        let (call, ret) = (2 * number, 2 * number + 1);
+        writeln!(lines, r#"{{"process":0,"f":"enqueue","value":{number},"call":{call},"return":{ret}}}"#)
+            .expect("a string");
+    }
+    let plain = scratch.file("long.jsonl", &lines);
+    let compressed = scratch.file("long.jsonl.gz", crate::reading::gzip(lines.as_bytes()));
+    for file in [&plain, &compressed] {
+        let judged = run(&["check", "--json", "--spec", "queue", "--memory", "1MiB", file]);
+        assert_eq!(judged.code, 3, "{judged:?}");
+        let reason = json(&judged.stdout)["reason"].as_str().expect("a reason").to_owned();
+        assert!(
+            reason.starts_with("the memory limit was reached while the history was read; raise --memory"),
+            "{reason}"
+        );
+    }
+    // It is no more than a few times its size.
+    assert_eq!(run(&["check", "--spec", "queue", "--memory", "64MiB", &plain]).code, 0);
+}
+
+#[test]
+fn windows_of_zstd_are_limited() {
+    let scratch = Scratch::new("zstd-window");
+    // A frame that wants a window of 2 GiB, and one whose content is 1 TiB in one segment; neither has much in it.
+    let raw_block = |text: &str| {
+        let header = u32::try_from(text.len() << 3 | 1).expect("short").to_le_bytes();
+        [&header[..3], text.as_bytes()].concat()
+    };
+    let magic = [0x28, 0xb5, 0x2f, 0xfd];
+    let windowed = [&magic[..], &[0x00, 21 << 3], &raw_block(crate::ACCEPTED)].concat();
+    let segment = [&magic[..], &[0xe0], &(1_u64 << 40).to_le_bytes(), &raw_block(crate::ACCEPTED)].concat();
+    let small = [&magic[..], &[0x00, 0], &raw_block(crate::ACCEPTED)].concat();
+    for (name, content) in [("window.zst", windowed), ("segment.zst", segment)] {
+        let file = scratch.file(name, &content);
+        let judged = run(&["check", "--spec", "queue", "--memory", "64MiB", &file]);
+        assert!(judged.code == 3 && judged.stdout.contains("the memory limit was reached"), "{judged:?}");
+    }
+    let judged = run(&["check", "--spec", "queue", "--memory", "64MiB", &scratch.file("small.zst", small)]);
+    assert_eq!(judged.code, 0, "{judged:?}");
+}

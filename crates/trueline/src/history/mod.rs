@@ -12,6 +12,7 @@ mod interval;
 mod operation;
 mod partition;
 mod value;
+mod visible;
 mod weaken;
 
 use std::ops::Index;
@@ -23,6 +24,7 @@ pub use interval::{Interval, from_intervals, from_logs, widen};
 pub use operation::{Event, EventKind, ObjectId, OpId, Operation, Outcome, ProcessId};
 pub use partition::{Parts, by_object, split};
 pub use value::{Record, Shown, Value};
+pub use visible::{visible, visible_json};
 pub use weaken::Fate;
 
 /// A history whose operations are as a file gives them, before a specification has read them.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::{Chars, FromStr};
 use std::sync::Arc;
 
+use super::visible::is_hostile;
+
 /// A value in a recorded history: what JSON and EDN have in common.
 ///
 /// Numbers are integers: equality of results must be exact.
@@ -106,16 +108,22 @@ impl fmt::Debug for Value {
 
 fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str("\"")?;
-    for c in text.chars() {
+    let mut before = None;
+    for (at, c) in text.char_indices() {
         match c {
             '"' => f.write_str("\\\"")?,
             '\\' => f.write_str("\\\\")?,
             '\n' => f.write_str("\\n")?,
             '\r' => f.write_str("\\r")?,
             '\t' => f.write_str("\\t")?,
-            c if c.is_control() => write!(f, "\\u{:04x}", c as u32)?,
+            c if is_hostile(before, &text[at..]) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(f, "\\u{unit:04x}")?;
+                }
+            }
             c => write!(f, "{c}")?,
         }
+        before = Some(c);
     }
     f.write_str("\"")
 }
@@ -194,9 +202,12 @@ fn read_string(rest: &mut Chars<'_>) -> Option<String> {
                 'r' => '\r',
                 't' => '\t',
                 'u' => {
-                    let digits = rest.as_str().get(..4)?;
-                    *rest = rest.as_str()[4..].chars();
-                    char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+                    let mut units = vec![read_unit(rest)?];
+                    if matches!(units[0], 0xd800..0xdc00) {
+                        *rest = rest.as_str().strip_prefix("\\u")?.chars();
+                        units.push(read_unit(rest)?);
+                    }
+                    char::decode_utf16(units).next()?.ok()?
                 }
                 c @ ('"' | '\\' | '/') => c,
                 _ => return None,
@@ -204,6 +215,13 @@ fn read_string(rest: &mut Chars<'_>) -> Option<String> {
             c => text.push(c),
         }
     }
+}
+
+/// The four digits of an escape.
+fn read_unit(rest: &mut Chars<'_>) -> Option<u16> {
+    let (digits, behind) = rest.as_str().split_at_checked(4)?;
+    *rest = behind.chars();
+    u16::from_str_radix(digits, 16).ok()
 }
 
 /// An operation as a file gives it: the name of a function, a key if it has one, and its argument.
@@ -257,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let text = Value::from("quo\"te \\ line\n tab\t bell\u{7} \u{1f980}");
+        let text = Value::from("quo\"te \\ line\n tab\t bell\u{7} \u{1f980} \u{202e}\u{e0041}");
         let list: Value = [Value::Null, true.into(), (-7).into(), text, Value::List([].into())].into_iter().collect();
         for value in [Value::List([list.clone(), list].into()), i64::MIN.into(), "".into()] {
             assert_eq!(value.to_string().parse(), Ok(value));

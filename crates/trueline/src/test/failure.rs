@@ -12,13 +12,13 @@ use super::running;
 use super::supervise::{self, Doing};
 use super::token::Token;
 use crate::drive::Call;
-use crate::history::{History, OpId, Record, Shown, Value};
+use crate::history::{History, OpId, Record, Shown, Value, visible};
 use crate::judge::Budget;
 use crate::judge::shrink::Limits;
 use crate::report::{Assembled, Picture, Wanted, Words, assemble};
 use crate::verdict::ProgressVerdict;
-use crate::view::timeline::{Label, visible};
-use crate::view::{Report, Timeline, columns, html, text};
+use crate::view::timeline::Label;
+use crate::view::{Report, Timeline, columns, file, html, text};
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,13 @@ impl fmt::Display for FailureKind {
             Self::Diverged(steps) => write!(f, "comes to no end in {steps} steps"),
             Self::NotSerial => f.write_str("does what it never does one operation at a time"),
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
-            Self::Panicked { thread, message } => write!(f, "panicked in thread {thread}: {message}"),
-            Self::Broken { place, how } => write!(f, "is broken: {place} {how}"),
+            Self::Panicked { thread, message } => {
+                write!(f, "panicked in thread {thread}: ")?;
+                // Its lines stay lines, as those of an assertion, but cannot be taken for lines of the report.
+                let lines: Vec<String> = message.lines().map(visible).collect();
+                f.write_str(&lines.join("\n    | "))
+            }
+            Self::Broken { place, how } => write!(f, "is broken: {place} {}", visible(how)),
         }
     }
 }
@@ -143,7 +148,7 @@ impl Display for Smallest {
             (false, _) => format!("seen failing {failed} of {runs} times"),
         };
         writeln!(f, "  the smallest program that still fails ({calls} of {of_calls} calls, {how}):\n")?;
-        writeln!(f, "    {program}\n")
+        writeln!(f, "    {}\n", visible(program))
     }
 }
 
@@ -152,7 +157,7 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token, name, report, .. } = self;
         f.write_str(report)?;
-        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {name}")?;
+        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {}", visible(name))?;
         writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
         let Some(test) = self.regression_test() else { return Ok(()) };
         writeln!(f, "\n  or keep it as a test; `your_test()` stands for this one up to `.run()`:\n")?;
@@ -225,7 +230,7 @@ impl Failure {
         let mut report = render(&name, &kind, after, &shown, explained.as_ref(), saved.as_deref());
         render_steps(&mut report, steps, saved_steps.as_deref());
         if let Some(page) = &page {
-            let _ = writeln!(report, "  the page:     {}", page.display());
+            let _ = writeln!(report, "  the page:     {}", visible(&page.display().to_string()));
         }
         let algorithm = explained.map(|explained| explained.report.stats.algorithm).unwrap_or_default();
         let steps = steps.to_vec();
@@ -324,7 +329,7 @@ fn render(
     explained: Option<&Explained>,
     saved: Option<&Path>,
 ) -> String {
-    let mut out = format!("{name} {kind} (found after {after:.1?})\n");
+    let mut out = format!("{} {kind} (found after {after:.1?})\n", visible(name));
     if let Some(reason) = explained.and_then(|explained| explained.report.reason()) {
         let _ = writeln!(out, "  {reason}");
     }
@@ -350,7 +355,7 @@ fn render(
     }
     out.push('\n');
     if let Some(saved) = saved {
-        let _ = writeln!(out, "  the history:  {}", saved.display());
+        let _ = writeln!(out, "  the history:  {}", visible(&saved.display().to_string()));
     }
     out
 }
@@ -365,14 +370,14 @@ fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
     let _ =
         writeln!(out, "  step by step (a: atomics, m: mutexes, c: condition variables, as they are first accessed):\n");
     for step in steps.iter().take(MOST_STEPS_SHOWN) {
-        let _ = writeln!(out, "    {step}");
+        let _ = writeln!(out, "    {}", visible(step));
     }
     if steps.len() > MOST_STEPS_SHOWN {
         let _ = writeln!(out, "    and {} more", steps.len() - MOST_STEPS_SHOWN);
     }
     out.push('\n');
     if let Some(saved) = saved {
-        let _ = writeln!(out, "  the steps:    {}", saved.display());
+        let _ = writeln!(out, "  the steps:    {}", visible(&saved.display().to_string()));
     }
 }
 
@@ -382,7 +387,8 @@ fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
         return None;
     }
     let path = history.with_extension("steps.txt");
-    std::fs::write(&path, steps.join("\n") + "\n").ok()?;
+    let lines: String = steps.iter().map(|step| visible(step) + "\n").collect();
+    file::write(&path, lines).ok()?;
     Some(path)
 }
 
@@ -417,8 +423,7 @@ fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<P
         let folder = running::folder()?;
         std::fs::create_dir_all(&folder).ok()?;
         let path = folder.join(format!("{}.jsonl", file_name(name, token)));
-        let file = std::fs::File::create(&path).ok()?;
-        crate::history::codec::jsonl::write_operations(history, std::io::BufWriter::new(file)).ok()?;
+        file::write_with(&path, |out| crate::history::codec::jsonl::write_operations(history, out)).ok()?;
         Some(path)
     }
     #[cfg(not(feature = "json"))]

@@ -183,7 +183,7 @@ pub struct Limit {
     pub kind: LimitKind,
     /// The furthest position in the order of events that the search had come to.
     pub event: u32,
-    /// The number of events there are.
+    /// The number of events there are; 0 if the limit ended the reading of the history.
     pub events: u32,
 }
 
@@ -224,6 +224,9 @@ impl fmt::Display for Limit {
             LimitKind::Cancelled => "the search was cancelled",
             LimitKind::Refused(why) => return write!(f, "the algorithm cannot judge such a history: {why}"),
         };
+        if self.events == 0 {
+            return write!(f, "{reached} while the history was read");
+        }
         write!(f, "{reached}; the search had come to event {} of {}", self.event, self.events)
     }
 }

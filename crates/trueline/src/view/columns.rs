@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::history::{EventKind, History, OpId, ProcessId};
+use crate::history::{EventKind, History, OpId, ProcessId, visible};
 
 /// How many letters of a call or a result are shown.
 const MOST_LETTERS: usize = 30;
@@ -101,7 +101,7 @@ fn end_line(out: &mut String) {
 }
 
 fn shorten(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = visible(text);
     match text.char_indices().nth(MOST_LETTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

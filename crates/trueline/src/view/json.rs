@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Line, Report, Story, Told};
-use crate::history::Value;
+use crate::history::{Value, visible_json};
 
 /// The report as a JSON object on one line, without the line's end.
 ///
@@ -54,7 +54,7 @@ pub fn render(report: &Report) -> String {
         let _ = write!(out, r#","notes":{notes}"#);
     }
     out.push('}');
-    out
+    visible_json(&out)
 }
 
 fn render_story(out: &mut String, story: &Story) {
@@ -101,7 +101,7 @@ fn render_line(out: &mut String, line: &Line) {
 /// assert_eq!(json, r#"{"file":"a.jsonl","error":"line 3: this is not JSON"}"#);
 /// ```
 pub fn error(file: &str, message: &str) -> String {
-    format!(r#"{{"file":{},"error":{}}}"#, string(file), string(message))
+    visible_json(&format!(r#"{{"file":{},"error":{}}}"#, string(file), string(message)))
 }
 
 fn string(text: &str) -> Value {

@@ -4,6 +4,7 @@
 //! is to see; [`terminal`], [`svg`] and [`html`] draw it.
 
 pub mod columns;
+pub mod file;
 pub mod html;
 pub mod json;
 pub mod prose;
@@ -16,7 +17,7 @@ use std::fmt::Display;
 
 pub use timeline::Timeline;
 
-use crate::history::{History, OpId, Operation};
+use crate::history::{History, OpId, Operation, visible};
 use crate::verdict::{
     Core, Evidence, Judgement, Limit, LimitKind, Member, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats,
     Verdict,
@@ -496,10 +497,11 @@ fn alternatives(results: &[String]) -> String {
     }
 }
 
-/// Not more than fits a line of a terminal with other things on it.
+/// Not more than fits a line of a terminal with other things on it, all of it [`visible`].
 fn shorten(text: &str) -> String {
+    let text = visible(text);
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
+        None => text,
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
-use super::timeline::visible;
 use super::{Line, alternatives, shorten};
 use crate::history::{History, OpId, Operation};
 use crate::verdict::{
@@ -249,8 +248,8 @@ pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witne
 
 /// What was called, and what it returned if that says something.
 fn label(operation: &str, result: Option<String>) -> String {
-    let operation = shorten(&visible(operation));
-    match result.map(|result| shorten(&visible(&result))) {
+    let operation = shorten(operation);
+    match result.map(|result| shorten(&result)) {
         Some(result) if !SILENT.contains(&result.as_str()) => format!("{operation} -> {result}"),
         _ => operation,
     }
@@ -509,7 +508,7 @@ impl Teller {
         if needs.is_empty() {
             return "a state in which it can return that".to_owned();
         }
-        let states = needs.iter().map(|state| shorten(&visible(state))).collect::<Vec<_>>().join(" or ");
+        let states = needs.iter().map(|state| shorten(state)).collect::<Vec<_>>().join(" or ");
         let noun = match self.object {
             ObjectKind::Register => return format!("the register to hold {states}"),
             ObjectKind::Lock => return format!("the lock to be {states}"),
@@ -630,7 +629,7 @@ impl Teller {
                 let begin = match self.begins_behind {
                     // What else is in that state is left out of the core: it is not told, but does not help.
                     Some(begin) => format!("right behind {}", self.name(begin)),
-                    None => format!("at first, in the state {}", shorten(&visible(initial))),
+                    None => format!("at first, in the state {}", shorten(initial)),
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
@@ -749,7 +748,7 @@ impl Teller {
             } else {
                 format!(", whether {} came before or not", self.names(&others))
             };
-            let (state, what) = (shorten(&visible(state)), would(results));
+            let (state, what) = (shorten(state), would(results));
             self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
             return;
         }
@@ -775,7 +774,7 @@ impl Teller {
                 [] => "At first".to_owned(),
                 order => format!("After {},", self.in_order(order)),
             };
-            let state = shorten(&visible(state));
+            let state = shorten(state);
             let what = if then.is_some() { "can return that".to_owned() } else { would(results) };
             self.say(format!("{order} the state is {state}, and it {what}"));
             self.indent = format!("{outer}  ");
@@ -809,7 +808,7 @@ fn each(ops: &[OpId]) -> &'static str {
 
 /// What an operation returns instead.
 fn would<Ret: Display>(results: &[Ret]) -> String {
-    let results: Vec<String> = results.iter().map(|result| shorten(&visible(&result.to_string()))).collect();
+    let results: Vec<String> = results.iter().map(|result| shorten(&result.to_string())).collect();
     if results.is_empty() {
         "could not return at all".to_owned()
     } else {

@@ -302,6 +302,12 @@ fn write_band(
 
 fn write_line(out: &mut String, name: &str, names: usize, cells: &[(char, Ink)], style: Style) {
     let _ = write!(out, "  {name:<names$}  ");
+    let mut cells = cells.to_vec();
+    // A label that is cut where the picture is wrapped must not begin a line as a command of a CI system does.
+    let start = cells.iter().position(|(letter, _)| *letter != ' ').unwrap_or(cells.len());
+    if name.is_empty() && cells[start..].iter().map(|(letter, _)| *letter).take(2).eq("::".chars()) {
+        cells[start].0 = '.';
+    }
     for run in cells.chunk_by(|one, other| one.1 == other.1) {
         let text: String = run.iter().map(|(letter, _)| letter).collect();
         match run[0].1.code() {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Finding, Line, QuasiRejection, Rejection, Report, Stall, Story, Told, shorten};
+use crate::history::visible;
 use crate::verdict::Role;
 
 /// How text is set off.
@@ -72,9 +73,9 @@ fn render_head(report: &Report, style: Style) -> String {
     };
     let mut out = format!(
         "{}: {} ({}, {}, {} pending, {}, {})\n",
-        report.file,
+        visible(&report.file),
         style.paint(colour, report.verdict()),
-        report.stats.algorithm,
+        visible(&report.stats.algorithm),
         count(report.operations, "operation"),
         report.pending,
         count(report.stats.partitions, "partition"),

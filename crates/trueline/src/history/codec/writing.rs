@@ -261,3 +261,42 @@ pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value
     };
     if succeeded { &record.value } else { result }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::codec::{Format, read};
+
+    /// Takes so many bytes, and no more, as a full disk does.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let length = bytes.len().min(self.0);
+            self.0 -= length;
+            if length == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(length) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_at_any_byte_is_an_error() {
+        let text = br#"{"process":0,"type":"invoke","f":"put","key":"k","value":1}
+{"process":1,"type":"invoke","f":"get","key":"k"}
+{"process":0,"type":"ok","f":"put"}
+{"process":1,"type":"ok","f":"get","value":[1,"two"]}"#;
+        let history = read(&text[..], Format::Jsonl).expect("it is a history");
+        for target in [Target::Jsonl, Target::Operations, Target::Jepsen, Target::PorcupineKv, Target::PorcupineJson] {
+            let mut whole = Vec::new();
+            write(&history, target, &mut whole).expect("to memory");
+            for room in 0..whole.len() {
+                let fault = write(&history, target, Full(room)).expect_err("it does not fit");
+                assert!(fault.message().starts_with("cannot write: "), "{target:?}: {fault}");
+            }
+            write(&history, target, Full(whole.len())).expect("it fits");
+        }
+    }
+}

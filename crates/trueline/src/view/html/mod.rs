@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::svg::escape;
-use super::terminal;
 use super::timeline::Timeline;
+use super::{file, terminal};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -67,7 +67,7 @@ pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathB
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     fs::create_dir_all(folder)?;
     let path = folder.join(format!("{}.html", name.chars().map(plain).collect::<String>()));
-    fs::write(&path, render(timeline, &Settings::default()))?;
+    file::write(&path, render(timeline, &Settings::default()))?;
     Ok(path)
 }
 

@@ -40,9 +40,9 @@ mod cut;
 mod place;
 
 use std::fmt::Display;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
+pub use crate::history::visible;
 pub use place::{Places, Point};
 
 use super::Report;
@@ -231,35 +231,6 @@ impl Label {
             Shown::Text(text) => Self::of(text),
         }
     }
-}
-
-/// The text with all that cannot be seen, or that would move what is beside it, as escapes: controls, marks of
-/// direction, separators of lines, and spaces of no width.
-///
-/// ```
-/// use trueline::view::timeline::visible;
-///
-/// assert_eq!(visible("a\u{202e}b\u{1b}[2J"), "a\\u{202e}b\\u{1b}[2J");
-/// ```
-pub fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c,
-                '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
-    if !text.contains(is_hidden) {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if is_hidden(c) {
-            let _ = write!(out, "\\u{{{:x}}}", c as u32);
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 /// A number of something in memory that has a number for each operation.
