@@ -75,9 +75,9 @@ fuzz_target!(|data: &[u8]| {
     let counts = (judged.operations(), judged.pending());
     let mut report = Report::new("fuzz", spec.name(), counts, judged.judgement(), || judged.history());
     let shown = judged.history();
-    let mut timeline = Timeline::new(&shown, Label::of_record).with_judgement(judged.judgement());
-    timeline = timeline.with_states(spec.states(&judged, None));
-    if let Some((core, argument)) = spec.explain(&judged, &limits) {
+    let mut timeline = Timeline::new(&shown, Label::of_shown).with_judgement(judged.judgement());
+    timeline = timeline.with_states(judged.states(None));
+    if let Some((core, argument)) = judged.core(&limits) {
         report = report.with_core(&shown, &core);
         timeline = timeline.with_core(&core);
         if let Some(argument) = argument {
