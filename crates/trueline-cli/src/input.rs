@@ -394,9 +394,12 @@ struct Zstd<R: BufRead> {
     limits: ReadLimits,
 }
 
+/// One frame, whose header was read before.
+type Frame<R> = StreamingDecoder<io::Chain<io::Cursor<Vec<u8>>, R>, ruzstd::decoding::FrameDecoder>;
+
 enum State<R: BufRead> {
     Between(R),
-    Frame(Box<StreamingDecoder<io::Chain<io::Cursor<Vec<u8>>, R>, ruzstd::decoding::FrameDecoder>>),
+    Frame(Box<Frame<R>>),
     Broken,
 }
 

@@ -146,6 +146,9 @@ impl<Op, Ret> History<Op, Ret> {
     }
 }
 
+/// How an operation that is kept ended.
+type OutcomeOf<'f, Op, Ret> = dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret> + 'f;
+
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     /// The history of only those operations that `keep` keeps.
     ///
@@ -181,7 +184,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 
     /// The history of some of the events, in their order: each call before its return.
-    fn restricted_to(&self, events: &[Event], outcome: &dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret>) -> Self {
+    fn restricted_to(&self, events: &[Event], outcome: &OutcomeOf<'_, Op, Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();
         let mut renumbered_events = Vec::with_capacity(events.len());

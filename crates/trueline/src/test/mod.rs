@@ -292,9 +292,12 @@ type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
 /// What lets operations go that wait.
 type Release<O> = Arc<dyn Fn(&O) + Send + Sync>;
 
+/// Carries out an operation on a handle, with an argument, and tells when.
+type Carry<H> = Box<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
+
 /// What carries out an operation.
 struct Body<H> {
-    call: Box<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>,
+    call: Carry<H>,
     is_possible: Option<IsPossible<H>>,
 }
 
@@ -986,7 +989,6 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// # Panics
     /// If there is no `together` yet.
     #[track_caller]
-    #[must_use]
     pub fn in_any_order(mut self) -> Self {
         let last = self.judge.modes.last_mut().expect("`in_any_order` comes after the `together` that it is about");
         last.is_order_free = true;

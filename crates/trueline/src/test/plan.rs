@@ -744,7 +744,7 @@ impl Search {
                 let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
                 std::mem::forget(how);
                 let seen = Seen { history: History::builder().finish(), end: End::Complete };
-                self.found().push(Found { token, seen, kind, after: self.started.elapsed() });
+                self.found().push(Found { token: *token, seen, kind, after: self.started.elapsed() });
                 None
             }
             (How::Panicked(payload), _) => Some(payload),

@@ -119,7 +119,7 @@ pub(super) struct Trouble {
     /// What it did.
     pub(super) doing: Doing,
     /// In which run.
-    pub(super) token: Option<Token>,
+    pub(super) token: Option<Box<Token>>,
     pub(super) how: How,
 }
 
@@ -209,7 +209,7 @@ impl<T: Send + 'static> Supervised<T> {
         let at = self.beacon.at.load(Ordering::Relaxed);
         let run = usize::try_from(at >> 8 & 0xff_ffff).unwrap_or(usize::MAX);
         let tokens = self.beacon.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        Trouble { doing: doing(at), token: tokens.get(run).or(tokens.first()).cloned(), how }
+        Trouble { doing: doing(at), token: tokens.get(run).or(tokens.first()).cloned().map(Box::new), how }
     }
 }
 
