@@ -130,7 +130,9 @@ fn unescaped(text: &str, is_raw: fn(char) -> bool) -> String {
 }
 
 /// What is raw in a file: nothing, what JSON allows to be, or everything.
-const KINDS: [(&str, fn(char) -> bool); 3] = [("escaped", |_| false), ("raw", |c| !c.is_ascii()), ("all", |_| true)];
+type IsRaw = fn(char) -> bool;
+
+const KINDS: [(&str, IsRaw); 3] = [("escaped", |_| false), ("raw", |c| !c.is_ascii()), ("all", |_| true)];
 
 /// Files of all formats, in a folder; one with a hostile name.
 fn files(scratch: &Scratch) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The automatic choice.
 //!
-//! A part whose operations are all [standard](crate::spec::Spec::standard) goes to the [monitor] of its
+//! A part whose operations are all [standard](crate::spec::Spec::standard) goes to the [monitor](super::monitor) of its
 //! type, which decides in near-linear time, or refuses: then it is searched. So is every other part. (Splitting at
 //! quiescent cuts would gain nothing: there, a configuration is just a state, and the searches remember those.)
 

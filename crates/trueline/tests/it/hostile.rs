@@ -141,8 +141,10 @@ fn child() {
         }),
         move |handle: &mut Handle, x| {
             at("operation");
-            while waits {
-                std::thread::sleep(Duration::from_millis(1));
+            if waits {
+                loop {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
             }
             handle.0.0.fetch_add(x, Ordering::SeqCst) + u64::from(is_wrong)
         },

@@ -52,7 +52,7 @@ fn is_for_tests(line: &str) -> bool {
 /// An item for tests ends at the first line that is indented as its `#[cfg(test)]` is and has a `;`, `}` or `,` at its end.
 /// Code as rustfmt writes it has no such line before. Where a string has one, too much is taken for shipped, never too
 /// little.
-fn lines(text: &str) -> (Vec<(usize, &str)>, Vec<(usize, &str)>) {
+fn lines(text: &str) -> [Vec<(usize, &str)>; 2] {
     let (mut shipped, mut for_tests) = (Vec::new(), Vec::new());
     let mut test_indent = None;
     for (number, line) in (1..).zip(text.lines()) {
@@ -70,7 +70,7 @@ fn lines(text: &str) -> (Vec<(usize, &str)>, Vec<(usize, &str)>) {
             test_indent = None;
         }
     }
-    (shipped, for_tests)
+    [shipped, for_tests]
 }
 
 /// The file of a module that `file` declares for unit tests by `mod name;`, by its `#[path]` or its name.
@@ -99,11 +99,11 @@ fn modules_name_only_what_is_below_them() {
         files.iter().map(|file| fs::read_to_string(file).expect("the source can be read")).collect();
     let of_files: Vec<_> = texts.iter().map(|text| lines(text)).collect();
     let for_tests: Vec<PathBuf> =
-        files.iter().zip(&of_files).flat_map(|(file, (_, lines))| test_modules(file, lines)).collect();
+        files.iter().zip(&of_files).flat_map(|(file, [_, lines])| test_modules(file, lines)).collect();
     assert!(for_tests.len() > 2 && for_tests.iter().all(|file| files.contains(file)), "{for_tests:?}");
     let mut seen = 0;
     let mut wrong = Vec::new();
-    for (file, (shipped, _)) in files.iter().zip(&of_files).filter(|(file, _)| !for_tests.contains(file)) {
+    for (file, [shipped, _]) in files.iter().zip(&of_files).filter(|(file, _)| !for_tests.contains(file)) {
         let inside = file.strip_prefix(&root).expect("it was found there");
         let first = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy();
         let module = first.trim_end_matches(".rs");
@@ -167,7 +167,7 @@ mod tests {
 #[cfg(not(test))]
 use crate::three::E;
 "#;
-    let (shipped, for_tests) = lines(text);
+    let [shipped, for_tests] = lines(text);
     let names: Vec<_> = shipped.iter().flat_map(|(_, line)| named(line)).collect();
     assert_eq!(names, ["one", "two", "three"]);
     assert!(text.lines().count() == shipped.len() + for_tests.len());
