@@ -123,13 +123,13 @@ mod tests {
         let text = render(&history, |_| true, Some(OpId(1)));
         let expected = "  process 3         process 7
   ┌ wait()
-  │                 ┌ a name that is far too long fo…
+  │                 ┌ a\\u{a}name that is far too lon…
   │                 └ no                               <-- refused
   … never returned
 ";
         assert_eq!(text.lines().nth(3).map(|line| line.ends_with("<-- refused")), Some(true), "{text}");
         assert_eq!(text.lines().count(), expected.lines().count(), "{text}");
-        assert!(text.contains("… never returned") && text.contains("too long fo…"), "{text}");
+        assert!(text.contains("… never returned") && text.contains("too lon…"), "{text}");
         assert_eq!(render(&history, |id| id == OpId(1), None).lines().count(), 3);
     }
 }

@@ -242,7 +242,11 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     let spec = &subject.spec;
     let most = if random.chance(1, 12) { 40 } else { 1 + random.below(10) };
     let history = history(subject, random, most);
-    assert_eq!(spec.faults(&history), [], "the history is valid");
+    let faults = spec.faults(&history);
+    if faults.iter().any(|fault| fault.message().contains("may exceed 64 bits")) {
+        return "a counter that may exceed 64 bits";
+    }
+    assert_eq!(faults, [], "the history is valid");
     let time = Duration::from_millis(20);
     let mut budget = Budget::unlimited().time(time).memory(8 << 20);
     if random.chance(1, 3) {

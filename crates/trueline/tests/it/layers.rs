@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("report", &["history", "verdict", "judge", "view"]),
     ("assert", &["history", "spec", "verdict", "judge", "report", "view"]),
     ("named", &["history", "spec", "verdict", "judge"]),
-    ("test", &["drive", "history", "judge", "named", "report", "spec", "verdict", "view"]),
+    ("test", &["drive", "history", "judge", "named", "primitives", "report", "spec", "verdict", "view"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

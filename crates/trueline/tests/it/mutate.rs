@@ -302,7 +302,6 @@ pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<RawHistory, CodecErro
     let read = codec::read(bytes, format);
     match &read {
         Ok(history) => {
-            assert!(!history.is_empty(), "a history without operations is refused");
             // What can be read can be written and read again.
             let mut written = Vec::new();
             jsonl::write_operations(history, &mut written).expect("to memory");

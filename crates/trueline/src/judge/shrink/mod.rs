@@ -418,9 +418,8 @@ impl<'a> Shrinking<'a> {
         if !self.speaks_of_subjects_only(&found.whole) {
             return Tried::Blocked;
         }
-        // Some operations may be gone.
-        let found = if found.whole.is_empty() { Some(found) } else { self.find_subjects() };
-        let Some(Subjects { units, numbers, needed, .. }) = found else { return Tried::Blocked };
+        // Some operations may be gone, even if none was about all: of some nothing is left but an observer.
+        let Some(Subjects { units, numbers, needed, .. }) = self.find_subjects() else { return Tried::Blocked };
         let mut suspected = vec![false; units.len()];
         for suspect in &self.suspects {
             if let Subject::One(number) = suspect {
