@@ -71,6 +71,10 @@ fn crash_collectors(rounds: u32) {
                             _ => r#"{"type":"ok"}"#.to_owned(),
                         };
                         let Some(answer) = connection.try_say(&line) else { break };
+                        // The other client was the one whose event did not fit.
+                        if json(&answer)["error"] == "the log is closed" {
+                            break;
+                        }
                         assert!(json(&answer)["time"].is_u64(), "{answer}");
                         if number % 2 == 0 {
                             answered.push(value);
