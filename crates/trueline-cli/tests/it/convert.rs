@@ -43,8 +43,6 @@ fn what_a_format_cannot_hold_is_told() {
         (key, "jepsen-log", 1, "has the key \"k\", and Jepsen's log has no keys"),
         (cas, "porcupine-kv", 1, "has no key"),
         (cas, "jepsen", 1, "returned null, which in Jepsen's EDN means that it succeeded"),
-        (touching, "jsonl", 2, "at the very time at which its last operation returns"),
-        (touching, "events", 2, "write whole operations"),
     ] {
         let converted = run_with_input(&["convert", "-", "--to", format], text.as_bytes());
         assert_eq!(converted.code, 2, "{converted:?}");
@@ -56,7 +54,7 @@ fn what_a_format_cannot_hold_is_told() {
         let converted = run_with_input(&["convert", "-", "--to", format, "-o", &file], text.as_bytes());
         assert!(converted.code == 2 && !Path::new(&file).exists(), "{converted:?}");
     }
-    for format in ["jsonl-operations", "porcupine-json"] {
+    for format in ["jsonl", "events", "jsonl-operations", "porcupine-json"] {
         assert_eq!(run_with_input(&["convert", "-", "--to", format], touching.as_bytes()).code, 0, "{format}");
     }
 }

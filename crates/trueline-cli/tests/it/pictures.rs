@@ -103,7 +103,9 @@ fn check_draws_several_files_in_a_folder() {
             .map(|entry| entry.expect("ours").file_name().into_string().expect("plain"))
             .collect();
         drawn.sort();
-        assert_eq!(drawn, ["one.jsonl-2.html", "one.jsonl.html", "two.jsonl.html"], "{judged:?}");
+        // Standard input has no operations, which is accepted.
+        let expected = ["one.jsonl-2.html", "one.jsonl.html", "standard-input.html", "two.jsonl.html"];
+        assert_eq!(drawn, expected, "{judged:?}");
         for (page, verdict) in [("one.jsonl", "accepted"), ("one.jsonl-2", "rejected"), ("two.jsonl", "accepted")] {
             let text = fs::read_to_string(format!("{folder}/{page}.html")).expect("it was written");
             assert!(text.contains(&format!("verdict {verdict}")), "{page}");

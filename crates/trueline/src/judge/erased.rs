@@ -82,7 +82,7 @@ pub(crate) trait Replay {
 pub(crate) trait Machine {
     /// The states that an operation leads to from this one, each once, with what is known of its result.
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]>;
-    /// What an operation may return in this state, each result once.
+    /// What an operation may return in this state, each result once, in the order in which the specification has them.
     fn results(&self, state: u32, op: OpId) -> Vec<ResultId>;
     /// A state as a person reads it.
     fn describe(&self, state: u32) -> String;
@@ -402,8 +402,12 @@ impl<S: Spec> Machine for Numbered<'_, '_, S> {
 
     fn results(&self, state: u32, op: OpId) -> Vec<ResultId> {
         let mut results = Vec::new();
-        self.case.results_in(&self.states[state], op, &mut |result| results.push(result));
-        self.case.distinct_results(results)
+        self.case.results_in(&self.states[state], op, &mut |result| {
+            if !results.contains(&result) {
+                results.push(result);
+            }
+        });
+        results
     }
 
     fn describe(&self, state: u32) -> String {

@@ -1,8 +1,9 @@
 //! Fuzzing past the readers: valid random histories of every named specification go through a random algorithm and a random
 //! command. Nothing panics, and nothing takes long.
 //!
-//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test it fuzz_judges -- --ignored` judges as many histories;
+//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test fuzz_judges soak -- --ignored` judges as many histories;
 //! `TRUELINE_SEED` starts with another one.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,6 +2,7 @@
 //! time, with a report that names the place, or with a status other than 0 and the run in a file.
 //!
 //! Each is tested by a process of its own, which is this one with an environment variable.
+#![cfg(unix)]
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};

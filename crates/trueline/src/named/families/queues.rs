@@ -1,10 +1,10 @@
 //! Queues, stacks and logs.
 
 use super::{
-    DONE, HistoryOf, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record,
+    DONE, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record,
     show_container_ret, show_option, size, tuple, whether, without_key,
 };
-use crate::history::{Operation, ProcessId, Record, Value};
+use crate::history::{ProcessId, Record, Value};
 use crate::spec::{
     BoundedQueue, BoundedQueueOp, BoundedQueueRet, Deque, DequeOp, Log, LogOp, LogRet, PriorityQueue, PriorityQueueOp,
     Queue, QueueOp, Stack, StackHeights, StackHeightsOp, StackHeightsRet, StackOp,
@@ -226,8 +226,9 @@ impl Written for Log<Value> {
 
     fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match (op, result) {
-            // The element again, unless it could be an index: see `settle_log`.
-            (LogOp::Append(element), result) if element == result && size(record, result).is_err() => LogRet::Done,
+            // The element again says no more than that it was appended. That it might be the index as well only makes
+            // the verdict milder.
+            (LogOp::Append(element), result) if element == result => LogRet::Done,
             (LogOp::Append(_), Value::Null | Value::Bool(true)) => LogRet::Done,
             (LogOp::Append(_), Value::Bool(false)) => {
                 done(record, result)?;
@@ -264,21 +265,4 @@ impl Written for Log<Value> {
             }
         }
     }
-}
-
-/// A number that an append returned is its index, or the element again, which says no more than that it was appended. Which
-/// of the two is the same for all appends: if all returned their elements, it is the element.
-pub(super) fn settle_log(_: &Log<Value>, history: HistoryOf<Log<Value>>) -> Result<HistoryOf<Log<Value>>, String> {
-    let is_index =
-        |operation: &Operation<LogOp<Value>, LogRet<Value>>| match (&operation.op, operation.outcome.result()) {
-            (LogOp::Append(element), Some(LogRet::Index(index))) => {
-                element.as_int().and_then(|element| usize::try_from(element).ok()) != Some(*index)
-            }
-            _ => false,
-        };
-    if history.operations().iter().any(is_index) {
-        return Ok(history);
-    }
-    let element = |ret: &LogRet<Value>| if let LogRet::Index(_) = ret { LogRet::Done } else { ret.clone() };
-    Ok(history.map(|operation| (operation.op.clone(), operation.outcome.map(element))))
 }
