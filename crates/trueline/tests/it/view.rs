@@ -179,19 +179,19 @@ fn partners_are_linked() {
 
 /// Operations of one process that touch in time have lanes of their own.
 #[test]
-fn ties_get_lanes() {
+fn ties_of_one_process_need_one_lane() {
     let history = from_intervals([
         Interval::returned(0, "a", 0, 10, "1"),
         Interval::returned(0, "b", 10, 10, "2"),
         Interval::returned(0, "c", 10, 20, "3"),
         Interval::pending(1, "d", 10),
     ])
-    .expect("ties are overlaps");
+    .expect("a process keeps its own order");
     let timeline = Timeline::new(&history, Label::of);
-    assert_eq!(timeline.rows.iter().map(|row| row.lanes).collect::<Vec<_>>(), [3, 1]);
+    assert_eq!(timeline.rows.iter().map(|row| row.lanes).collect::<Vec<_>>(), [1, 1]);
     check_laws(&timeline);
     let text = terminal::render(&timeline, &terminal::Settings::default());
-    assert_eq!(text.lines().count(), 8, "{text}");
+    assert_eq!(text.lines().count(), 4, "{text}");
 }
 
 /// What is chosen without making the rest is what is chosen from the whole.

@@ -1,8 +1,8 @@
 //! Queues, stacks and logs.
 
 use super::{
-    DONE, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record,
-    show_container_ret, show_option, size, tuple, whether, without_key,
+    DONE, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record, show_container_ret,
+    show_option, size, tuple, whether, without_key,
 };
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{

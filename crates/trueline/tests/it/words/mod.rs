@@ -312,7 +312,11 @@ fn agree<F: Family>(count: u32, seed: u64) {
     for (word, (count, seed, text)) in &wrong {
         println!("  {word:?} is false {count} times; seed {seed} gives\n{text}");
     }
-    assert!(monitored >= count / 100 * F::MONITORED, "too few judged by a monitor: {monitored} of {count}");
+    // Histories of two objects, and those that are cut off, are refused a little more often than those that the families have.
+    assert!(
+        monitored >= count / 100 * F::MONITORED.saturating_sub(5),
+        "too few judged by a monitor: {monitored} of {count}"
+    );
     assert!(rejected * 10 >= count, "too few rejected to mean much: {rejected} of {count}");
     assert!((count - rejected) * 10 >= count, "too few accepted to mean much: {rejected} of {count} rejected");
     assert!(pending * 10 >= count && objects * 20 >= count, "{pending} pending, {objects} with two objects");
