@@ -50,7 +50,7 @@ impl Unfit {
                 "`{field}` holds {number:?}, but numbers must be integers, so that results compare exactly; write it as a string"
             ),
             Self::Big(digits) => {
-                let number = digits.as_deref().unwrap_or("a number");
+                let number = digits.map_or_else(|| "a number".to_owned(), |digits| shorten(digits.to_string()));
                 format!("`{field}` holds {number}, which does not fit a 64-bit integer; write it as a string")
             }
             Self::Object => format!("`{field}` holds a JSON object; write it as a list or a string"),
@@ -79,7 +79,8 @@ pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -
     let found = match found {
         Ok(value) => shorten(value.to_string()),
         Err(Unfit::Fraction(number)) => format!("{number:?}"),
-        Err(Unfit::Big(digits)) => digits.as_deref().unwrap_or("a number of more than 64 bits").to_owned(),
+        Err(Unfit::Big(Some(digits))) => shorten(digits.to_string()),
+        Err(Unfit::Big(None)) => "a number of more than 64 bits".to_owned(),
         Err(Unfit::Object) => "a JSON object".to_owned(),
         Err(Unfit::Deep) => "deeply nested lists".to_owned(),
     };
