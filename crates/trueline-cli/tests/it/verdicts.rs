@@ -345,23 +345,6 @@ fn nothing_to_judge() {
     assert!(linted.code == 1 && linted.stdout.contains("warning no-operations"), "{linted:?}");
 }
 
-/// What a number means that an append returned is decided once for the history.
-#[test]
-fn indices_and_elements_of_logs() {
-    let append = |element: i64, result: i64, time: i64| {
-        format!(
-            r#"{{"process":0,"f":"append","value":{element},"result":{result},"call":{time},"return":{}}}"#,
-            time + 1
-        )
-    };
-    let judge =
-        |appends: &[String]| run_with_input(&["check", "--spec", "log", "-"], appends.join("\n").as_bytes()).code;
-    assert_eq!(judge(&[append(7, 0, 1), append(0, 0, 3)]), 1, "both have the index 0");
-    assert_eq!(judge(&[append(7, 0, 1), append(1, 1, 3)]), 0);
-    assert_eq!(judge(&[append(7, 7, 1), append(0, 0, 3)]), 0, "both return their elements");
-    assert_eq!(judge(&[append(1, 1, 1), append(7, 1, 3)]), 1, "the first is not at 1");
-}
-
 /// Numbers that the specification would wrap around are refused.
 #[test]
 fn counters_that_may_wrap_around() {
