@@ -62,8 +62,9 @@ fn exchanger(make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
 #[test]
 fn exchangers() {
     is_right(exchanger(Exchanger::new));
-    let faulty = exchanger(|| Exchanger::faulty(exchanger::Fault::NoThirdStage));
-    assert_eq!(is_wrong(faulty), FailureKind::NotLinearizable);
+    // A third exchange may take a value that is not for it, or leave two that wait for each other.
+    let wrong = is_wrong(exchanger(|| Exchanger::faulty(exchanger::Fault::NoThirdStage)));
+    assert!(matches!(wrong, FailureKind::NotLinearizable | FailureKind::Stuck(_)), "{wrong}");
 }
 
 fn abc(make: impl Fn() -> Abc + Send + Sync + 'static) -> Plan {
