@@ -252,8 +252,8 @@ describe("what is drawn", () => {
     await page.focus("#view");
     await page.keyboard.press("Home");
     for (const text of hostile) {
-      const shown = text.replace(/[\u2028\u2029\u202e]/g, (letter) => `\\u{${letter.codePointAt(0).toString(16)}}`);
-      assert.ok((await page.textContent("#details dl")).includes(JSON.stringify(shown).replaceAll("\\\\u", "\\u")), shown);
+      const shown = JSON.stringify(text).replace(/[\u2028\u2029\u202e]/g, (letter) => `\\u${letter.codePointAt(0).toString(16)}`);
+      assert.ok((await page.textContent("#details dl")).includes(shown), shown);
       const { x, y } = await pixelOf(page, (await view(page)).selected);
       await page.mouse.move(x, y);
       assert.ok((await page.textContent("#tip")).length > 10);
