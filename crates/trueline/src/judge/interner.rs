@@ -38,7 +38,7 @@ impl Table {
 
 /// Things with numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Interner<T> {
+pub(crate) struct Interner<T> {
     items: Segmented<T>,
     table: Table,
 }
@@ -50,6 +50,13 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
+    /// The number of `item`, if it has one.
+    #[cfg(feature = "named")]
+    pub(crate) fn find(&self, item: &T) -> Option<u32> {
+        let hash = hash::Builder::default().hash_one(item);
+        self.table.find(hash, &mut |number| self.items[number] == *item)
+    }
+
     /// The number of `item`, and whether it is new.
     pub(super) fn intern(&mut self, item: T) -> (u32, bool) {
         let Self { items, table } = self;
@@ -64,13 +71,13 @@ impl<T: Eq + Hash> Interner<T> {
     }
 
     /// The number of `item`.
-    pub(super) fn number(&mut self, item: T) -> u32 {
+    pub(crate) fn number(&mut self, item: T) -> u32 {
         self.intern(item).0
     }
 }
 
 impl<T> Interner<T> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 

@@ -6,6 +6,7 @@
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
+use std::ops::Deref;
 
 #[cfg(feature = "named")]
 use super::interval;
@@ -256,14 +257,14 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
 }
 
 /// Operations take effect one at a time, each between its call and its return.
-pub(crate) struct Linearizable<'s, S>(pub(crate) &'s S);
+pub(crate) struct Linearizable<P>(pub(crate) P);
 
-impl<S: Spec> Criterion for Linearizable<'_, S> {
+impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> {
     type Op = S::Op;
     type Ret = S::Ret;
 
     fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
-        check(self.0, history, config)
+        check(&*self.0, history, config)
     }
 
     fn core(
@@ -272,36 +273,33 @@ impl<S: Spec> Criterion for Linearizable<'_, S> {
         evidence: &Evidence<S::Ret>,
         limits: &Limits,
     ) -> Option<Argued<S::Op, S::Ret>> {
-        let core = shrink::core(self.0, history, evidence, limits);
-        let argument = argument::of_core(self.0, &core);
+        let core = shrink::core(&*self.0, history, evidence, limits);
+        let argument = argument::of_core(&*self.0, &core);
         Some((core, argument))
     }
 
     fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
-        states(self.0, history, &linearization.order)
+        states(&*self.0, history, &linearization.order)
     }
 }
 
 /// Operations take effect one at a time, not far out of order. There is no core of such a rejection: without some of its
 /// operations, an accepted history may be rejected.
 #[cfg(feature = "named")]
-pub(crate) struct QuasiLinearizable<'s, S: Spec<Op: 'static, Ret: 'static>>(
-    pub(crate) &'s S,
-    pub(crate) Semantics<'static, S::Op, S::Ret>,
-);
+pub(crate) struct QuasiLinearizable<'s, S: Spec, P>(pub(crate) P, pub(crate) Semantics<'s, S::Op, S::Ret>);
 
 #[cfg(feature = "named")]
-impl<S: Spec<Op: 'static, Ret: 'static>> Criterion for QuasiLinearizable<'_, S> {
+impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLinearizable<'_, S, P> {
     type Op = S::Op;
     type Ret = S::Ret;
 
     fn judge(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
-        quasi::judge(self.0, history, &self.1, config)
+        quasi::judge(&*self.0, history, &self.1, config)
     }
 
     /// Those of the order that the specification allows, if there is one.
     fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
-        states(self.0, history, &linearization.permuted)
+        states(&*self.0, history, &linearization.permuted)
     }
 }
 

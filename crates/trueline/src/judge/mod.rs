@@ -53,6 +53,8 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 pub use algorithm::{ALGORITHMS, Algorithm, UnknownAlgorithm};
+#[cfg(feature = "named")]
+pub(crate) use interner::Interner;
 pub use judged::{Argued, Judged, Specification};
 #[cfg(feature = "named")]
 pub(crate) use judged::{Criterion, Intervals, QuasiLinearizable};

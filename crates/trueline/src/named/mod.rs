@@ -21,14 +21,18 @@
 //! ```
 
 mod families;
+mod numbered;
 mod quasi;
 mod sequential;
 mod table;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::{self, Debug};
+use std::sync::Arc;
 
+use self::numbered::{Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber};
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
 use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, judged};
@@ -237,7 +241,7 @@ type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 
 /// How the operations of a specification are written in files.
 trait Family: Debug + Send + Sync + 'static {
-    type Spec: Spec<Op: 'static, Ret: 'static>;
+    type Spec: Typed;
 
     fn spec(&self) -> &Self::Spec;
 
@@ -252,9 +256,9 @@ trait Family: Debug + Send + Sync + 'static {
     /// The result of `op`, which was read from `record`.
     fn read_ret(&self, record: &Record, op: &Op<Self>, result: &Value) -> Result<Ret<Self>, String>;
 
-    /// The history, once all of it has been read: decides what only all of it tells, or says why it cannot be judged.
-    fn settle(&self, history: HistoryOf<Self>) -> Result<HistoryOf<Self>, String> {
-        Ok(history)
+    /// What decides, once the whole history has been read, what only all of it tells, if there is anything.
+    fn settle(&self) -> Option<Settle<Self::Spec>> {
+        None
     }
 
     /// The operation as it is shown.
@@ -289,18 +293,31 @@ trait SyncFamily: Debug + Send + Sync + 'static {
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
+/// A specification with types that [`Numbered`] can hide.
+trait Typed: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend> {}
+
+impl<S: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend>> Typed for S {}
+
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
 type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
-type HistoryOf<F> = History<Op<F>, Ret<F>>;
+/// The values of a family's standard operations, as [`Numbered`] has them.
+type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
+
+/// Looks at all operations of a history with their results. Answers how each result is to be read, if otherwise than it was,
+/// or why the history cannot be judged.
+type Settle<S> = fn(
+    &S,
+    &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)],
+) -> Result<Option<fn(&<S as Spec>::Ret) -> <S as Spec>::Ret>, String>;
 
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
-    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
     /// Judges quasi linearizability; `None` if that is not asked of such objects.
     fn judge_quasi(
         &self,
-        _info: &SpecInfo,
+        _info: &'static SpecInfo,
         _history: RawHistory,
         _factors: &QuasiFactors,
         _config: &Config,
@@ -341,7 +358,7 @@ impl<F: SyncFamily> Synchronising<F> {
 }
 
 impl<F: SyncFamily> AnyFamily for Synchronising<F> {
-    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
         let typed = self.read(info, &history)?;
         drop(history);
         let show = Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret);
@@ -372,10 +389,10 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
 }
 
 impl<F: Family> AnyFamily for F {
-    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
-        let typed = read_all(self, info, &history)?;
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        let (spec, numbered) = read_all(self, info, &history)?;
         drop(history);
-        Ok(judged(Linearizable(self.spec()), show::<F>(), typed, config))
+        Ok(judge_numbered(spec, numbered, config))
     }
 
     fn process_matters(&self) -> bool {
@@ -384,31 +401,21 @@ impl<F: Family> AnyFamily for F {
 
     fn judge_quasi(
         &self,
-        info: &SpecInfo,
+        info: &'static SpecInfo,
         history: RawHistory,
         factors: &QuasiFactors,
         config: &Config,
     ) -> Option<IsJudged<'_>> {
-        Some(quasi::judge_quasi(self, info, Cow::Owned(history), factors, config))
+        Some(judge_quasi(self, info, Cow::Owned(history), factors, config))
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
-        read_one(self, info, operation).err()
+        read_one(&mut Numbered::<Lent<F>>::new(self), info, operation).err()
     }
 
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
-        let typed = read_all(self, info, history)?;
-        let operations = typed.operations();
-        let mut numbers = HashMap::new();
-        let keys = operations.iter().map(|operation| {
-            let key = self.spec().key(&operation.op, operation.outcome.result())?;
-            let next = numbers.len();
-            Some(*numbers.entry(key).or_insert(next))
-        });
-        Ok(numbered(history, keys.collect(), &|index| {
-            let Record { key, value, .. } = F::show_op(&operations[index].op);
-            key.unwrap_or(value).to_string()
-        }))
+        let (spec, numbered) = read_all(self, info, history)?;
+        Ok(numbered_parts(&spec, history, &numbered))
     }
 
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
@@ -416,29 +423,75 @@ impl<F: Family> AnyFamily for F {
     }
 }
 
-/// How a family shows operations and results.
-fn show<F: Family>() -> Show<'static, Op<F>, Ret<F>> {
-    Show::by(|op| Shown::Record(F::show_op(op)), F::show_ret)
-}
-
 /// A history as a family reads it.
-fn read_all<F: Family>(
-    family: &F,
+fn read_all<'f, F: Family>(
+    family: &'f F,
     info: &SpecInfo,
     history: &RawHistory,
-) -> Result<History<Op<F>, Ret<F>>, NamedError> {
-    let typed = history.try_map(|operation| read_one(family, info, operation))?;
-    family.settle(typed).map_err(NamedError::new)
+) -> Result<(Numbered<'f, Lent<F>>, NumberedHistory), NamedError> {
+    let mut spec = Numbered::new(family);
+    let numbered = read_numbered(&mut spec, info, history)?;
+    Ok((spec, numbered))
+}
+
+fn read_numbered<V: LentValue>(
+    spec: &mut Numbered<'_, V>,
+    info: &SpecInfo,
+    history: &RawHistory,
+) -> Result<NumberedHistory, NamedError> {
+    let numbered = history.try_map(|operation| read_one(spec, info, operation))?;
+    spec.settle(numbered).map_err(NamedError::new)
 }
 
 /// An operation as a family reads it.
-fn read_one<F: Family>(
-    family: &F,
+fn read_one<V: LentValue>(
+    spec: &mut Numbered<'_, V>,
     info: &SpecInfo,
     operation: &Operation<Record, Value>,
-) -> Result<(Op<F>, Outcome<Ret<F>>), NamedError> {
-    let read_op = |name: &str, process, record: &Record| family.read_op(name, process, record);
-    read(info, operation, read_op, |record, op, result| family.read_ret(record, op, result))
+) -> Result<(OpNumber, Outcome<RetNumber>), NamedError> {
+    let spec = RefCell::new(spec);
+    let read_op = |name: &str, process, record: &Record| spec.borrow_mut().read_op(name, process, record);
+    read(info, operation, read_op, |record, op, result| spec.borrow_mut().read_ret(record, *op, result))
+}
+
+/// Judges linearizability.
+fn judge_numbered<'f, V: LentValue>(
+    spec: Numbered<'f, V>,
+    history: NumberedHistory,
+    config: &Config,
+) -> Box<dyn Judged + 'f> {
+    let spec = Arc::new(spec);
+    let show = spec.show();
+    judged(Linearizable(spec), show, history, config)
+}
+
+/// Reads a history as the family does, and judges whether it is quasi linearizable.
+fn judge_quasi<'f, F: Family>(
+    family: &'f F,
+    info: &'static SpecInfo,
+    history: Cow<'_, RawHistory>,
+    factors: &QuasiFactors,
+    config: &Config,
+) -> IsJudged<'f> {
+    let (spec, numbered) = read_all(family, info, &history)?;
+    drop(history);
+    quasi::judge_numbered(spec, info, numbered, factors, config)
+}
+
+/// Numbers the parts of a history by object and key.
+fn numbered_parts<V: LentValue>(
+    spec: &Numbered<'_, V>,
+    history: &RawHistory,
+    numbered: &NumberedHistory,
+) -> (Vec<usize>, Vec<String>) {
+    let operations = numbered.operations();
+    let key = |operation: &Operation<OpNumber, RetNumber>| {
+        spec.key(&operation.op, operation.outcome.result()).map(|key| key as usize)
+    };
+    self::numbered(history, operations.iter().map(key).collect(), &|index| {
+        let Record { key, value, .. } = spec.show_op(operations[index].op);
+        key.unwrap_or(value).to_string()
+    })
 }
 
 /// Numbers the parts of a history whose objects are judged whole.

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::str::FromStr;
+use std::sync::Arc;
 
+use super::numbered::{LentValue, Numbered, NumberedHistory, OpNumber, RetNumber};
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
-use super::{AnyFamily, Family, IsJudged, NamedError, Op, Ret};
-use crate::history::{History, Operation, RawHistory, Record, Value};
+use super::{AnyFamily, Family, IsJudged, NamedError};
+use crate::history::{Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::{Config, QuasiLinearizable, judged};
 
@@ -87,43 +89,44 @@ impl QuasiFactors {
     }
 }
 
-/// Reads a history as the family does, and judges whether it is quasi linearizable.
-pub(super) fn judge_quasi<'a, F: Family>(
-    family: &'a F,
-    info: &SpecInfo,
-    history: Cow<'_, RawHistory>,
+/// Judges whether a history is quasi linearizable.
+pub(super) fn judge_numbered<'f, V: LentValue>(
+    spec: Numbered<'f, V>,
+    info: &'static SpecInfo,
+    history: NumberedHistory,
     factors: &QuasiFactors,
     config: &Config,
-) -> IsJudged<'a> {
-    let by_name = factors.in_table(info)?;
-    let typed = super::read_all(family, info, &history)?;
-    drop(history);
-    let semantics = match (by_name, factors) {
-        (Some(by_name), _) => Semantics::by_class(classes::<F>(info, &typed, by_name)?),
+) -> IsJudged<'f> {
+    let spec = Arc::new(spec);
+    let semantics = match (factors.in_table(info)?, factors) {
+        (Some(by_name), _) => Semantics::by_class(classes(&spec, info, &history, by_name)?),
         (None, QuasiFactors::Whole(factor)) => Semantics::whole_domain(*factor),
         (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
     };
-    let criterion = QuasiLinearizable(family.spec(), semantics);
-    Ok(judged(criterion, super::show::<F>(), typed, config))
+    let show = spec.show();
+    Ok(judged(QuasiLinearizable(spec, semantics), show, history, config))
 }
 
 /// A class for each name, if every operation of the history has one.
-fn classes<F: Family>(
-    info: &SpecInfo,
-    history: &History<Op<F>, Ret<F>>,
+fn classes<'f, V: LentValue>(
+    spec: &Arc<Numbered<'f, V>>,
+    info: &'static SpecInfo,
+    history: &NumberedHistory,
     by_name: Vec<(&'static str, u32)>,
-) -> Result<Factors<'static, Op<F>, Ret<F>>, NamedError> {
-    let name = |op: &Op<F>| info.operation(&F::show_op(op).f).map_or("", |operation| operation.name);
-    let has_none = |op: &&Op<F>| by_name.iter().all(|(other, _)| *other != name(op));
-    if let Some(op) = history.operations().iter().map(|operation| &operation.op).find(has_none) {
+) -> Result<Factors<'f, OpNumber, RetNumber>, NamedError> {
+    let name = |op: OpNumber| info.operation(&spec.show_op(op).f).map_or("", |operation| operation.name);
+    let has_none = |op: &OpNumber| by_name.iter().all(|(other, _)| *other != name(*op));
+    if let Some(op) = history.operations().iter().map(|operation| operation.op).find(has_none) {
         let name = name(op);
         let message = format!("`{name}` has no factor, but is called; add {name}=0, or what it may be out of order by");
         return Err(NamedError::new(message));
     }
-    let is = |op: &Op<F>, name: &str| *F::show_op(op).f == *name;
-    Ok(by_name
-        .into_iter()
-        .fold(Factors::new(), |factors, (name, factor)| factors.class(name, factor, move |op| is(op, name))))
+    let mut factors = Factors::new();
+    for (name, factor) in by_name {
+        let spec = Arc::clone(spec);
+        factors = factors.class(name, factor, move |op| *spec.show_op(*op).f == *name);
+    }
+    Ok(factors)
 }
 
 /// A family whose histories are judged by quasi linearizability, as one class.
@@ -134,8 +137,8 @@ pub(super) struct Quasi<F> {
 }
 
 impl<F: Family> AnyFamily for Quasi<F> {
-    fn judge(&self, info: &SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
-        judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
+    fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_> {
+        super::judge_quasi(&self.family, info, history, &QuasiFactors::Whole(self.factor), config)
     }
 
     fn process_matters(&self) -> bool {
@@ -144,12 +147,12 @@ impl<F: Family> AnyFamily for Quasi<F> {
 
     fn judge_quasi(
         &self,
-        info: &SpecInfo,
+        info: &'static SpecInfo,
         history: RawHistory,
         factors: &QuasiFactors,
         config: &Config,
     ) -> Option<IsJudged<'_>> {
-        Some(judge_quasi(&self.family, info, Cow::Owned(history), factors, config))
+        Some(super::judge_quasi(&self.family, info, Cow::Owned(history), factors, config))
     }
 
     fn is_quasi(&self) -> bool {

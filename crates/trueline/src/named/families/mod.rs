@@ -14,8 +14,8 @@ use std::marker::PhantomData;
 use self::locks::MutexFamily;
 use super::quasi::Quasi;
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, SyncFamily, Synchronising, sequential};
-use crate::history::{History, ProcessId, Record, Value};
+use super::{AnyFamily, Family, Options, Settle, SyncFamily, Synchronising, Typed, sequential};
+use crate::history::{ProcessId, Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
@@ -39,26 +39,24 @@ trait Written: Spec {
     }
 }
 
-type HistoryOf<S> = History<<S as Spec>::Op, <S as Spec>::Ret>;
-
 /// The family of a specification whose operations are written like those of `W`.
 #[derive(Debug)]
 struct Of<S: Spec, W = S> {
     spec: S,
     /// [`Family::settle`].
-    settle: fn(&S, HistoryOf<S>) -> Result<HistoryOf<S>, String>,
+    settle: Option<Settle<S>>,
     written: PhantomData<fn() -> W>,
 }
 
 impl<S: Spec, W> Of<S, W> {
     fn new(spec: S) -> Self {
-        Self { spec, settle: |_, history| Ok(history), written: PhantomData }
+        Self { spec, settle: None, written: PhantomData }
     }
 }
 
 impl<S, W> Family for Of<S, W>
 where
-    S: Spec<Op: 'static, Ret: 'static> + Debug + Send + 'static,
+    S: Typed + Debug + Send + 'static,
     W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
 {
     type Spec = S;
@@ -75,8 +73,8 @@ where
         W::read_ret(record, op, result)
     }
 
-    fn settle(&self, history: HistoryOf<S>) -> Result<HistoryOf<S>, String> {
-        (self.settle)(&self.spec, history)
+    fn settle(&self) -> Option<Settle<S>> {
+        self.settle
     }
 
     fn show_op(op: &S::Op) -> Record {
@@ -93,29 +91,26 @@ where
 }
 
 /// The family of a specification that is written as it says itself.
-fn of<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
+fn of<S: Written + Typed + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
     Box::new(Of::<S>::new(spec))
 }
 
 /// The family of a specification of which only the whole history tells some things.
-fn settled<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(
-    spec: S,
-    settle: fn(&S, HistoryOf<S>) -> Result<HistoryOf<S>, String>,
-) -> Box<dyn AnyFamily> {
-    Box::new(Of::<S> { settle, ..Of::new(spec) })
+fn settled<S: Written + Typed + Debug + Send + 'static>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
+    Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
 }
 
 /// The family of a relaxed specification that is written like the strict one.
 fn like<W, S>(spec: S) -> Box<dyn AnyFamily>
 where
-    S: Spec<Op: 'static, Ret: 'static> + Debug + Send + 'static,
+    S: Typed + Debug + Send + 'static,
     W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
 {
     Box::new(Of::<S, W>::new(spec))
 }
 
 /// The family of a specification whose operations may be out of order by the factor.
-fn quasi<S: Written<Op: 'static, Ret: 'static> + Debug + Send + 'static>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
+fn quasi<S: Written + Typed + Debug + Send + 'static>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
     Box::new(Quasi { family: Of::<S>::new(spec), factor })
 }
 

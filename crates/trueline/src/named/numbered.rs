@@ -1,0 +1,514 @@
+//! Specifications whose operations, results and keys are numbers.
+//!
+//! What stands at the door of the judges is generic over the specification, and so are histories, cores and evidence.
+//! [`Numbered`] is one specification for all families: a family's [`Table`] holds the typed operations and results, and
+//! everything else sees their numbers. So the code around the judges is compiled once for all named specifications, and a
+//! new one adds only its `Table`.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Family, Op, Ret};
+use crate::history::{History, ProcessId, Record, Shown, Value};
+use crate::judge::{Interner, Show};
+use crate::spec::persistent::{Text, hash_of};
+use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
+
+/// An operation, by its number in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct OpNumber(u32);
+
+/// A result, by its number in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RetNumber(u32);
+
+/// A history whose operations and results are in a table.
+pub(super) type NumberedHistory = History<OpNumber, RetNumber>;
+
+/// A state of some specification.
+#[derive(Clone)]
+pub(super) struct State(Arc<dyn AnyState>);
+
+impl State {
+    fn of<T: AnyState>(state: T) -> Self {
+        Self(Arc::new(state))
+    }
+
+    fn get<T: 'static>(&self) -> &T {
+        self.0.as_any().downcast_ref().expect("a table sees only its own states")
+    }
+}
+
+trait AnyState: Debug + Send + Sync + 'static {
+    fn is_equal(&self, other: &dyn Any) -> bool;
+    fn hash(&self) -> u64;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Eq + Hash + Debug + Send + Sync + 'static> AnyState for T {
+    fn is_equal(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<T>() == Some(self)
+    }
+
+    fn hash(&self) -> u64 {
+        hash_of(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.is_equal(other.0.as_any())
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(AnyState::hash(&*self.0));
+    }
+}
+
+impl Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A value of standard operations.
+pub(super) trait LentValue: Clone + Eq + Hash + Send + Sync + 'static {}
+
+impl<V: Clone + Eq + Hash + Send + Sync + 'static> LentValue for V {}
+
+/// The values of standard operations of a family, as [`Numbered`] has them.
+pub(super) trait Lend: 'static {
+    /// What they are there.
+    type As: LentValue;
+    fn lend(&self) -> &Self::As;
+    fn lent(value: &Self::As) -> &Self;
+}
+
+impl Lend for Value {
+    type As = Self;
+    fn lend(&self) -> &Self {
+        self
+    }
+    fn lent(value: &Self) -> &Self {
+        value
+    }
+}
+
+impl Lend for Text {
+    type As = Self;
+    fn lend(&self) -> &Self {
+        self
+    }
+    fn lent(value: &Self) -> &Self {
+        value
+    }
+}
+
+/// Where operations have no values.
+impl Lend for () {
+    type As = Value;
+    fn lend(&self) -> &Value {
+        &Value::Null
+    }
+    fn lent(_: &Value) -> &Self {
+        &()
+    }
+}
+
+/// The typed side of [`Numbered`]: the operations and results of a history, and what their specification says of them.
+/// The functions are those of [`Spec`] unless they say otherwise.
+trait Table<V>: Send + Sync {
+    fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
+    fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String>;
+    /// [`Family::settle`].
+    fn settle(&mut self, history: NumberedHistory) -> Result<NumberedHistory, String>;
+    fn show_op(&self, op: OpNumber) -> Record;
+    fn show_ret(&self, ret: RetNumber) -> String;
+
+    fn initial(&self) -> State;
+    fn step(&self, state: &State, op: OpNumber, recorded: Option<RetNumber>) -> Outcomes<RetNumber, State>;
+    fn object<'a>(&'a self) -> Option<Object<'a, OpNumber, RetNumber>>;
+    fn observes(&self, op: OpNumber, recorded: Option<RetNumber>) -> bool;
+    fn overwrites(&self, op: OpNumber, recorded: Option<RetNumber>) -> bool;
+    fn key(&self, op: OpNumber, recorded: Option<RetNumber>) -> Option<u32>;
+    fn is_goal(&self, op: OpNumber, result: RetNumber) -> bool;
+    fn reaches(&self, state: &State, goal: OpNumber, result: RetNumber) -> bool;
+    fn standard(&self, op: OpNumber, recorded: Option<RetNumber>) -> Option<Standard<&V>>;
+    fn standard_spans_keys(&self) -> bool;
+    fn standard_initial(&self) -> Initial<&V>;
+    fn standard_order(&self, one: &V, other: &V) -> Ordering;
+    fn standard_ranks(&self, values: &[&V]) -> Vec<u32>;
+    fn subject(&self, op: OpNumber, recorded: Option<RetNumber>) -> Subject;
+    fn restrict(
+        &self,
+        op: OpNumber,
+        recorded: Option<RetNumber>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(OpNumber, Option<RetNumber>)>;
+    fn leads_to(&self, op: OpNumber, recorded: RetNumber) -> Option<State>;
+    fn heap_size(&self, state: &State) -> usize;
+    fn describe_result(&self, result: RetNumber) -> String;
+    fn describe_state(&self, state: &State) -> String;
+}
+
+/// A family's specification by numbers, with the operations and results of one history.
+pub(super) struct Numbered<'f, V> {
+    table: Box<dyn Table<V> + 'f>,
+}
+
+impl<'f, V: LentValue> Numbered<'f, V> {
+    /// Without any operations so far.
+    pub(super) fn new<F: Family>(family: &'f F) -> Self
+    where
+        <F::Spec as Spec>::Value: Lend<As = V>,
+    {
+        Self { table: Box::new(TableOf { family, ops: Items::new(), rets: Items::new(), keys: Mutex::default() }) }
+    }
+
+    /// Reads an operation; `name` is its name in the table of specifications.
+    pub(super) fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
+        self.table.read_op(name, process, record)
+    }
+
+    /// Reads a result of `op`, which was read from `record`.
+    pub(super) fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String> {
+        self.table.read_ret(record, op, result)
+    }
+
+    /// [`Family::settle`].
+    pub(super) fn settle(&mut self, history: NumberedHistory) -> Result<NumberedHistory, String> {
+        self.table.settle(history)
+    }
+
+    /// The operation as it is shown.
+    pub(super) fn show_op(&self, op: OpNumber) -> Record {
+        self.table.show_op(op)
+    }
+
+    /// How operations and results are shown.
+    pub(super) fn show(self: &Arc<Self>) -> Show<'f, OpNumber, RetNumber> {
+        let (spec, same) = (Arc::clone(self), Arc::clone(self));
+        Show::by(move |op| Shown::Record(spec.table.show_op(*op)), move |ret| same.table.show_ret(*ret))
+    }
+}
+
+impl<V: LentValue> Spec for Numbered<'_, V> {
+    type Op = OpNumber;
+    type Ret = RetNumber;
+    type State = State;
+    type Key = u32;
+    type Value = V;
+
+    fn initial(&self) -> State {
+        self.table.initial()
+    }
+
+    fn step(&self, state: &State, op: &OpNumber, recorded: Option<&RetNumber>) -> Outcomes<RetNumber, State> {
+        self.table.step(state, *op, recorded.copied())
+    }
+
+    fn object<'a>(&'a self) -> Option<Object<'a, OpNumber, RetNumber>> {
+        self.table.object()
+    }
+
+    fn observes(&self, op: &OpNumber, recorded: Option<&RetNumber>) -> bool {
+        self.table.observes(*op, recorded.copied())
+    }
+
+    fn overwrites(&self, op: &OpNumber, recorded: Option<&RetNumber>) -> bool {
+        self.table.overwrites(*op, recorded.copied())
+    }
+
+    fn key(&self, op: &OpNumber, recorded: Option<&RetNumber>) -> Option<u32> {
+        self.table.key(*op, recorded.copied())
+    }
+
+    fn is_goal(&self, op: &OpNumber, result: &RetNumber) -> bool {
+        self.table.is_goal(*op, *result)
+    }
+
+    fn reaches(&self, state: &State, goal: &OpNumber, result: &RetNumber) -> bool {
+        self.table.reaches(state, *goal, *result)
+    }
+
+    fn standard<'a>(&'a self, op: &'a OpNumber, recorded: Option<&'a RetNumber>) -> Option<Standard<&'a V>> {
+        self.table.standard(*op, recorded.copied())
+    }
+
+    fn standard_spans_keys(&self) -> bool {
+        self.table.standard_spans_keys()
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        self.table.standard_initial()
+    }
+
+    fn standard_order(&self, one: &V, other: &V) -> Ordering {
+        self.table.standard_order(one, other)
+    }
+
+    fn standard_ranks(&self, values: &[&V]) -> Vec<u32> {
+        self.table.standard_ranks(values)
+    }
+
+    fn subject(&self, op: &OpNumber, recorded: Option<&RetNumber>) -> Subject {
+        self.table.subject(*op, recorded.copied())
+    }
+
+    fn restrict(
+        &self,
+        op: &OpNumber,
+        recorded: Option<&RetNumber>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(OpNumber, Option<RetNumber>)> {
+        self.table.restrict(*op, recorded.copied(), gone)
+    }
+
+    fn leads_to(&self, op: &OpNumber, recorded: &RetNumber) -> Option<State> {
+        self.table.leads_to(*op, *recorded)
+    }
+
+    fn heap_size(&self, state: &State) -> usize {
+        self.table.heap_size(state)
+    }
+
+    fn describe_result(&self, result: &RetNumber) -> String {
+        self.table.describe_result(*result)
+    }
+
+    fn describe_operation(&self, op: &OpNumber) -> String {
+        self.table.show_op(*op).to_string()
+    }
+
+    fn describe_state(&self, state: &State) -> String {
+        self.table.describe_state(state)
+    }
+}
+
+/// Things with numbers: those that were read with the history, and those that came up while it was judged.
+struct Items<T> {
+    read: Interner<T>,
+    later: Mutex<Interner<T>>,
+}
+
+impl<T: Clone + Eq + Hash> Items<T> {
+    fn new() -> Self {
+        Self { read: Interner::default(), later: Mutex::default() }
+    }
+
+    /// The item, if it was read with the history.
+    fn read(&self, number: u32) -> Option<&T> {
+        ((number as usize) < self.read.len()).then(|| &self.read[number])
+    }
+
+    fn get(&self, number: u32) -> Cow<'_, T> {
+        if let Some(item) = self.read(number) {
+            return Cow::Borrowed(item);
+        }
+        Cow::Owned(self.later()[number - self.first_later()].clone())
+    }
+
+    fn number(&self, item: T) -> u32 {
+        self.read.find(&item).unwrap_or_else(|| self.first_later() + self.later().number(item))
+    }
+
+    fn has_later(&self) -> bool {
+        self.later().len() > 0
+    }
+
+    fn later(&self) -> MutexGuard<'_, Interner<T>> {
+        self.later.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn first_later(&self) -> u32 {
+        u32::try_from(self.read.len()).expect("operations have numbers")
+    }
+}
+
+/// The table of a family.
+struct TableOf<'f, F: Family> {
+    family: &'f F,
+    ops: Items<Op<F>>,
+    rets: Items<Ret<F>>,
+    keys: Mutex<Interner<<F::Spec as Spec>::Key>>,
+}
+
+impl<F: Family> TableOf<'_, F> {
+    fn op(&self, op: OpNumber) -> Cow<'_, Op<F>> {
+        self.ops.get(op.0)
+    }
+
+    fn ret(&self, ret: Option<RetNumber>) -> Option<Cow<'_, Ret<F>>> {
+        ret.map(|ret| self.rets.get(ret.0))
+    }
+
+    fn spec(&self) -> &F::Spec {
+        self.family.spec()
+    }
+}
+
+impl<F: Family, V> Table<V> for TableOf<'_, F>
+where
+    <F::Spec as Spec>::Value: Lend<As = V>,
+{
+    fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String> {
+        let op = self.family.read_op(name, process, record)?;
+        Ok(OpNumber(self.ops.read.number(op)))
+    }
+
+    fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String> {
+        let ret = self.family.read_ret(record, &self.ops.read[op.0], result)?;
+        Ok(RetNumber(self.rets.read.number(ret)))
+    }
+
+    fn settle(&mut self, history: NumberedHistory) -> Result<NumberedHistory, String> {
+        let Some(settle) = self.family.settle() else { return Ok(history) };
+        let mut operations = Vec::with_capacity(history.len());
+        for operation in history.operations() {
+            let ret = operation.outcome.result().map(|ret| &self.rets.read[ret.0]);
+            operations.push((&self.ops.read[operation.op.0], ret));
+        }
+        let Some(settled) = settle(self.spec(), &operations)? else { return Ok(history) };
+        Ok(history.map(|operation| {
+            let settle = |ret: &RetNumber| {
+                let ret = settled(&self.rets.read[ret.0]);
+                RetNumber(self.rets.read.number(ret))
+            };
+            (operation.op, operation.outcome.map(settle))
+        }))
+    }
+
+    fn show_op(&self, op: OpNumber) -> Record {
+        F::show_op(&self.op(op))
+    }
+
+    fn show_ret(&self, ret: RetNumber) -> String {
+        F::show_ret(&self.rets.get(ret.0))
+    }
+
+    fn initial(&self) -> State {
+        State::of(self.spec().initial())
+    }
+
+    fn step(&self, state: &State, op: OpNumber, recorded: Option<RetNumber>) -> Outcomes<RetNumber, State> {
+        let known = self.ret(recorded);
+        let mut outcomes = Outcomes::new();
+        for (ret, next) in self.spec().step(state.get(), &self.op(op), known.as_deref()) {
+            let number = match (&known, recorded) {
+                (Some(known), Some(recorded)) if **known == ret => recorded,
+                // The caller ignores results other than the recorded one.
+                (Some(_), _) => continue,
+                (None, _) => RetNumber(self.rets.number(ret)),
+            };
+            outcomes.push((number, State::of(next)));
+        }
+        outcomes
+    }
+
+    /// Not once there are items that were not read with the history: an object wants to keep what it is given.
+    fn object<'a>(&'a self) -> Option<Object<'a, OpNumber, RetNumber>> {
+        if self.ops.has_later() || self.rets.has_later() {
+            return None;
+        }
+        let mut object = self.spec().object()?;
+        Some(Box::new(move |op, ret| object(&self.ops.read[op.0], &self.rets.read[ret.0])))
+    }
+
+    fn observes(&self, op: OpNumber, recorded: Option<RetNumber>) -> bool {
+        self.spec().observes(&self.op(op), self.ret(recorded).as_deref())
+    }
+
+    fn overwrites(&self, op: OpNumber, recorded: Option<RetNumber>) -> bool {
+        self.spec().overwrites(&self.op(op), self.ret(recorded).as_deref())
+    }
+
+    fn key(&self, op: OpNumber, recorded: Option<RetNumber>) -> Option<u32> {
+        let key = self.spec().key(&self.op(op), self.ret(recorded).as_deref())?;
+        Some(self.keys.lock().unwrap_or_else(PoisonError::into_inner).number(key))
+    }
+
+    fn is_goal(&self, op: OpNumber, result: RetNumber) -> bool {
+        self.spec().is_goal(&self.op(op), &self.rets.get(result.0))
+    }
+
+    fn reaches(&self, state: &State, goal: OpNumber, result: RetNumber) -> bool {
+        self.spec().reaches(state.get(), &self.op(goal), &self.rets.get(result.0))
+    }
+
+    /// Operations that were restricted are not in the history, and cannot lend their values: they are judged by search.
+    fn standard(&self, op: OpNumber, recorded: Option<RetNumber>) -> Option<Standard<&V>> {
+        let recorded = match recorded {
+            Some(ret) => Some(self.rets.read(ret.0)?),
+            None => None,
+        };
+        let standard = self.spec().standard(self.ops.read(op.0)?, recorded)?;
+        Some(standard.map(Lend::lend))
+    }
+
+    fn standard_spans_keys(&self) -> bool {
+        self.spec().standard_spans_keys()
+    }
+
+    fn standard_initial(&self) -> Initial<&V> {
+        match self.spec().standard_initial() {
+            Initial::Nothing => Initial::Nothing,
+            Initial::Value(value) => Initial::Value(value.lend()),
+            Initial::Permits(permits) => Initial::Permits(permits),
+        }
+    }
+
+    fn standard_order(&self, one: &V, other: &V) -> Ordering {
+        self.spec().standard_order(Lend::lent(one), Lend::lent(other))
+    }
+
+    fn standard_ranks(&self, values: &[&V]) -> Vec<u32> {
+        let mut lent = Vec::with_capacity(values.len());
+        for value in values {
+            lent.push(Lend::lent(*value));
+        }
+        self.spec().standard_ranks(&lent)
+    }
+
+    fn subject(&self, op: OpNumber, recorded: Option<RetNumber>) -> Subject {
+        self.spec().subject(&self.op(op), self.ret(recorded).as_deref())
+    }
+
+    fn restrict(
+        &self,
+        op: OpNumber,
+        recorded: Option<RetNumber>,
+        gone: &dyn Fn(Subject) -> bool,
+    ) -> Option<(OpNumber, Option<RetNumber>)> {
+        let (op, ret) = self.spec().restrict(&self.op(op), self.ret(recorded).as_deref(), gone)?;
+        Some((OpNumber(self.ops.number(op)), ret.map(|ret| RetNumber(self.rets.number(ret)))))
+    }
+
+    fn leads_to(&self, op: OpNumber, recorded: RetNumber) -> Option<State> {
+        self.spec().leads_to(&self.op(op), &self.rets.get(recorded.0)).map(State::of)
+    }
+
+    fn heap_size(&self, state: &State) -> usize {
+        // The state itself is on the heap here, with two counts.
+        size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.get())
+    }
+
+    fn describe_result(&self, result: RetNumber) -> String {
+        self.spec().describe_result(&self.rets.get(result.0))
+    }
+
+    fn describe_state(&self, state: &State) -> String {
+        self.spec().describe_state(state.get())
+    }
+}
