@@ -12,7 +12,7 @@ use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outco
 use trueline_objects::catalog::{self, Entry, Settings};
 
 use super::in_order;
-use super::test::Finding;
+use super::test::{self, Finding};
 use crate::args::{Choices, Criterion, ExploreArgs};
 use crate::cancel;
 use crate::output::{self, Written};
@@ -235,6 +235,7 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
     if outcome.undecided > 0 {
         put("undecided", json!(outcome.undecided));
     }
+    test::add_tested(&mut put, outcome);
     if let Some(failure) = failure {
         put("why", json!(failure.kind.to_string()));
         put("found_ns", json!(nanoseconds(failure.after)));
@@ -284,6 +285,7 @@ fn text(
         describe(out, explored)?;
     }
     writeln!(out, "  in {elapsed:.1?}")?;
+    test::tested(out, outcome)?;
     if *undecided > 0 {
         writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
     }

@@ -134,7 +134,7 @@ impl Finding {
         match &outcome.failure {
             Some(Failure { kind: FailureKind::Stuck(_) | FailureKind::Diverged(_), .. }) => Self::Stuck,
             Some(_) => Self::Rejected,
-            None if is_cancelled || outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
+            None if is_cancelled || outcome.undecided > 0 || !outcome.too_little.is_empty() => Self::Unknown,
             None => Self::Accepted,
         }
     }
@@ -179,6 +179,7 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
     if outcome.lost > 0 {
         put("lost", json!(outcome.lost));
     }
+    add_tested(&mut put, outcome);
     if let Some(failure) = failure {
         put("found_ns", json!(nanoseconds(failure.after)));
         put("replay", json!(failure.token.to_string()));
@@ -215,7 +216,7 @@ fn text(
     is_cancelled: bool,
     args: &TestArgs,
 ) -> io::Result<()> {
-    let Outcome { runs, operations, undecided, lost, elapsed, seed, failure, .. } = outcome;
+    let Outcome { runs, operations, undecided, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}", again(entry, failure, args))?;
@@ -238,9 +239,7 @@ fn text(
     if is_cancelled {
         writeln!(out, "  it was cancelled before its time was over")?;
     }
-    if *lost > 0 {
-        writeln!(out, "  it gave up: {lost} threads never came back from operations that block")?;
-    }
+    tested(out, outcome)?;
     if let Some(explored) = &outcome.explored {
         explore::describe(out, explored)?;
     }
@@ -251,6 +250,21 @@ fn text(
         )?;
     }
     Ok(())
+}
+
+/// What was not tested, and what else should be known.
+pub(super) fn tested(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    outcome.too_little.iter().try_for_each(|reason| writeln!(out, "  too little was tested: {reason}"))?;
+    outcome.warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+}
+
+pub(super) fn add_tested(put: &mut dyn FnMut(&str, Value) -> Option<Value>, outcome: &Outcome) {
+    if !outcome.too_little.is_empty() {
+        put("too_little", outcome.too_little.iter().map(ToString::to_string).collect());
+    }
+    if !outcome.warnings.is_empty() {
+        put("warnings", json!(outcome.warnings));
+    }
 }
 
 /// The command that makes the failing run again.

@@ -1,25 +1,29 @@
 //! Exploring the schedules of a test.
 
+use std::cell::{Cell, RefCell};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::mem::discriminant;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
+use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Plan, is_accepted, should_go_on};
 use super::programs::Programs;
 use super::serial::Serial;
 use super::shrink::{self, schedules};
+use super::supervise::{self, Doing, How, Supervised, Trouble};
 use super::token::{Scheduled, Source, Token};
 use super::written::Written;
 use super::{Explored, Outcome, regressions};
-use crate::drive::systematic::{self, Ended, Execution, Program, Schedule, Search, Settings};
+use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
 use crate::drive::{Behaviour, Call, Clock, Random, Shape};
+use crate::history::History;
 use crate::judge::Config;
 
 /// What histories are compared with.
@@ -190,8 +194,54 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     if options.exploration.is_none() && replayed.is_none() {
         return None;
     }
-    Some(Exploring::new(plan.clone()).run(replayed))
+    let exploring = Exploring::new(plan.clone());
+    let (pulse, coverage) = (Arc::clone(&exploring.pulse), Arc::clone(&exploring.coverage));
+    let (started, seed, replayed) = (exploring.started, exploring.seed, replayed.cloned());
+    let supervised = Supervised::start(move || exploring.run(replayed.as_ref()));
+    let (monitor, stuck) = (RefCell::new(Monitor::default()), Cell::new(None));
+    let longest = LONGEST_STEP.max(options.watchdog);
+    let limit = |doing| {
+        let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
+        stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
+        // How long the test code itself may take is for the notes that it makes.
+        if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
+    };
+    Some(supervised.wait(limit).unwrap_or_else(|Trouble { doing, token, how }| {
+        let How::Stuck(_) = how else {
+            let How::Panicked(payload) = how else { unreachable!("there are two ways to fail") };
+            resume_unwind(payload)
+        };
+        let (place, how) = match stuck.get() {
+            Some(systematic::Doing::Operation(number)) => {
+                ("an operation", plan.blocked_outside(number, longest))
+            }
+            Some(_) => ("making or dropping the object", format!("did not return within {longest:.1?}")),
+            None => (doing.place(), how.describe()),
+        };
+        let token = token.map_or_else(|| plan.given(&Written::default(), "".into(), 0), |token| *token);
+        let (kind, after, nothing) = (FailureKind::Broken { place, how }, started.elapsed(), History::builder().finish());
+        let explored = Explored { executions: coverage.runs(), ..Explored::default() };
+        Outcome {
+            runs: explored.executions,
+            operations: 0,
+            undecided: 0,
+            lost: 1,
+            elapsed: after,
+            judging: Duration::ZERO,
+            seed,
+            clock: Clock::Counter,
+            warning: None,
+            too_little: Vec::new(),
+            warnings: Vec::new(),
+            failure: Some(Failure::new(plan, &nothing, kind, token, after, &[])),
+            further: Vec::new(),
+            explored: Some(explored),
+        }
+    }))
 }
+
+/// For how long an execution may do nothing that the scheduler sees.
+const LONGEST_STEP: Duration = Duration::from_secs(1);
 
 /// How many preemptions there are at most where what was found by chance is looked for among explored executions, and how
 /// deep it is where there are too many of them: few faults need more.
@@ -214,7 +264,7 @@ pub(super) fn shrink_further<'w>(
 ) -> Option<Failure> {
     let started = Instant::now();
     let search = Exploring::new(plan.clone());
-    let mut settings = search.exploration.settings();
+    let mut settings = search.settings();
     settings.search = BY_CHANCE;
     programs.into_iter().find_map(|program| {
         let time = share.min(end.saturating_duration_since(Instant::now()));
@@ -232,6 +282,10 @@ pub(super) fn shrink_further<'w>(
 /// An exploration of a test.
 struct Exploring {
     plan: Arc<Plan>,
+    pulse: Arc<Pulse>,
+    coverage: Arc<Coverage>,
+    /// By operation: whether it reached a schedule point.
+    reached: Vec<bool>,
     exploration: Exploration,
     started: Instant,
     seed: u64,
@@ -286,6 +340,9 @@ impl Exploring {
             started: Instant::now(),
             seed: plan.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
             plan: Arc::new(plan),
+            pulse: Arc::default(),
+            coverage: Arc::default(),
+            reached: Vec::new(),
             undecided: Arc::default(),
             judging: Arc::default(),
             operations: 0,
@@ -328,6 +385,8 @@ impl Exploring {
         let mut found = std::mem::take(&mut self.found).into_iter();
         let failure = found.next().map(|wrong| self.shrunk(wrong));
         let further = found.map(|wrong| self.failure(&wrong)).collect();
+        let (too_little, warnings) =
+            if failure.is_none() && !plan.is_cancelled() { self.tested() } else { (Vec::new(), Vec::new()) };
         let Self { explored, seed, operations, undecided, judging, .. } = self;
         Outcome {
             runs: explored.executions,
@@ -339,15 +398,50 @@ impl Exploring {
             seed,
             clock: Clock::Counter,
             warning: None,
+            too_little,
+            warnings,
             failure,
             further,
             explored: Some(explored),
         }
     }
 
+    /// What was not tested, though nothing went wrong, and what else should be known.
+    fn tested(&self) -> (Vec<TooLittle>, Vec<String>) {
+        let (plan, coverage) = (&self.plan, &self.coverage);
+        if plan.options.replay.is_some() || coverage.runs() == 0 {
+            return (Vec::new(), Vec::new());
+        }
+        let mut too_little = coverage.too_little(plan);
+        let mut warnings = coverage.warnings(plan);
+        let unreached = coverage.called_except(plan, &self.reached);
+        if !self.reached.contains(&true) {
+            // What is never interrupted never overlaps either.
+            too_little.retain(|reason| !matches!(reason, TooLittle::NoOverlap { .. }));
+            too_little.push(TooLittle::NoSchedulePoint);
+        } else if !unreached.is_empty() {
+            let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
+            warnings.push(format!(
+                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`",
+                names.join(", ")
+            ));
+        }
+        let undecided = self.undecided.load(Ordering::Relaxed);
+        if undecided >= coverage.runs() {
+            too_little.push(TooLittle::FewRuns { judged: 0, least: 1, undecided });
+        }
+        (too_little, warnings)
+    }
+
     /// Whether histories are compared with serial ones.
     fn compares(&self) -> bool {
         !matches!(self.exploration.against, Against::Specification)
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = self.exploration.settings();
+        settings.pulse = Some(Arc::clone(&self.pulse));
+        settings
     }
 
     fn has_enough(&self) -> bool {
@@ -466,6 +560,7 @@ impl Exploring {
 
     /// Explores one program for so long; whether that is done.
     fn explore(&mut self, token: &Token, time: Duration) -> bool {
+        supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
         let deadline = Instant::now().checked_add(time);
         let left =
@@ -514,6 +609,7 @@ impl Exploring {
     /// A search that explores them changes the last ones first: a fault that depends on what the object chose at the
     /// beginning comes late. Where the choices differ all over, it comes soon.
     fn glance(&mut self, token: &Token, time: Duration) {
+        supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {
             None | Some(Search::Exhaustive) => GLANCED_PREEMPTIONS,
             Some(Search::Preemptions(most)) => most.min(GLANCED_PREEMPTIONS),
@@ -523,7 +619,7 @@ impl Exploring {
             return;
         }
         let program = self.program(token);
-        if systematic::replay(&program, &self.exploration.settings(), &Schedule::default()).choices == 0 {
+        if systematic::replay(&program, &self.settings(), &Schedule::default()).choices == 0 {
             return;
         }
         let deadline = Instant::now().checked_add(time);
@@ -575,7 +671,7 @@ impl Exploring {
                 Program { make: Arc::clone(&other.make), ..program.clone() }
             }
         };
-        let mut settings = self.exploration.settings();
+        let mut settings = self.settings();
         settings.search = Search::Serial;
         // All choices, even where those of concurrent executions are drawn: who comes between makes others draw more, and
         // what they draw then is what they might have drawn alone.
@@ -607,7 +703,7 @@ impl Exploring {
         serial: Option<&Arc<Serial>>,
         time: Option<Duration>,
     ) -> bool {
-        let mut settings = self.exploration.settings();
+        let mut settings = self.settings();
         settings.search = search.clone();
         settings.time = time;
         settings.seed = self.seed;
@@ -635,6 +731,8 @@ impl Exploring {
         self.explored.executions += report.executions;
         self.explored.redundant += report.redundant;
         self.operations += report.operations;
+        self.reached.resize(report.reached.len(), false);
+        self.reached.iter_mut().zip(report.reached).for_each(|(known, reached)| *known |= reached);
         // The same histories come again when more of a program is explored.
         match self.histories.iter_mut().find(|(known, _)| known == token) {
             Some((_, known)) => *known = report.histories.max(*known),
@@ -786,6 +884,7 @@ impl Exploring {
 
     /// Makes a run again; whether it is wrong.
     fn again(&mut self, token: &Token) -> bool {
+        supervise::note_runs(std::slice::from_ref(token));
         let Some(scheduled) = &token.scheduled else { return false };
         let schedule = match scheduled.schedule.parse() {
             Ok(schedule) => schedule,
@@ -797,6 +896,7 @@ impl Exploring {
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();
+        settings.pulse = Some(Arc::clone(&self.pulse));
         if scheduled.serial {
             settings.search = Search::Serial;
         }
@@ -822,9 +922,12 @@ impl Exploring {
     /// What says whether an execution is right, and keeps what is wrong with it: the seam between exploring and judging.
     fn judge(&self, serial: Option<Arc<Serial>>, found: Found, most_steps: u64) -> systematic::Judge {
         let (plan, started) = (Arc::clone(&self.plan), self.started);
-        let (undecided, judging) = (Arc::clone(&self.undecided), Arc::clone(&self.judging));
+        let (undecided, judging, coverage) =
+            (Arc::clone(&self.undecided), Arc::clone(&self.judging), Arc::clone(&self.coverage));
         Arc::new(move |execution| {
+            let _note = supervise::note(Doing::Judging, None);
             let begun = Instant::now();
+            coverage.add(&execution.history);
             let kind = plan.wrong(execution, serial.as_deref(), most_steps, || {
                 undecided.fetch_add(1, Ordering::Relaxed);
             });
@@ -899,6 +1002,16 @@ impl Plan {
         let threads = threads.into_iter().map(|calls| calls.into_iter().map(resolve).collect()).collect();
         (self.fixed, self.choose) = (vec![threads], None);
         self
+    }
+
+    /// That an operation waits for something that the scheduler knows nothing of.
+    fn blocked_outside(&self, operation: u32, time: Duration) -> String {
+        let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
+        format!(
+            "blocked the exploration: `{name}` did nothing for {time:.1?} that the scheduler sees; it may wait for a lock of \
+             `std` that another thread holds across a schedule point, or for a change of what is not on \
+             `trueline::primitives`: write both on these"
+        )
     }
 
     /// What an operation means, if the test says so.

@@ -133,6 +133,7 @@
 //! time.
 
 mod calls;
+mod coverage;
 mod environment;
 #[cfg(feature = "systematic")]
 mod explore;
@@ -166,6 +167,7 @@ use crate::history::{Argument, Datum, Value};
 use crate::judge::Algorithm;
 
 pub use calls::Calls;
+pub use coverage::TooLittle;
 #[cfg(feature = "systematic")]
 pub use explore::{Against, Exploration};
 pub use failure::{Failure, FailureKind, Smallest};
@@ -179,7 +181,7 @@ pub use token::{Scheduled, Source, Token};
 use judge::Judge;
 use model::ModelOperation;
 use outline::Outline;
-use plan::Options;
+use plan::{Options, Signature};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -455,7 +457,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         R: Datum,
     {
         let kind = Kind::new(name, move |making| arguments.generate(making).to_value());
-        self.outline.add(kind, |argument| G::Item::from_value(argument).is_some());
+        let takes = |argument: &Value| G::Item::from_value(argument).is_some();
+        self.outline.add(kind, Signature { takes, returns: size_of::<R>() > 0 });
         let call = move |handle: &mut H, argument: &Value, clock| {
             let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
             Timed::measure(clock, || body(handle, argument))
@@ -1133,6 +1136,11 @@ pub struct Outcome {
     pub clock: Clock,
     /// What is wrong with a better clock, if that could not be used.
     pub warning: Option<&'static str>,
+    /// Why a test in which nothing went wrong has tested too little to pass; it is empty if it has not, if something went
+    /// wrong, or if the test was cancelled.
+    pub too_little: Vec<TooLittle>,
+    /// What else should be known of a test that passes, in sentences.
+    pub warnings: Vec<String>,
     /// The run that went wrong, if there was one: the first.
     pub failure: Option<Failure>,
     /// Further runs that went wrong, if [more](Plan::collect) were asked for.
@@ -1166,7 +1174,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
     ///
     /// # Panics
-    /// If a run goes wrong, or none could be judged, or too many threads were lost.
+    /// If a run goes wrong, or the test has tested [too little](TooLittle).
     #[track_caller]
     pub fn run(self) {
         self.outcome().conclude();

@@ -34,6 +34,7 @@ mod suite;
 mod sync;
 #[cfg(feature = "systematic")]
 mod systematic;
+mod tested;
 #[cfg(feature = "json")]
 mod view;
 mod words;
