@@ -15,7 +15,7 @@ use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Plan, is_accepted, should_go_on};
 use super::programs::Programs;
-use super::serial::Serial;
+use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
 use super::supervise::{self, Doing, How, Supervised, Trouble};
 use super::token::{Scheduled, Source, Token};
@@ -87,6 +87,7 @@ pub struct Exploration {
     most_steps: Option<u64>,
     os_threads: u32,
     against: Against,
+    factors: Vec<(String, u32)>,
 }
 
 impl Exploration {
@@ -161,6 +162,44 @@ impl Exploration {
     /// What histories are compared with.
     pub fn against(mut self, against: Against) -> Self {
         self.against = against;
+        self
+    }
+
+    /// Lets operations of this name be out of order, each by so many places among those of its name: Round-Up's own
+    /// [semantics](crate::judge::quasi), (C). Others keep their places.
+    ///
+    /// Each program is compared with its serial histories, those of what it is [against](Self::against): if that is the
+    /// specification, it must leave no choice. Programs must put in as much as they take out, as those of [`calls`](Self::calls)
+    /// do, or else nothing is to be taken out in another order. An object that is compared with itself should have no factor:
+    /// what it may do out of order, it does alone, too, and that would count twice.
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use trueline::primitives::{Mutex, choose};
+    /// use trueline::test::Exploration;
+    ///
+    /// /// Takes one of the first two.
+    /// #[derive(Default)]
+    /// struct Nearly(Mutex<VecDeque<u32>>);
+    ///
+    /// let explored = |factor| {
+    ///     trueline::test(Nearly::default)
+    ///         .model(VecDeque::new())
+    ///         .operation("enqueue", trueline::drive::unique(), |queue, x| queue.0.lock().push_back(x as u32), |model, x| model.push_back(x as u32))
+    ///         .operation("dequeue", (), |queue, ()| {
+    ///             let mut values = queue.0.lock();
+    ///             let place = choose(values.len().clamp(1, 2));
+    ///             values.remove(place)
+    ///         }, |model, ()| model.pop_front())
+    ///         .explore(Exploration::new().calls("1*1+4".parse().unwrap()).factor("enqueue", 0).factor("dequeue", factor))
+    ///         .outcome()
+    /// };
+    /// assert!(explored(0).failure.is_some());
+    /// assert!(explored(2).failure.is_none());
+    /// assert_eq!(explored(2).explored.unwrap().semantics.unwrap(), "quasi linearizable as a program (enqueue 0, dequeue 2)");
+    /// ```
+    pub fn factor(mut self, operation: &str, factor: u32) -> Self {
+        self.factors.push((operation.to_owned(), factor));
         self
     }
 
@@ -426,6 +465,14 @@ impl Exploring {
                 names.join(", ")
             ));
         }
+        let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
+        if is_relaxed && matches!(self.exploration.against, Against::Itself) {
+            warnings.push(
+                "what the object does out of order it does alone, too, so that factors count twice: compare it with an object \
+                 that keeps the order"
+                    .to_owned(),
+            );
+        }
         let undecided = self.undecided.load(Ordering::Relaxed);
         if undecided >= coverage.runs() {
             too_little.push(TooLittle::FewRuns { judged: 0, least: 1, undecided });
@@ -435,7 +482,55 @@ impl Exploring {
 
     /// Whether histories are compared with serial ones.
     fn compares(&self) -> bool {
-        !matches!(self.exploration.against, Against::Specification)
+        !matches!(self.exploration.against, Against::Specification) || !self.exploration.factors.is_empty()
+    }
+
+    /// By how much operations may be out of order, if they may.
+    fn factors(&self) -> Option<NamedFactors> {
+        let plan = &self.plan;
+        let factor = |(name, factor): &(String, u32)| {
+            let number = plan.workload.find(name);
+            let number = number.unwrap_or_else(|| {
+                panic!("`{name}` has a factor, but the test has only {}", plan.operation_names().join(", "))
+            });
+            (number, Arc::clone(&plan.workload.kinds[number as usize].name), *factor)
+        };
+        let factors = &self.exploration.factors;
+        (!factors.is_empty()).then(|| factors.iter().map(factor).collect())
+    }
+
+    /// All serial histories of a program by the specification.
+    fn serial_of_specification(&self, program: &Program, factors: NamedFactors) -> Serial {
+        let mut serial = Serial::with_factors(Some(factors));
+        let threads: Vec<&[Call]> = program
+            .threads
+            .iter()
+            .map(|behaviour| match behaviour {
+                Behaviour::Calls(calls) => &calls[..],
+                Behaviour::Chooses(_) => &[],
+            })
+            .collect();
+        let lengths: Vec<usize> = threads.iter().map(|calls| calls.len()).collect();
+        interleavings(&lengths, &mut |order| {
+            let mut next = vec![0; threads.len()];
+            let of_threads = order.iter().map(|thread| {
+                next[*thread] += 1;
+                threads[*thread][next[*thread] - 1].clone()
+            });
+            let calls: Vec<Call> =
+                program.before.iter().cloned().chain(of_threads).chain(program.after.iter().cloned()).collect();
+            let Some(sequences) = self.plan.judge.sequences(&calls) else {
+                panic!(
+                    "`{}` leaves a choice, and cannot be compared with: say what is right in order, without factors",
+                    self.plan.judge.name()
+                );
+            };
+            for results in sequences {
+                let calls = calls.iter().cloned().zip(results);
+                serial.add_sequence(calls.map(|(call, result)| (0, call, result)));
+            }
+        });
+        serial
     }
 
     fn settings(&self) -> Settings {
@@ -651,6 +746,7 @@ impl Exploring {
         }
         let Some((serial, _)) = found? else { return Ok(None) };
         *self.explored.serial.get_or_insert(0) += serial.count();
+        self.explored.semantics = serial.factors().map(serial::semantics);
         self.serial.push((token.clone(), Arc::clone(&serial)));
         Ok(Some(serial))
     }
@@ -661,8 +757,12 @@ impl Exploring {
         program: &Program,
         time: Option<Duration>,
     ) -> Result<Option<(Arc<Serial>, u64)>, OutOfTime> {
+        let factors = self.factors();
         let program = match &self.exploration.against {
-            Against::Specification => return Ok(None),
+            Against::Specification => {
+                let serial = factors.map(|factors| (Arc::new(self.serial_of_specification(program, factors)), 0));
+                return Ok(serial);
+            }
             Against::Itself => program.clone(),
             Against::Other(other) => {
                 let names =
@@ -678,7 +778,7 @@ impl Exploring {
         settings.choices = None;
         settings.time = time;
         settings.stop = self.stop();
-        let serial = Arc::new(Mutex::new(Serial::new()));
+        let serial = Arc::new(Mutex::new(Serial::with_factors(factors)));
         let known = Arc::clone(&serial);
         let add = move |execution: &Execution| {
             known.lock().unwrap_or_else(PoisonError::into_inner).add(&execution.history);
@@ -1016,7 +1116,9 @@ impl Plan {
 
     /// What an operation means, if the test says so.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
-        self.judge.model()?.operations.get(number as usize)?.meaning
+        let model = self.judge.model()?;
+        let guessed = || model.guess.as_ref()?.meaning(number);
+        model.operations.get(number as usize)?.meaning.or_else(guessed)
     }
 
     /// What is wrong with an execution.
@@ -1036,10 +1138,19 @@ impl Plan {
                 return Some(FailureKind::Diverged(most_steps));
             }
             let config = Config::new().budget(self.budget());
-            return match serial.explains(history, &config) {
-                Some(true) => None,
-                Some(false) => Some(FailureKind::NotSerial),
-                None => {
+            if let (Some(_), Ended::Stuck) = (serial.factors(), ended) {
+                // In a program that takes out no more than it puts in, nobody waits; unless it waits alone, too.
+                if serial.has_stuck() {
+                    undecided();
+                    return None;
+                }
+                return Some(FailureKind::Stuck(Duration::ZERO));
+            }
+            return match (serial.explains(history, &config), serial.factors()) {
+                (Some(true), _) => None,
+                (Some(false), None) => Some(FailureKind::NotSerial),
+                (Some(false), Some(factors)) => Some(FailureKind::NotQuasi { semantics: serial::semantics(factors) }),
+                (None, _) => {
                     undecided();
                     None
                 }

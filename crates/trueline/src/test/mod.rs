@@ -138,6 +138,7 @@ mod environment;
 #[cfg(feature = "systematic")]
 mod explore;
 mod failure;
+mod guess;
 mod judge;
 mod meaning;
 mod model;
@@ -501,6 +502,26 @@ impl<O, H: 'static, J> Test<O, H, J> {
     #[track_caller]
     pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
         self.outline.by_threads(role, threads);
+        self
+    }
+
+    /// Only the thread with this role calls the last operation, and it calls operations without a role, too.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// // All threads push; only one of them pops.
+    /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
+    /// # .operation("push", 0..9, |stack, x| stack.lock().unwrap().push(x))
+    /// .operation("pop", (), |stack, ()| stack.lock().unwrap().pop()).exclusively_by("owner")
+    /// # .runs(10).run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn exclusively_by(mut self, role: &str) -> Self {
+        self.outline.by_threads(role, 1);
+        self.outline.sharing.push(role.into());
         self
     }
 
@@ -1068,6 +1089,9 @@ impl<M: PlainModel> Judges for Modelled<M> {
     }
 }
 
+/// For how long a model is tried out to find out what it is.
+const LONGEST_GUESS: Duration = Duration::from_millis(300);
+
 #[track_caller]
 fn judge_by_model(
     initial: State,
@@ -1076,11 +1100,15 @@ fn judge_by_model(
     workload: &Workload,
 ) -> Arc<dyn Judge> {
     let names = judge::names(workload);
-    let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None };
+    let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None, guess: None };
+    let workload = workload.clone();
     if spec.operations.iter().all(|operation| operation.meaning.is_none()) {
+        // If the model panics here, or never returns, nothing is known of it: it may ask for more than is tried out here.
+        let model = spec.clone();
+        let tried = supervise::Supervised::start(move || guess::Guess::of(&model, &workload));
+        spec.guess = tried.wait(|_| Some(LONGEST_GUESS)).ok().flatten().map(Arc::new);
         return Arc::new(spec);
     }
-    let workload = workload.clone();
     let tried = supervise::call(supervise::Doing::Judging, move || {
         meaning::try_out(&mut spec, |number, random| workload.argument(number, random)).map(|()| spec)
     });
@@ -1163,6 +1191,8 @@ pub struct Explored {
     pub histories: u64,
     /// How many serial histories they were compared with, if they were.
     pub serial: Option<u64>,
+    /// By which semantics histories were compared with them, if operations might be out of order.
+    pub semantics: Option<String>,
     /// Up to how many preemptions all executions of all programs were explored; `None` if not even those without.
     pub preemptions: Option<u32>,
     /// Whether all executions of all programs were, or all that were asked for.

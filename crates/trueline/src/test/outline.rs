@@ -22,6 +22,8 @@ pub(super) struct Operation {
 pub(super) struct Outline {
     pub(super) operations: Vec<Operation>,
     pub(super) roles: Vec<(Arc<str>, u32)>,
+    /// The roles whose threads call operations without a role, too.
+    pub(super) sharing: Vec<Arc<str>>,
     pub(super) before: Vec<NamedCall>,
     pub(super) after: Vec<NamedCall>,
     pub(super) programs: Vec<Vec<Vec<NamedCall>>>,
@@ -103,7 +105,7 @@ impl Outline {
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
         let signatures = self.operations.iter().map(|operation| operation.signature).collect();
         let kinds = self.kinds().cloned().collect();
-        ResolvedCalls { workload: Workload { roles, kinds, before, after }, signatures, fixed, choose: self.choose }
+        ResolvedCalls { workload: Workload { roles, sharing: self.sharing, kinds, before, after }, signatures, fixed, choose: self.choose }
     }
 }
 

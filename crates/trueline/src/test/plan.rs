@@ -204,6 +204,11 @@ const TRIES_OF_LEFT_BEHIND: usize = 10;
 /// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
 const MOST_FOR_MODELS: u32 = 15;
 
+/// How many times as long as it takes to make runs they may be judged.
+const JUDGING_PER_MAKING: u32 = 2;
+/// Runs with so few operations of a thread are not made smaller to be judged sooner.
+const FEWEST_TO_JUDGE: u32 = 6;
+
 /// What all testers share.
 struct Search {
     plan: Plan,
@@ -217,6 +222,8 @@ struct Search {
     operations: AtomicU64,
     undecided: AtomicU64,
     judging: AtomicU64,
+    /// The most operations of a thread for which there is time to judge.
+    most_operations: AtomicU32,
     coverage: Coverage,
     /// How many threads never came back, if that ended the test.
     lost: AtomicU32,
@@ -358,6 +365,7 @@ impl Plan {
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
             judging: AtomicU64::new(0),
+            most_operations: AtomicU32::new(u32::MAX),
             coverage: Coverage::default(),
             lost: AtomicU32::new(0),
             found: Mutex::default(),
@@ -794,6 +802,19 @@ impl Search {
         self.runs.load(Ordering::Relaxed).saturating_sub(self.undecided.load(Ordering::Relaxed))
     }
 
+    /// Makes the runs of further batches smaller if judging this one took more than its share, or came to no end.
+    fn leave_time(&self, shape: Shape, making: Duration, judging: Duration, is_undecided: bool) {
+        let most = shape.operations.1;
+        let smaller = match is_undecided {
+            true => most / 2,
+            false if judging > making * JUDGING_PER_MAKING && judging > BATCH => most * 3 / 4,
+            false => return,
+        };
+        if most > FEWEST_TO_JUDGE {
+            self.most_operations.fetch_min(smaller.max(FEWEST_TO_JUDGE), Ordering::Relaxed);
+        }
+    }
+
     /// What was not tested, if nothing went wrong, and what else should be known.
     fn tested(&self, is_right: bool) -> (Vec<TooLittle>, Vec<String>) {
         if !is_right || self.plan.is_cancelled() {
@@ -873,7 +894,11 @@ impl Search {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let plan = &self.plan;
-        let Stage { shape, runs } = plan.stage(batch);
+        let Stage { mut shape, runs } = plan.stage(batch);
+        if plan.options.operations.is_none() {
+            let most = self.most_operations.load(Ordering::Relaxed);
+            shape.operations = (shape.operations.0.min(most), shape.operations.1.min(most));
+        }
         let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
             runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
@@ -931,8 +956,10 @@ impl Search {
         let note = supervise::note(Doing::Generating, None);
         let runs = tokens.iter().enumerate().map(|(run, token)| self.run_of(run, token)).collect();
         drop(note);
+        let making = Instant::now();
         let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
-        let started = Instant::now();
+        let (making, started) = (making.elapsed(), Instant::now());
+        let undecided_before = self.undecided.load(Ordering::Relaxed);
         let mut found = None;
         for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
             let _note = supervise::note(Doing::Running, Some(run));
@@ -949,6 +976,7 @@ impl Search {
         }
         let judging = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.judging.fetch_add(judging, Ordering::Relaxed);
+        self.leave_time(first.shape, making, started.elapsed(), self.undecided.load(Ordering::Relaxed) > undecided_before);
         if let Some(watch) = &self.plan.watch {
             watch(self.runs.load(Ordering::Relaxed));
         }

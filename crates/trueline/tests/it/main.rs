@@ -5,6 +5,8 @@ mod assertions;
 mod families;
 #[cfg(feature = "named")]
 mod fuzz_judges;
+#[cfg(feature = "named")]
+mod guessed;
 mod happens;
 mod hostile;
 mod interval;
