@@ -56,6 +56,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         keys: args.keys,
         values: args.values,
         threads: args.threads.max(replayed),
+        factor: None,
         progress: args.criterion == Criterion::Progress,
     };
     if settings.progress && entry.family != "sync" {
@@ -76,7 +77,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .shrink_by_exploring()
         .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
-        .testers(args.testers);
+        .testers(args.testers.min(u32::try_from(args.runs.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)));
     if let Some(folder) = &args.pages {
         plan = plan.pages(folder);
     }

@@ -14,7 +14,7 @@ use super::calls::Calls;
 use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Plan, is_accepted, should_go_on};
-use super::programs::Programs;
+use super::programs::{self, Programs};
 use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
 use super::supervise::{self, Doing, How, Supervised, Trouble};
@@ -251,14 +251,13 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
             resume_unwind(payload)
         };
         let (place, how) = match stuck.get() {
-            Some(systematic::Doing::Operation(number)) => {
-                ("an operation", plan.blocked_outside(number, longest))
-            }
+            Some(systematic::Doing::Operation(number)) => ("an operation", plan.blocked_outside(number, longest)),
             Some(_) => ("making or dropping the object", format!("did not return within {longest:.1?}")),
             None => (doing.place(), how.describe()),
         };
         let token = token.map_or_else(|| plan.given(&Written::default(), "".into(), 0), |token| *token);
-        let (kind, after, nothing) = (FailureKind::Broken { place, how }, started.elapsed(), History::builder().finish());
+        let (kind, after, nothing) =
+            (FailureKind::Broken { place, how }, started.elapsed(), History::builder().finish());
         let explored = Explored { executions: coverage.runs(), ..Explored::default() };
         Outcome {
             runs: explored.executions,
@@ -636,6 +635,9 @@ impl Exploring {
     fn program(&self, token: &Token) -> Program {
         let plan = &self.plan;
         if let Some(program) = plan.written(token) {
+            if !self.exploration.factors.is_empty() {
+                plan.well_formed(&program).unwrap_or_else(|fault| panic!("{fault}"));
+            }
             return plan.program_of(program);
         }
         // What they call depends on who calls first: other calls than those of serial executions are no fault.
@@ -1112,6 +1114,33 @@ impl Plan {
              `std` that another thread holds across a schedule point, or for a change of what is not on \
              `trueline::primitives`: write both on these"
         )
+    }
+
+    /// Whether a program takes out as much as it puts in, which [factors](Exploration::factor) need to mean anything
+    /// (Round-Up, section V.D).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn is_well_formed(&self, program: &str) -> Result<(), String> {
+        self.well_formed(&self.read_program(program)?)
+    }
+
+    fn well_formed(&self, program: &Written) -> Result<(), String> {
+        let Some((insert, remove)) = programs::pair(&self.workload, |number| self.meaning(number)) else {
+            return Ok(());
+        };
+        let count = |operation| program.all().filter(|call| call.operation == operation).count();
+        let name = |operation: u32| &self.workload.kinds[operation as usize].name;
+        let (inserts, removes) = (count(insert), count(remove));
+        if inserts == removes {
+            return Ok(());
+        }
+        Err(format!(
+            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and what is left or lacking has no order \
+             to be compared with; give it as many of either",
+            name(insert),
+            name(remove)
+        ))
     }
 
     /// What an operation means, if the test says so.

@@ -63,16 +63,8 @@ use Role::{
 };
 
 impl Family {
-    const ALL: [Self; 8] = [
-        Self::Queue,
-        Self::Stack,
-        Self::Least,
-        Self::Greatest,
-        Self::Set,
-        Self::Map,
-        Self::Counter,
-        Self::Register,
-    ];
+    const ALL: [Self; 8] =
+        [Self::Queue, Self::Stack, Self::Least, Self::Greatest, Self::Set, Self::Map, Self::Counter, Self::Register];
 
     fn roles(self) -> &'static [Role] {
         match self {
@@ -270,7 +262,8 @@ impl Guess {
             done.push(first.result.clone());
         }
         let ways: usize = candidates.iter().try_fold(1, |ways: usize, roles| ways.checked_mul(roles.len()))?;
-        let mut guess = Self { family, roles: Vec::new(), done, start: family.start(), is_wrong: AtomicBool::new(false) };
+        let mut guess =
+            Self { family, roles: Vec::new(), done, start: family.start(), is_wrong: AtomicBool::new(false) };
         (0..ways.min(MOST_WAYS)).find_map(|way| {
             let mut rest = way;
             guess.roles = candidates
@@ -592,7 +585,8 @@ mod tests {
             ("get", None, |cell, _| (*cell).to_value()),
         ];
         assert_eq!(seems(Some(7), &cell), Some((Family::Register, vec![Swap, Empty, Read])));
-        let panics: Operation<Values> = ("pop", None, |model, _| model.pop_front().map_or(Value::Null, |x| x.to_value()));
+        let panics: Operation<Values> =
+            ("pop", None, |model, _| model.pop_front().map_or(Value::Null, |x| x.to_value()));
         assert_eq!(seems(Values::new(), &[PUSH_BACK, panics]).map(|(family, _)| family), Some(Family::Queue));
     }
 
@@ -724,6 +718,9 @@ mod tests {
                 }
             }
         }
-        assert!(verdicts.iter().all(|count| *count > histories) && wrong_guesses > histories, "{verdicts:?} {wrong_guesses}");
+        assert!(
+            verdicts.iter().all(|count| *count > histories) && wrong_guesses > histories,
+            "{verdicts:?} {wrong_guesses}"
+        );
     }
 }

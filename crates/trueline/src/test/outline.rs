@@ -105,7 +105,12 @@ impl Outline {
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
         let signatures = self.operations.iter().map(|operation| operation.signature).collect();
         let kinds = self.kinds().cloned().collect();
-        ResolvedCalls { workload: Workload { roles, sharing: self.sharing, kinds, before, after }, signatures, fixed, choose: self.choose }
+        ResolvedCalls {
+            workload: Workload { roles, sharing: self.sharing, kinds, before, after },
+            signatures,
+            fixed,
+            choose: self.choose,
+        }
     }
 }
 
@@ -178,7 +183,8 @@ impl Outcome {
             eprintln!("trueline: {warning}");
         }
         if !self.too_little.is_empty() {
-            let reasons: Vec<String> = self.too_little.iter().map(|reason| format!("\n  {reason}: {}", reason.remedy())).collect();
+            let reasons: Vec<String> =
+                self.too_little.iter().map(|reason| format!("\n  {reason}: {}", reason.remedy())).collect();
             panic!("nothing went wrong, but too little was tested:{}\n  (seed {seed})", reasons.concat());
         }
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");

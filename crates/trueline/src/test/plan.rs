@@ -976,7 +976,12 @@ impl Search {
         }
         let judging = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.judging.fetch_add(judging, Ordering::Relaxed);
-        self.leave_time(first.shape, making, started.elapsed(), self.undecided.load(Ordering::Relaxed) > undecided_before);
+        self.leave_time(
+            first.shape,
+            making,
+            started.elapsed(),
+            self.undecided.load(Ordering::Relaxed) > undecided_before,
+        );
         if let Some(watch) = &self.plan.watch {
             watch(self.runs.load(Ordering::Relaxed));
         }

@@ -75,23 +75,48 @@ fn runs_per_second() {
     let map = || {
         trueline::test(Map::default)
             .model(BTreeMap::new())
-            .operation("insert", (0..50_u32, 0..1000_u32), |map, (k, v)| map.lock().unwrap().insert(k, v), |model, (k, v)| model.insert(k, v))
+            .operation(
+                "insert",
+                (0..50_u32, 0..1000_u32),
+                |map, (k, v)| map.lock().unwrap().insert(k, v),
+                |model, (k, v)| model.insert(k, v),
+            )
             .operation("remove", 0..50_u32, |map, k| map.lock().unwrap().remove(&k), |model, k| model.remove(&k))
-            .operation("get", 0..50_u32, |map, k| map.lock().unwrap().get(&k).copied(), |model, k| model.get(&k).copied())
+            .operation(
+                "get",
+                0..50_u32,
+                |map, k| map.lock().unwrap().get(&k).copied(),
+                |model, k| model.get(&k).copied(),
+            )
             .into_plan()
     };
     let stack = || {
         trueline::test(Mutex::<Vec<u64>>::default)
             .model(Vec::new())
-            .operation("push", trueline::drive::unique(), |stack, x| stack.lock().unwrap().push(x), |model, x| model.push(x))
+            .operation(
+                "push",
+                trueline::drive::unique(),
+                |stack, x| stack.lock().unwrap().push(x),
+                |model, x| model.push(x),
+            )
             .operation("pop", (), |stack, ()| stack.lock().unwrap().pop(), |model, ()| model.pop())
             .into_plan()
     };
     let least = || {
         trueline::test(Mutex::<Vec<u64>>::default)
             .model(Vec::new())
-            .operation("insert", trueline::drive::unique(), |queue, x| queue.lock().unwrap().push(x), |model, x| model.push(x))
-            .operation("delete-min", (), |queue, ()| take_least(&mut queue.lock().unwrap()), |model, ()| take_least(model))
+            .operation(
+                "insert",
+                trueline::drive::unique(),
+                |queue, x| queue.lock().unwrap().push(x),
+                |model, x| model.push(x),
+            )
+            .operation(
+                "delete-min",
+                (),
+                |queue, ()| take_least(&mut queue.lock().unwrap()),
+                |model, ()| take_least(model),
+            )
             .into_plan()
     };
     let count = || {
@@ -104,22 +129,41 @@ fn runs_per_second() {
     let cell = || {
         trueline::test(Mutex::<Option<u64>>::default)
             .model(None)
-            .operation("write", trueline::drive::unique(), |cell, x| *cell.lock().unwrap() = Some(x), |model, x| *model = Some(x))
+            .operation(
+                "write",
+                trueline::drive::unique(),
+                |cell, x| *cell.lock().unwrap() = Some(x),
+                |model, x| *model = Some(x),
+            )
             .operation("read", (), |cell, ()| *cell.lock().unwrap(), |model, ()| *model)
             .into_plan()
     };
     let deque = || {
         trueline::test(Mutex::<VecDeque<u64>>::default)
             .model(VecDeque::new())
-            .operation("push-back", trueline::drive::unique(), |deque, x| deque.lock().unwrap().push_back(x), |model, x| model.push_back(x))
-            .operation("push-front", trueline::drive::unique(), |deque, x| deque.lock().unwrap().push_front(x), |model, x| model.push_front(x))
+            .operation(
+                "push-back",
+                trueline::drive::unique(),
+                |deque, x| deque.lock().unwrap().push_back(x),
+                |model, x| model.push_back(x),
+            )
+            .operation(
+                "push-front",
+                trueline::drive::unique(),
+                |deque, x| deque.lock().unwrap().push_front(x),
+                |model, x| model.push_front(x),
+            )
             .operation("pop-back", (), |deque, ()| deque.lock().unwrap().pop_back(), |model, ()| model.pop_back())
             .operation("pop-front", (), |deque, ()| deque.lock().unwrap().pop_front(), |model, ()| model.pop_front())
             .into_plan()
     };
     let by = |plan: Plan, name: &str| plan.judged_by(name).unwrap_or_else(|error| panic!("{error}"));
     let rows: Vec<(&str, Box<dyn Fn() -> Plan>, Box<dyn Fn() -> Plan>)> = vec![
-        ("VecDeque, queue", Box::new(|| queue(false, None)), Box::new(|| queue(false, Some([Meaning::Enqueue, Meaning::Dequeue])))),
+        (
+            "VecDeque, queue",
+            Box::new(|| queue(false, None)),
+            Box::new(|| queue(false, Some([Meaning::Enqueue, Meaning::Dequeue]))),
+        ),
         ("VecDeque, deque", Box::new(deque), Box::new(move || by(deque(), "deque"))),
         ("Vec, stack", Box::new(stack), Box::new(move || by(stack(), "stack"))),
         ("Vec, priority queue", Box::new(least), Box::new(move || by(least(), "priority-queue"))),

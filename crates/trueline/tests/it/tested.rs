@@ -26,7 +26,14 @@ fn draw(model: &mut u64) -> u64 {
 #[test]
 fn threads_that_are_lost_are_no_runs() {
     let outcome = counter()
-        .operation("wait for ever", (), |_, ()| loop { std::thread::park() }, |_, ()| ())
+        .operation(
+            "wait for ever",
+            (),
+            |_, ()| loop {
+                std::thread::park()
+            },
+            |_, ()| (),
+        )
         .may_block()
         .weight(20)
         .time(Duration::from_millis(50))
