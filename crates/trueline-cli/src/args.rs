@@ -619,7 +619,8 @@ pub(crate) enum Engine {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// The object; `trueline test --list` names them.
+    /// The object; `trueline test --list` names them. Those whose order is relaxed may have their factor behind the name,
+    /// such as quasi-queue:3; else it is 2.
     pub(crate) name: String,
 
     /// All well-formed programs in which children make so many calls and the main thread makes so many, such as 2*2+4.

@@ -127,6 +127,11 @@ impl Entry {
         if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
     }
 
+    /// Whether it can be made with any [factor](Settings::factor).
+    pub fn has_factor(&self) -> bool {
+        crate::relaxed::catalog::find(self.name).is_some_and(|object| object.has_factor)
+    }
+
     /// Whether a test may say this.
     pub fn expects(&self, verdict: Verdict) -> bool {
         self.expected.contains(&verdict)

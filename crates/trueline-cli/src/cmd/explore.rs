@@ -22,9 +22,9 @@ use crate::output::{self, Written};
 use crate::progress::{self, LONG};
 
 pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
-    let prepared = catalog::find(&args.name)
+    let prepared = find(&args.name)
         .map_err(|fault| format!("{fault} (`trueline test --list` lists them)"))
-        .and_then(|entry| Ok((entry, plan(entry, args)?)));
+        .and_then(|(entry, factor)| Ok((entry, plan(entry, factor, args)?)));
     let (entry, plan) = match prepared {
         Ok(prepared) => prepared,
         Err(fault) => {
@@ -51,12 +51,27 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
 
-fn settings(args: &ExploreArgs) -> Settings {
+/// The object of this name, and its factor, which may be behind the name.
+fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
+    let Some((object, factor)) = name.split_once(':') else { return Ok((catalog::find(name)?, None)) };
+    let entry = catalog::find(object)?;
+    if !entry.has_factor() {
+        return Err(format!("{object} is made without a factor; leave `:{factor}` out"));
+    }
+    let factor = factor.parse().ok().filter(|factor| *factor <= MOST_FACTOR);
+    let factor = factor.ok_or_else(|| format!("{name}: behind the colon is a factor up to {MOST_FACTOR}"))?;
+    Ok((entry, Some(factor)))
+}
+
+/// The largest factor with which an object is made.
+const MOST_FACTOR: usize = 1000;
+
+fn settings(args: &ExploreArgs, factor: Option<usize>) -> Settings {
     Settings {
         keys: args.keys,
         values: args.values,
         threads: args.threads.max(args.replay.as_ref().map(|token| token.shape.threads)),
-        factor: None,
+        factor,
         progress: args.criterion == Criterion::Progress,
     }
 }
@@ -96,8 +111,8 @@ fn factors(entry: &Entry, plan: &Plan, args: &ExploreArgs) -> Result<Vec<(String
         .collect()
 }
 
-fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
-    let settings = settings(args);
+fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan, String> {
+    let settings = settings(args, factor);
     if settings.progress && entry.criterion != "synchronisation" {
         return Err(format!(
             "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
@@ -138,8 +153,8 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
             exploration.against(Against::Other(Arc::new(strict)))
         }
         name => {
-            let other = catalog::find(name).map_err(|fault| format!("--against: {fault}"))?;
-            let (mine, others) = (entry.plan(&settings), other.plan(&settings));
+            let (other, factor) = find(name).map_err(|fault| format!("--against: {fault}"))?;
+            let (mine, others) = (entry.plan(&settings), other.plan(&Settings { factor, ..settings }));
             if mine.operation_names() != others.operation_names() {
                 return Err(format!("{name} has other operations than {}", entry.name));
             }
@@ -243,7 +258,7 @@ pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, sm
 }
 
 /// The command that runs the smallest program, as the one that found it had it; `rest` is what else it needs.
-pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> Option<String> {
+pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Option<String> {
     let smallest = failure.smallest.as_ref()?;
     // Inside of quotation marks of a shell there is nothing special but these.
     let program = smallest.program.replace('\'', r"'\''");
@@ -253,7 +268,7 @@ pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> 
         (Some(_), None) => ("explore", String::new()),
         (None, _) => ("test", format!(" --chaos {} --runs {}", smallest.chaos, smallest.enough_runs())),
     };
-    Some(format!("trueline {command} {} --program '{program}'{how}{rest}", entry.name))
+    Some(format!("trueline {command} {name} --program '{program}'{how}{rest}"))
 }
 
 /// What was explored.
@@ -326,15 +341,15 @@ fn text(
 ) -> io::Result<()> {
     if let Some(failure) = &outcome.failure {
         write!(out, "{}", failure.report())?;
-        writeln!(out, "  run it again: {}", again(entry, failure, args))?;
-        if let Some(command) = smallest_command(entry, failure, &options(args)) {
+        writeln!(out, "  run it again: {}", again(failure, args))?;
+        if let Some(command) = smallest_command(&args.name, failure, &options(args)) {
             writeln!(out, "  its program:  {command}")?;
         }
         writeln!(out)?;
     }
     for failure in &outcome.further {
         writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
-        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+        writeln!(out, "  run it again: {}\n", again(failure, args))?;
     }
     writeln!(out, "\x1b[1m{}: {}\x1b[0m", entry.name, finding.name())?;
     let Outcome { undecided, elapsed, explored, .. } = outcome;
@@ -376,8 +391,8 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
 }
 
 /// The command that makes the failing execution again.
-fn again(entry: &Entry, failure: &Failure, args: &ExploreArgs) -> String {
-    format!("trueline explore {} --replay {}{}", entry.name, failure.token, options(args))
+fn again(failure: &Failure, args: &ExploreArgs) -> String {
+    format!("trueline explore {} --replay {}{}", args.name, failure.token, options(args))
 }
 
 /// What was said of the object, to be said again.

@@ -221,7 +221,7 @@ fn text(
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}", again(entry, failure, args))?;
-        if let Some(command) = explore::smallest_command(entry, failure, &options(args)) {
+        if let Some(command) = explore::smallest_command(entry.name, failure, &options(args)) {
             writeln!(out, "  its program:  {command}")?;
         }
         writeln!(out)?;

@@ -46,12 +46,18 @@ pub struct Object {
     /// What the catalogue of all objects says of it, and its test.
     pub entry: Entry,
     make: fn() -> Box<dyn Collection>,
+    /// Whether it is made with a factor.
+    pub(crate) has_factor: bool,
 }
 
 impl Object {
     /// A new one, empty.
     pub fn make(&self) -> Box<dyn Collection> {
         (self.make)()
+    }
+
+    const fn without_factor(self) -> Self {
+        Self { has_factor: false, ..self }
     }
 
     const fn paper(self, paper: &'static str) -> Self {
@@ -78,17 +84,20 @@ macro_rules! object {
         Object {
             entry: Entry::new($family, $name, $spec, |settings| $test(settings, $spec, $make)),
             make: || Box::new(($make)(FACTOR)),
+            has_factor: true,
         }
     };
 }
 
 /// All objects that a test can tell right from wrong.
 pub const OBJECTS: &[Object] = &[
-    object!(queue, "iqueue", "iqueue", "queue", |_| IQueue::new()),
+    object!(queue, "iqueue", "iqueue", "queue", |_| IQueue::new()).without_factor(),
     object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", |_| IQueue::faulty(iqueue::Fault::EmptyAtGap))
+        .without_factor()
         .paper("Round-Up table I, `IQueue`")
         .faulty("a slot that is not filled yet is taken for the end"),
     object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", |_| HerlihyWingQueue::new())
+        .without_factor()
         .paper("Round-Up table I, `Herlihy/Wing queue`"),
     object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, |k| QuasiQueue::new(k))
         .paper("Round-Up table I, `Quasi Queue`"),
@@ -122,33 +131,30 @@ pub const OBJECTS: &[Object] = &[
         QuasiPriorityQueue::new(k)
     })
     .paper("Round-Up table I, `Quasi Priority Queue`"),
-    object!(queue, "sl-queue", "sl-queue", "queue", |_| SlQueue::new()),
+    object!(queue, "sl-queue", "sl-queue", "queue", |_| SlQueue::new()).without_factor(),
     object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", |_| SlQueue::faulty(sl_queue::Fault::NoLock))
+        .without_factor()
         .paper("Round-Up table IV, `sl-queue`")
         .faulty("a list for one thread, used by many"),
     object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, |k| RdQueue::new(k)).paper("Round-Up table IV, `rd-queue`"),
-    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k: usize| BkQueue::new(k.max(1), RING))
+    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k| BkQueue::new(k, RING))
         .paper("Round-Up table IV, `bk-queue`"),
-    object!(balanced_queue, "bk-queue", "bk-queue-faulty-no-commit", K_FIFO, |k: usize| BkQueue::faulty(
-        k.max(1),
+    object!(balanced_queue, "bk-queue", "bk-queue-faulty-no-commit", K_FIFO, |k| BkQueue::faulty(
+        k,
         RING,
         bk_queue::Fault::NoCommit
     ))
     .faulty("a value that came too late is left where it is"),
-    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, |k: usize| UbkQueue::new(k.max(1)))
-        .paper("Round-Up table IV, `ubk-queue`"),
-    object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k: usize| UbkQueue::faulty(
-        k.max(1),
+    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, |k| UbkQueue::new(k)).paper("Round-Up table IV, `ubk-queue`"),
+    object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k| UbkQueue::faulty(
+        k,
         ubk_queue::Fault::NoCommit
     ))
     .faulty("a value that came too late is left where it is"),
-    object!(stack, "k-stack", "k-stack", K_STACK, |k: usize| KStack::new(k.max(1))),
-    object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k: usize| KStack::faulty(
-        k.max(1),
-        k_stack::Fault::SecondRead
-    ))
-    .paper("Round-Up table IV, `k-stack`, and algorithm 3")
-    .faulty("a counter is read twice, and a value pushed twice"),
+    object!(stack, "k-stack", "k-stack", K_STACK, |k| KStack::new(k)),
+    object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k| KStack::faulty(k, k_stack::Fault::SecondRead))
+        .paper("Round-Up table IV, `k-stack`, and algorithm 3")
+        .faulty("a counter is read twice, and a value pushed twice"),
     object!(queue, "quasi-queue", "quasi-queue-faulty-long-segments", "displacement-queue:2", |k| QuasiQueue::faulty(
         k,
         quasi_queue::Fault::LongSegments

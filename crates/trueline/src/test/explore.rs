@@ -22,7 +22,7 @@ use super::token::{Scheduled, Source, Token};
 use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
-use crate::drive::{Behaviour, Call, Clock, Random, Shape};
+use crate::drive::{Behaviour, Call, Clock, Random, Shape, Workload};
 use crate::history::History;
 use crate::judge::Config;
 
@@ -223,8 +223,18 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and what part of a program's time that may take.
 const GLANCE_PART: u32 = 4;
+/// An object that makes more random choices in one execution tries again by them.
+const MANY_CHOICES: u32 = 100;
 /// How large they are.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
+
+/// How many programs are looked at for a short time before some are explored, what part of the time that may take, and for how
+/// many of them the time is divided.
+const HUNTED: u32 = 240;
+const HUNT_PART: u32 = 2;
+const HUNTED_AT_ONCE: u32 = 40;
+/// How many threads they have at least, and how many operations each.
+const SIZES: [(u32, u32); 8] = [(2, 1), (2, 2), (2, 2), (2, 3), (3, 1), (3, 2), (2, 4), (3, 3)];
 
 /// Explores a test, if that is asked for.
 pub(super) fn run(plan: &Plan) -> Option<Outcome> {
@@ -576,6 +586,11 @@ impl Exploring {
             ..SMALL
         };
         let token = |program| Token { program, shape, scheduled: None };
+        self.hunt(shape);
+        if self.is_over() {
+            self.explored.is_complete = false;
+            return;
+        }
         let mut random = Random::new(self.seed);
         let calls = self.exploration.calls.clone();
         let programs = self.exploration.programs.unwrap_or(PROGRAMS);
@@ -626,6 +641,93 @@ impl Exploring {
         let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
         // A program that was not even begun is not in the list.
         self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
+    }
+
+    /// Looks for faults in many programs, small ones first, each for a short time, in several ways in turn.
+    ///
+    /// To explore a few small programs completely shows nothing that needs other calls, or more of them.
+    fn hunt(&mut self, shape: Shape) {
+        let plan = Arc::clone(&self.plan);
+        let (options, exploration) = (&plan.options, &self.exploration);
+        let is_made_up = exploration.calls.is_none() && options.only.is_none() && plan.fixed.is_empty();
+        let is_asked_for =
+            exploration.search.is_some() || exploration.programs.is_some() || options.operations.is_some();
+        if !is_made_up || is_asked_for || options.runs.is_some() {
+            return;
+        }
+        let end = self.started.elapsed() + self.time_left() / HUNT_PART;
+        for number in 0..HUNTED {
+            let left = end.saturating_sub(self.started.elapsed());
+            if self.is_over() || left.is_zero() {
+                return;
+            }
+            let share = left / (HUNTED - number).min(HUNTED_AT_ONCE);
+            let token = self.hunted(number, shape);
+            self.look_for(&token, u64::from(number), share);
+        }
+    }
+
+    /// The program of this number that is looked at for a short time.
+    fn hunted(&self, number: u32, shape: Shape) -> Token {
+        let plan = &self.plan;
+        let (threads, operations) = SIZES[number as usize % SIZES.len()];
+        let threads = shape.threads.max(threads);
+        let seed = Random::new(self.seed ^ u64::from(number) << 32).bits();
+        let shape = Shape { threads, operations: (1.min(operations), operations), ..shape };
+        if plan.choose.is_some() {
+            return Token { program: Source::Chosen(seed), shape, scheduled: None };
+        }
+        let may_be_around =
+            plan.judge.synchronising().is_none() && plan.workload.roles.is_empty() && !plan.options.has_handles;
+        if !may_be_around || plan.workload.kinds.iter().any(|kind| kind.may_block) {
+            return Token { program: Source::Seed(seed), shape, scheduled: None };
+        }
+        // Two more threads are what the main thread does before and after.
+        let around = Shape { threads: threads + 2, operations: (operations, operations + 2), ..shape };
+        let mut random = Random::new(seed);
+        let mut calls = plan.made_up(&around, seed);
+        let mut of_main = || {
+            let mut calls = calls.pop().unwrap_or_default();
+            calls.truncate(random.below(u32::try_from(calls.len()).unwrap_or(0) + 1) as usize);
+            calls
+        };
+        let (after, before) = (of_main(), of_main());
+        calls.iter_mut().for_each(|calls| calls.truncate(operations as usize));
+        let Workload { before: first, after: last, .. } = &plan.workload;
+        let program =
+            Written { before: [&first[..], &before].concat(), threads: calls, after: [&after[..], last].concat() };
+        let text = program.to_text(&plan.workload.kinds);
+        plan.given(&program, text.into(), 0)
+    }
+
+    /// Explores a program for a short time, with few preemptions and at random in turn, and with the object's choices by
+    /// seed before all of them.
+    fn look_for(&mut self, token: &Token, seed: u64, time: Duration) {
+        supervise::note_runs(std::slice::from_ref(token));
+        let program = self.program(token);
+        let deadline = Instant::now() + time;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let given = self.exploration.choices;
+        let Ok(serial) = self.serial(token, &program, Some(left())) else { return };
+        let ways = [
+            (Search::Preemptions(1), true),
+            (BY_CHANCE, true),
+            (Search::Preemptions(2), true),
+            (Search::Uniform, false),
+            (BY_CHANCE, false),
+        ];
+        for (done, (search, by_seed)) in ways.iter().enumerate() {
+            let rest = left();
+            if self.is_over() || rest.is_zero() {
+                return;
+            }
+            let share = rest / u32::try_from(ways.len() - done).unwrap_or(1);
+            self.exploration.choices = given.or(by_seed.then_some(seed));
+            self.search(token, &program, search, serial.as_ref(), Some(share));
+            self.exploration.choices = given;
+        }
+        // What was looked at for a short time is not what is explored.
+        self.histories.retain(|(known, _)| known != token);
     }
 
     fn was_begun(&self, token: &Token) -> bool {
@@ -1150,6 +1252,16 @@ impl Plan {
         model.operations.get(number as usize)?.meaning.or_else(guessed)
     }
 
+    /// What is wrong with an execution that came to no end. One that tries again as long as it chooses badly ends as soon as it
+    /// does not: that is not known to be wrong.
+    fn diverged(&self, execution: &Execution, most_steps: u64, undecided: impl Fn()) -> Option<FailureKind> {
+        if execution.choices > MANY_CHOICES {
+            undecided();
+            return None;
+        }
+        Some(FailureKind::Diverged(most_steps))
+    }
+
     /// What is wrong with an execution.
     fn wrong(
         &self,
@@ -1164,7 +1276,7 @@ impl Plan {
         }
         if let Some(serial) = serial {
             if *ended == Ended::Diverged {
-                return Some(FailureKind::Diverged(most_steps));
+                return self.diverged(execution, most_steps, undecided);
             }
             let config = Config::new().budget(self.budget());
             if let (Some(_), Ended::Stuck) = (serial.factors(), ended) {
@@ -1193,7 +1305,7 @@ impl Plan {
         }
         match ended {
             Ended::Complete | Ended::Panicked { .. } => None,
-            Ended::Diverged => Some(FailureKind::Diverged(most_steps)),
+            Ended::Diverged => self.diverged(execution, most_steps, undecided),
             Ended::Stuck => {
                 let may_block = |operation: u32| self.workload.kinds[operation as usize].may_block;
                 let mut stuck = history.operations().iter().filter(|operation| operation.outcome.result().is_none());
