@@ -619,7 +619,8 @@ pub(crate) enum Engine {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// The object; `trueline test --list` names them.
+    /// The object; `trueline test --list` names them. Those whose order is relaxed may have their factor behind the name,
+    /// such as quasi-queue:3; else it is 2.
     pub(crate) name: String,
 
     /// All well-formed programs in which children make so many calls and the main thread makes so many, such as 2*2+4.
@@ -650,9 +651,14 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "calls")]
     pub(crate) ops: Option<u32>,
 
-    /// Judge by the quasi-linearizable form of the specification, with this factor.
-    #[arg(long, value_name = "K")]
+    /// By how many places operations may be out of order, as Round-Up has it: the same as `--factor K`.
+    #[arg(long, value_name = "K", conflicts_with = "factor")]
     pub(crate) k: Option<u32>,
+
+    /// By how many places operations of a name may be out of order among themselves: a number for each operation, such as
+    /// `enq=0,deq=2`, or one for all. Programs are compared with their serial histories, those of what they are --against.
+    #[arg(long, value_name = "FACTORS")]
+    pub(crate) factor: Option<QuasiFactors>,
 
     /// Only schedules with at most so many preemptions.
     #[arg(long, value_name = "N")]
@@ -666,7 +672,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "CHOICES", default_value = "explore", value_parser = parse_choices)]
     pub(crate) choices: Choices,
 
-    /// What histories are compared with: `spec`, the object `itself` run one operation at a time, or another object.
+    /// What histories are compared with: `spec`, the object `itself` run one operation at a time, or `itself:0`, which is the
+    /// same object with factor 0, or another object.
     #[arg(long, value_name = "WHAT", default_value = "spec")]
     pub(crate) against: String,
 
@@ -698,7 +705,8 @@ pub(crate) struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) collect: u32,
 
-    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`).
+    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`). `quasi` is
+    /// `--factor` with the factor of the object.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 

@@ -112,6 +112,8 @@ pub struct Settings {
     pub values: Option<u64>,
     /// The most threads of a run, if there may be more than 4.
     pub threads: Option<u32>,
+    /// By how much an object may be out of order that is made for any factor, instead of the paper's 2.
+    pub factor: Option<usize>,
     /// Of objects that synchronise threads: whether these call what they like, so that some calls wait for ever. Else
     /// all can return. Objects whose fault is that they get stuck are always tested so.
     pub progress: bool,
@@ -123,6 +125,11 @@ impl Entry {
         let plan = (self.plan)(settings).name(self.name).forgetful();
         // What is set is what is wanted: no run has fewer keys.
         if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
+    }
+
+    /// Whether it can be made with any [factor](Settings::factor).
+    pub fn has_factor(&self) -> bool {
+        crate::relaxed::catalog::find(self.name).is_some_and(|object| object.has_factor)
     }
 
     /// Whether a test may say this.

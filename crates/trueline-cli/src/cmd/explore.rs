@@ -8,20 +8,23 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use trueline::drive::systematic::Progress;
-use trueline::test::{Against, Exploration, Explored, Failure, FailureKind, Outcome, Plan, Smallest, Source, Token};
+use trueline::named::{self, QuasiFactors};
+use trueline::test::{
+    Against, Calls, Exploration, Explored, Failure, FailureKind, Outcome, Plan, Smallest, Source, Token,
+};
 use trueline_objects::catalog::{self, Entry, Settings};
 
 use super::in_order;
-use super::test::Finding;
+use super::test::{self, Finding};
 use crate::args::{Choices, Criterion, ExploreArgs};
 use crate::cancel;
 use crate::output::{self, Written};
 use crate::progress::{self, LONG};
 
 pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
-    let prepared = catalog::find(&args.name)
+    let prepared = find(&args.name)
         .map_err(|fault| format!("{fault} (`trueline test --list` lists them)"))
-        .and_then(|entry| Ok((entry, plan(entry, args)?)));
+        .and_then(|(entry, factor)| Ok((entry, plan(entry, factor, args)?)));
     let (entry, plan) = match prepared {
         Ok(prepared) => prepared,
         Err(fault) => {
@@ -48,17 +51,68 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
 
-fn settings(args: &ExploreArgs) -> Settings {
+/// The object of this name, and its factor, which may be behind the name.
+fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
+    let Some((object, factor)) = name.split_once(':') else { return Ok((catalog::find(name)?, None)) };
+    let entry = catalog::find(object)?;
+    if !entry.has_factor() {
+        return Err(format!("{object} is made without a factor; leave `:{factor}` out"));
+    }
+    let factor = factor.parse().ok().filter(|factor| *factor <= MOST_FACTOR);
+    let factor = factor.ok_or_else(|| format!("{name}: behind the colon is a factor up to {MOST_FACTOR}"))?;
+    Ok((entry, Some(factor)))
+}
+
+/// The largest factor with which an object is made.
+const MOST_FACTOR: usize = 1000;
+
+fn settings(args: &ExploreArgs, factor: Option<usize>) -> Settings {
     Settings {
         keys: args.keys,
         values: args.values,
         threads: args.threads.max(args.replay.as_ref().map(|token| token.shape.threads)),
+        factor,
         progress: args.criterion == Criterion::Progress,
     }
 }
 
-fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
-    let settings = settings(args);
+/// By how much operations may be out of order, by their names in the plan; none, if they may not.
+fn factors(entry: &Entry, plan: &Plan, args: &ExploreArgs) -> Result<Vec<(String, u32)>, String> {
+    let (family, own) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
+    let factors = match (&args.factor, args.k) {
+        (Some(factors), _) => factors.clone(),
+        (None, Some(k)) => QuasiFactors::Whole(k),
+        (None, None) if args.criterion == Criterion::Quasi => QuasiFactors::Whole(own.parse().map_err(|_| {
+            format!("--criterion quasi needs factors for {}, which has none of its own; write --factor 2", entry.name)
+        })?),
+        (None, None) => return Ok(Vec::new()),
+    };
+    let named = match factors {
+        QuasiFactors::Whole(factor) => {
+            return Ok(plan.operation_names().into_iter().map(|name| (name.to_owned(), factor)).collect());
+        }
+        QuasiFactors::ByOperation(named) => named,
+    };
+    let spec = named::spec(in_order(family), named::Options::new()).map_err(|fault| fault.to_string())?;
+    named
+        .into_iter()
+        .map(|(name, factor)| {
+            let operation = spec.info().operation(&name).map(|operation| operation.name);
+            let known = operation.filter(|operation| plan.operation_names().contains(operation));
+            let known = known.ok_or_else(|| {
+                format!(
+                    "--factor: {} has no operation {name:?}, only {}",
+                    entry.name,
+                    plan.operation_names().join(", ")
+                )
+            })?;
+            Ok((known.to_owned(), factor))
+        })
+        .collect()
+}
+
+fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan, String> {
+    let settings = settings(args, factor);
     if settings.progress && entry.criterion != "synchronisation" {
         return Err(format!(
             "--criterion progress is for objects whose operations synchronise, and {} is none; leave it out",
@@ -66,9 +120,6 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
         ));
     }
     let mut exploration = Exploration::new().spurious(args.spurious).most_steps(args.steps).os_threads(args.threads_os);
-    if let Some(calls) = &args.calls {
-        exploration = exploration.calls(calls.clone());
-    }
     if let Some(programs) = args.programs {
         exploration = exploration.programs(programs);
     }
@@ -85,12 +136,25 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Choices::Seed(seed) = args.choices {
         exploration = exploration.choices(seed);
     }
+    let factors = factors(entry, &entry.plan(&settings), args)?;
+    let is_quasi = !factors.is_empty();
+    // Only programs that take out as much as they put in can be compared so.
+    let quasi_calls = || Some(Calls { children: vec![2, 2], main: 4 }).filter(|_| is_quasi && args.program.is_none());
+    let calls = args.calls.clone().or_else(quasi_calls);
+    if let Some(calls) = calls.clone() {
+        exploration = exploration.calls(calls);
+    }
+    exploration = factors.iter().fold(exploration, |all, (name, factor)| all.factor(name, *factor));
     exploration = match args.against.as_str() {
         "spec" => exploration,
         "itself" => exploration.against(Against::Itself),
+        "itself:0" => {
+            let strict = entry.plan(&Settings { factor: Some(0), ..settings });
+            exploration.against(Against::Other(Arc::new(strict)))
+        }
         name => {
-            let other = catalog::find(name).map_err(|fault| format!("--against: {fault}"))?;
-            let (mine, others) = (entry.plan(&settings), other.plan(&settings));
+            let (other, factor) = find(name).map_err(|fault| format!("--against: {fault}"))?;
+            let (mine, others) = (entry.plan(&settings), other.plan(&Settings { factor, ..settings }));
             if mine.operation_names() != others.operation_names() {
                 return Err(format!("{name} has other operations than {}", entry.name));
             }
@@ -102,7 +166,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     if let Some(folder) = &args.pages {
         plan = plan.pages(folder);
     }
-    if args.against != "spec" {
+    if args.against != "spec" || is_quasi {
         if matches!(entry.criterion, "synchronisation" | "interval") {
             return Err(format!(
                 "operations of {} synchronise, and none returns alone: it cannot be compared with serial runs; leave --against out",
@@ -111,7 +175,7 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
         }
         let is_chosen = match &args.replay {
             Some(token) => matches!(token.program, Source::Chosen(_)),
-            None => plan.threads_choose() && args.calls.is_none() && args.program.is_none(),
+            None => plan.threads_choose() && calls.is_none() && args.program.is_none(),
         };
         if is_chosen {
             return Err(format!(
@@ -125,10 +189,12 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
             entry.name
         ));
     }
-    if let Some(k) = args.k {
+    if is_quasi {
         let (family, _) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
-        let name = format!("quasi-{}:{k}", in_order(family));
-        plan = plan.judged_by(&name).map_err(|fault| format!("--k {k} cannot be used with {}: {fault}", entry.name))?;
+        let what = if args.k.is_some() { "--k" } else { "--factor" };
+        plan = plan
+            .judged_by(in_order(family))
+            .map_err(|fault| format!("{what} cannot be used with {}: {fault}", entry.name))?;
     }
     if let Some(threads) = args.threads {
         plan = plan.threads(threads);
@@ -141,6 +207,9 @@ fn plan(entry: &Entry, args: &ExploreArgs) -> Result<Plan, String> {
     }
     if let (None, Some(program)) = (&args.calls, &args.program) {
         plan = plan.only(program).map_err(|fault| format!("--program: {fault}"))?;
+        if is_quasi {
+            plan.is_well_formed(program).map_err(|fault| format!("--program: {fault}"))?;
+        }
     }
     if let Some(token) = &args.replay {
         plan = readable(plan, token)?;
@@ -189,7 +258,7 @@ pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, sm
 }
 
 /// The command that runs the smallest program, as the one that found it had it; `rest` is what else it needs.
-pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> Option<String> {
+pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Option<String> {
     let smallest = failure.smallest.as_ref()?;
     // Inside of quotation marks of a shell there is nothing special but these.
     let program = smallest.program.replace('\'', r"'\''");
@@ -199,7 +268,7 @@ pub(super) fn smallest_command(entry: &Entry, failure: &Failure, rest: &str) -> 
         (Some(_), None) => ("explore", String::new()),
         (None, _) => ("test", format!(" --chaos {} --runs {}", smallest.chaos, smallest.enough_runs())),
     };
-    Some(format!("trueline {command} {} --program '{program}'{how}{rest}", entry.name))
+    Some(format!("trueline {command} {name} --program '{program}'{how}{rest}"))
 }
 
 /// What was explored.
@@ -213,6 +282,9 @@ pub(super) fn add_to_json(object: &mut Map<String, Value>, explored: &Explored) 
     put("complete", json!(explored.is_complete));
     if let Some(serial) = explored.serial {
         put("serial", json!(serial));
+    }
+    if let Some(semantics) = &explored.semantics {
+        put("semantics", json!(semantics));
     }
 }
 
@@ -235,6 +307,7 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
     if outcome.undecided > 0 {
         put("undecided", json!(outcome.undecided));
     }
+    test::add_tested(&mut put, outcome);
     if let Some(failure) = failure {
         put("why", json!(failure.kind.to_string()));
         put("found_ns", json!(nanoseconds(failure.after)));
@@ -268,15 +341,15 @@ fn text(
 ) -> io::Result<()> {
     if let Some(failure) = &outcome.failure {
         write!(out, "{}", failure.report())?;
-        writeln!(out, "  run it again: {}", again(entry, failure, args))?;
-        if let Some(command) = smallest_command(entry, failure, &options(args)) {
+        writeln!(out, "  run it again: {}", again(failure, args))?;
+        if let Some(command) = smallest_command(&args.name, failure, &options(args)) {
             writeln!(out, "  its program:  {command}")?;
         }
         writeln!(out)?;
     }
     for failure in &outcome.further {
         writeln!(out, "also went wrong, after {:.1?}: {} {}", failure.after, entry.name, failure.kind)?;
-        writeln!(out, "  run it again: {}\n", again(entry, failure, args))?;
+        writeln!(out, "  run it again: {}\n", again(failure, args))?;
     }
     writeln!(out, "\x1b[1m{}: {}\x1b[0m", entry.name, finding.name())?;
     let Outcome { undecided, elapsed, explored, .. } = outcome;
@@ -284,6 +357,7 @@ fn text(
         describe(out, explored)?;
     }
     writeln!(out, "  in {elapsed:.1?}")?;
+    test::tested(out, outcome)?;
     if *undecided > 0 {
         writeln!(out, "  {undecided} histories were not judged: make programs smaller")?;
     }
@@ -297,13 +371,17 @@ fn text(
 
 /// What was explored, in words.
 pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<()> {
-    let Explored { programs, executions, redundant, histories, serial, preemptions, is_complete, .. } = explored;
+    let Explored { programs, executions, redundant, histories, serial, semantics, preemptions, is_complete, .. } =
+        explored;
     writeln!(
         out,
         "  {executions} executions of {programs} programs, {redundant} of them cut off; {histories} histories"
     )?;
     if let Some(serial) = serial {
         writeln!(out, "  compared with {serial} serial histories")?;
+    }
+    if let Some(semantics) = semantics {
+        writeln!(out, "  what is right: {semantics}")?;
     }
     match (is_complete, preemptions) {
         (_, Some(most)) if *most < u32::MAX => writeln!(out, "  all with up to {most} preemptions were explored"),
@@ -313,8 +391,8 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
 }
 
 /// The command that makes the failing execution again.
-fn again(entry: &Entry, failure: &Failure, args: &ExploreArgs) -> String {
-    format!("trueline explore {} --replay {}{}", entry.name, failure.token, options(args))
+fn again(failure: &Failure, args: &ExploreArgs) -> String {
+    format!("trueline explore {} --replay {}{}", args.name, failure.token, options(args))
 }
 
 /// What was said of the object, to be said again.
@@ -328,7 +406,13 @@ fn options(args: &ExploreArgs) -> String {
     option("keys", args.keys.map(|keys| keys.to_string()));
     option("values", args.values.map(|values| values.to_string()));
     option("k", args.k.map(|k| k.to_string()));
+    option("factor", args.factor.as_ref().map(ToString::to_string));
     option("against", (args.against != "spec").then(|| args.against.clone()));
-    option("criterion", (args.criterion == Criterion::Progress).then(|| "progress".to_owned()));
+    let criterion = match args.criterion {
+        Criterion::Safety => None,
+        Criterion::Progress => Some("progress".to_owned()),
+        Criterion::Quasi => Some("quasi".to_owned()),
+    };
+    option("criterion", criterion);
     options
 }

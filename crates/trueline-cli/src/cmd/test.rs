@@ -56,6 +56,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         keys: args.keys,
         values: args.values,
         threads: args.threads.max(replayed),
+        factor: None,
         progress: args.criterion == Criterion::Progress,
     };
     if settings.progress && entry.family != "sync" {
@@ -76,7 +77,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .shrink_by_exploring()
         .collect(args.collect as usize)
         .algorithm(args.algorithm.clone())
-        .testers(args.testers);
+        .testers(args.testers.min(u32::try_from(args.runs.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)));
     if let Some(folder) = &args.pages {
         plan = plan.pages(folder);
     }
@@ -134,7 +135,7 @@ impl Finding {
         match &outcome.failure {
             Some(Failure { kind: FailureKind::Stuck(_) | FailureKind::Diverged(_), .. }) => Self::Stuck,
             Some(_) => Self::Rejected,
-            None if is_cancelled || outcome.undecided > 0 || outcome.lost > 0 => Self::Unknown,
+            None if is_cancelled || outcome.undecided > 0 || !outcome.too_little.is_empty() => Self::Unknown,
             None => Self::Accepted,
         }
     }
@@ -179,6 +180,7 @@ fn to_json(entry: &Entry, outcome: &Outcome, finding: Finding, is_cancelled: boo
     if outcome.lost > 0 {
         put("lost", json!(outcome.lost));
     }
+    add_tested(&mut put, outcome);
     if let Some(failure) = failure {
         put("found_ns", json!(nanoseconds(failure.after)));
         put("replay", json!(failure.token.to_string()));
@@ -215,11 +217,11 @@ fn text(
     is_cancelled: bool,
     args: &TestArgs,
 ) -> io::Result<()> {
-    let Outcome { runs, operations, undecided, lost, elapsed, seed, failure, .. } = outcome;
+    let Outcome { runs, operations, undecided, elapsed, seed, failure, .. } = outcome;
     if let Some(failure) = failure {
         write!(out, "{}", failure.report())?;
         writeln!(out, "  run it again: {}", again(entry, failure, args))?;
-        if let Some(command) = explore::smallest_command(entry, failure, &options(args)) {
+        if let Some(command) = explore::smallest_command(entry.name, failure, &options(args)) {
             writeln!(out, "  its program:  {command}")?;
         }
         writeln!(out)?;
@@ -238,9 +240,7 @@ fn text(
     if is_cancelled {
         writeln!(out, "  it was cancelled before its time was over")?;
     }
-    if *lost > 0 {
-        writeln!(out, "  it gave up: {lost} threads never came back from operations that block")?;
-    }
+    tested(out, outcome)?;
     if let Some(explored) = &outcome.explored {
         explore::describe(out, explored)?;
     }
@@ -251,6 +251,21 @@ fn text(
         )?;
     }
     Ok(())
+}
+
+/// What was not tested, and what else should be known.
+pub(super) fn tested(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    outcome.too_little.iter().try_for_each(|reason| writeln!(out, "  too little was tested: {reason}"))?;
+    outcome.warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+}
+
+pub(super) fn add_tested(put: &mut dyn FnMut(&str, Value) -> Option<Value>, outcome: &Outcome) {
+    if !outcome.too_little.is_empty() {
+        put("too_little", outcome.too_little.iter().map(ToString::to_string).collect());
+    }
+    if !outcome.warnings.is_empty() {
+        put("warnings", json!(outcome.warnings));
+    }
 }
 
 /// The command that makes the failing run again.

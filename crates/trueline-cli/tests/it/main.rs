@@ -22,6 +22,7 @@ mod outputs;
 mod pictures;
 mod quasi;
 mod reading;
+mod round_up;
 mod roundtrips;
 mod snapshots;
 mod synchronisations;

@@ -46,12 +46,18 @@ pub struct Object {
     /// What the catalogue of all objects says of it, and its test.
     pub entry: Entry,
     make: fn() -> Box<dyn Collection>,
+    /// Whether it is made with a factor.
+    pub(crate) has_factor: bool,
 }
 
 impl Object {
     /// A new one, empty.
     pub fn make(&self) -> Box<dyn Collection> {
         (self.make)()
+    }
+
+    const fn without_factor(self) -> Self {
+        Self { has_factor: false, ..self }
     }
 
     const fn paper(self, paper: &'static str) -> Self {
@@ -69,116 +75,90 @@ impl Object {
 
 /// The object with this name.
 pub fn find(name: &str) -> Option<&'static Object> {
-    OBJECTS.iter().chain(DRAINED).find(|object| object.entry.name == name)
+    OBJECTS.iter().find(|object| object.entry.name == name)
 }
 
 /// An object: what kind of test it has, its file, name and specification, and how it is made.
 macro_rules! object {
     ($test:ident, $family:literal, $name:literal, $spec:expr, $make:expr) => {
         Object {
-            entry: Entry::new($family, $name, $spec, |settings| $test(settings, $spec, || $make)),
-            make: || Box::new($make),
+            entry: Entry::new($family, $name, $spec, |settings| $test(settings, $spec, $make)),
+            make: || Box::new(($make)(FACTOR)),
+            has_factor: true,
         }
     };
 }
 
 /// All objects that a test can tell right from wrong.
 pub const OBJECTS: &[Object] = &[
-    object!(queue, "iqueue", "iqueue", "queue", IQueue::new()),
-    object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", IQueue::faulty(iqueue::Fault::EmptyAtGap))
+    object!(queue, "iqueue", "iqueue", "queue", |_| IQueue::new()).without_factor(),
+    object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", |_| IQueue::faulty(iqueue::Fault::EmptyAtGap))
+        .without_factor()
         .paper("Round-Up table I, `IQueue`")
         .faulty("a slot that is not filled yet is taken for the end"),
-    object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", HerlihyWingQueue::new())
+    object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", |_| HerlihyWingQueue::new())
+        .without_factor()
         .paper("Round-Up table I, `Herlihy/Wing queue`"),
-    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, QuasiQueue::new(FACTOR))
+    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, |k| QuasiQueue::new(k))
         .paper("Round-Up table I, `Quasi Queue`"),
-    object!(
-        queue,
-        "quasi-queue",
-        "quasi-queue-faulty-removed-twice",
-        QUASI_QUEUE,
-        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::RemovedTwice)
-    )
+    object!(queue, "quasi-queue", "quasi-queue-faulty-removed-twice", QUASI_QUEUE, |k| QuasiQueue::faulty(
+        k,
+        quasi_queue::Fault::RemovedTwice
+    ))
     .paper("Round-Up table I, `Quasi Queue b2`")
     .faulty("the mark is read, then set"),
-    object!(
-        queue,
-        "quasi-queue",
-        "quasi-queue-faulty-empty-at-gap",
-        QUASI_QUEUE,
-        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::EmptyAtGap)
-    )
+    object!(queue, "quasi-queue", "quasi-queue-faulty-empty-at-gap", QUASI_QUEUE, |k| QuasiQueue::faulty(
+        k,
+        quasi_queue::Fault::EmptyAtGap
+    ))
     .paper("Round-Up table I, `Quasi Queue b3`")
     .faulty("one free cell is taken for an empty queue"),
-    object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new(FACTOR))
+    object!(stack, "quasi-stack", "quasi-stack", "stack", |k| QuasiStack::new(k))
         .paper("Round-Up table I, `Quasi Stack`"),
-    object!(
-        stack,
-        "quasi-stack",
-        "quasi-stack-faulty-empty-on-conflict",
-        "stack",
-        QuasiStack::faulty(FACTOR, quasi_stack::Fault::EmptyOnConflict)
-    )
+    object!(stack, "quasi-stack", "quasi-stack-faulty-empty-on-conflict", "stack", |k| QuasiStack::faulty(
+        k,
+        quasi_stack::Fault::EmptyOnConflict
+    ))
     .paper("Round-Up table I, `Quasi Stack b1`")
     .faulty("who is too late says that the stack is empty"),
-    object!(
-        stack,
-        "quasi-stack",
-        "quasi-stack-faulty-too-deep",
-        "stack",
-        QuasiStack::faulty(FACTOR, quasi_stack::Fault::TooDeep)
-    )
+    object!(stack, "quasi-stack", "quasi-stack-faulty-too-deep", "stack", |k| QuasiStack::faulty(
+        k,
+        quasi_stack::Fault::TooDeep
+    ))
     .paper("Round-Up table I, `Quasi Stack b2`")
     .faulty("takes what is too far from the top"),
-    object!(
-        priority_queue,
-        "quasi-priority-queue",
-        "quasi-priority-queue",
-        QUASI_PRIORITY_QUEUE,
-        QuasiPriorityQueue::new(FACTOR)
-    )
+    object!(priority_queue, "quasi-priority-queue", "quasi-priority-queue", QUASI_PRIORITY_QUEUE, |k| {
+        QuasiPriorityQueue::new(k)
+    })
     .paper("Round-Up table I, `Quasi Priority Queue`"),
-    object!(queue, "sl-queue", "sl-queue", "queue", SlQueue::new()),
-    object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", SlQueue::faulty(sl_queue::Fault::NoLock))
+    object!(queue, "sl-queue", "sl-queue", "queue", |_| SlQueue::new()).without_factor(),
+    object!(queue, "sl-queue", "sl-queue-faulty-no-lock", "queue", |_| SlQueue::faulty(sl_queue::Fault::NoLock))
+        .without_factor()
         .paper("Round-Up table IV, `sl-queue`")
         .faulty("a list for one thread, used by many"),
-    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new(FACTOR)).paper("Round-Up table IV, `rd-queue`"),
-    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, BkQueue::new(FACTOR, RING))
+    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, |k| RdQueue::new(k)).paper("Round-Up table IV, `rd-queue`"),
+    object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k| BkQueue::new(k, RING))
         .paper("Round-Up table IV, `bk-queue`"),
-    object!(
-        balanced_queue,
-        "bk-queue",
-        "bk-queue-faulty-no-commit",
-        K_FIFO,
-        BkQueue::faulty(FACTOR, RING, bk_queue::Fault::NoCommit)
-    )
+    object!(balanced_queue, "bk-queue", "bk-queue-faulty-no-commit", K_FIFO, |k| BkQueue::faulty(
+        k,
+        RING,
+        bk_queue::Fault::NoCommit
+    ))
     .faulty("a value that came too late is left where it is"),
-    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new(FACTOR)).paper("Round-Up table IV, `ubk-queue`"),
-    object!(
-        queue,
-        "ubk-queue",
-        "ubk-queue-faulty-no-commit",
-        K_FIFO,
-        UbkQueue::faulty(FACTOR, ubk_queue::Fault::NoCommit)
-    )
+    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, |k| UbkQueue::new(k)).paper("Round-Up table IV, `ubk-queue`"),
+    object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k| UbkQueue::faulty(
+        k,
+        ubk_queue::Fault::NoCommit
+    ))
     .faulty("a value that came too late is left where it is"),
-    object!(stack, "k-stack", "k-stack", K_STACK, KStack::new(FACTOR)),
-    object!(
-        stack,
-        "k-stack",
-        "k-stack-faulty-second-read",
-        K_STACK,
-        KStack::faulty(FACTOR, k_stack::Fault::SecondRead)
-    )
-    .paper("Round-Up table IV, `k-stack`, and algorithm 3")
-    .faulty("a counter is read twice, and a value pushed twice"),
-    object!(
-        queue,
-        "quasi-queue",
-        "quasi-queue-faulty-long-segments",
-        "displacement-queue:2",
-        QuasiQueue::faulty(FACTOR, quasi_queue::Fault::LongSegments)
-    )
+    object!(stack, "k-stack", "k-stack", K_STACK, |k| KStack::new(k)),
+    object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k| KStack::faulty(k, k_stack::Fault::SecondRead))
+        .paper("Round-Up table IV, `k-stack`, and algorithm 3")
+        .faulty("a counter is read twice, and a value pushed twice"),
+    object!(queue, "quasi-queue", "quasi-queue-faulty-long-segments", "displacement-queue:2", |k| QuasiQueue::faulty(
+        k,
+        quasi_queue::Fault::LongSegments
+    ))
     .paper("Round-Up table I, `Quasi Queue b1`")
     .faulty("takes what is too far from the front"),
     object!(
@@ -186,32 +166,28 @@ pub const OBJECTS: &[Object] = &[
         "quasi-priority-queue",
         "quasi-priority-queue-faulty-beyond-window",
         "k-priority-queue:2",
-        QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::BeyondWindow)
+        |k| QuasiPriorityQueue::faulty(k, quasi_priority_queue::Fault::BeyondWindow)
     )
     .paper("Round-Up table I, `Quasi Priority Queue b2`")
     .faulty("takes what is too far from the front"),
+    object!(queue, "rd-queue", "rd-queue-faulty-sliding-window", "displacement-queue:2", |k| RdQueue::faulty(
+        k,
+        rd_queue::Fault::SlidingWindow
+    ))
+    .paper("Round-Up §II")
+    .faulty("the first may be overtaken for ever"),
+    // Its fault shows only in programs that remove all that they insert.
     object!(
-        queue,
-        "rd-queue",
-        "rd-queue-faulty-sliding-window",
-        "displacement-queue:2",
-        RdQueue::faulty(FACTOR, rd_queue::Fault::SlidingWindow)
+        drained_priority_queue,
+        "quasi-priority-queue",
+        "quasi-priority-queue-faulty-no-window",
+        "quasi-priority-queue:2",
+        |k| QuasiPriorityQueue::faulty(k, quasi_priority_queue::Fault::NoWindow)
     )
+    .quasi()
     .paper("Round-Up §II")
     .faulty("the first may be overtaken for ever"),
 ];
-
-/// Objects whose fault shows only in programs that remove all that they insert: they are judged by quasi linearizability.
-pub const DRAINED: &[Object] = &[object!(
-    priority_queue,
-    "quasi-priority-queue",
-    "quasi-priority-queue-faulty-no-window",
-    "quasi-priority-queue:2",
-    QuasiPriorityQueue::faulty(FACTOR, quasi_priority_queue::Fault::NoWindow)
-)
-.quasi()
-.paper("Round-Up §II")
-.faulty("the first may be overtaken for ever")];
 
 /// The entries of [`OBJECTS`].
 pub(crate) const ENTRIES: &[Entry] = &{
@@ -228,11 +204,12 @@ pub(crate) const ENTRIES: &[Entry] = &{
 fn collection<C: Collection + 'static>(
     settings: &Settings,
     spec: &str,
-    make: fn() -> C,
+    make: fn(usize) -> C,
     inserts: u32,
     [insert, remove]: [&str; 2],
 ) -> Test<C, Shared<C>, Specified> {
-    trueline::test(make)
+    let factor = settings.factor.unwrap_or(FACTOR);
+    trueline::test(move || make(factor))
         .spec(spec)
         .operation(insert, settings.made_values(), |object, value| object.insert(value))
         .weight(inserts)
@@ -256,15 +233,15 @@ fn unless_bag(spec: &str, names: [&'static str; 2]) -> [&'static str; 2] {
 
 const QUEUE: [&str; 2] = ["enqueue", "dequeue"];
 
-fn queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+fn queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     sized(collection(settings, spec, make, 4, unless_bag(spec, QUEUE)), spec)
 }
 
-fn stack<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+fn stack<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     sized(collection(settings, spec, make, 5, unless_bag(spec, ["push", "pop"])), spec)
 }
 
-fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
+fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     sized(collection(settings, spec, make, 5, unless_bag(spec, ["insert", "delete-min"])), spec)
 }
 
@@ -273,8 +250,21 @@ const OWN: u32 = 2;
 
 /// Queues that wait while they are empty, or that have a bound: each thread dequeues as often as it enqueues, and never
 /// oftener before, so that none waits in vain.
-fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn() -> C) -> Plan {
-    let [insert, remove] = unless_bag(spec, QUEUE);
+fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
+    balanced(settings, spec, make, unless_bag(spec, QUEUE))
+}
+
+/// Those that are judged by quasi linearizability: all that is inserted must be removed.
+fn drained_priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
+    balanced(settings, spec, make, ["insert", "delete-min"])
+}
+
+fn balanced<C: Collection + 'static>(
+    settings: &Settings,
+    spec: &str,
+    make: fn(usize) -> C,
+    [insert, remove]: [&'static str; 2],
+) -> Plan {
     let values = settings.values;
     let test = collection(settings, spec, make, 5, [insert, remove]).worker(move |worker| {
         let (thread, threads) = (u64::from(worker.thread()), u64::from(worker.threads()));

@@ -11,7 +11,7 @@
 //! can be run on any of them; [`catalog`] makes them by name.
 //!
 //! Relaxed objects are judged by [specifications](trueline::spec) that are as relaxed; the last one only by quasi
-//! linearizability, in programs that remove all that they insert ([`catalog::DRAINED`]).
+//! linearizability, in programs that remove all that they insert.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|

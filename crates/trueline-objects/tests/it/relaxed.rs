@@ -13,7 +13,7 @@ use trueline_objects::catalog::Settings;
 use trueline_objects::relaxed::Call::{Insert, Remove};
 use trueline_objects::relaxed::Collection;
 use trueline_objects::relaxed::bk_queue::{self, BkQueue};
-use trueline_objects::relaxed::catalog::{self, DRAINED, OBJECTS};
+use trueline_objects::relaxed::catalog::{self, OBJECTS};
 use trueline_objects::relaxed::herlihy_wing_queue::HerlihyWingQueue;
 use trueline_objects::relaxed::iqueue::{self, IQueue};
 use trueline_objects::relaxed::k_stack::{self, KStack};
@@ -377,7 +377,7 @@ fn values_are_out_of_order_by_the_factor_at_most() {
 #[test]
 fn objects_by_name_run_programs() {
     let mut kinds = BTreeMap::<&str, usize>::new();
-    for object in OBJECTS.iter().chain(DRAINED) {
+    for object in OBJECTS {
         assert_eq!(catalog::find(object.entry.name).map(|found| found.entry.name), Some(object.entry.name));
         *kinds.entry(object.entry.family).or_default() += 1;
         let collection = object.make();

@@ -7,7 +7,7 @@ use trueline_objects::catalog::{self, Settings};
 
 /// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(600);
-const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, progress: false };
+const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, factor: None, progress: false };
 
 /// Faulty objects that are found out soon, beside correct ones.
 const FAULTY: [&str; 11] = [

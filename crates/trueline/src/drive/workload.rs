@@ -46,14 +46,6 @@ impl Kind {
         (0..).zip(kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
     }
 
-    /// Whether threads with this role call it, or without one.
-    fn is_for(&self, role: Option<&str>) -> bool {
-        match role {
-            Some(role) => self.roles.iter().any(|name| **name == *role),
-            None => self.roles.is_empty(),
-        }
-    }
-
     /// The same operation, called so many times as often as one without a weight.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
@@ -119,6 +111,8 @@ pub struct Workload {
     pub kinds: Vec<Kind>,
     /// How many threads have each role.
     pub roles: Vec<(Arc<str>, u32)>,
+    /// The roles whose threads call operations without a role, too.
+    pub sharing: Vec<Arc<str>>,
     /// What is called before the threads start, by one process of its own.
     pub before: Vec<Call>,
     /// What is called when all threads are done, by the same process.
@@ -160,7 +154,17 @@ impl Workload {
 
     /// Whether a thread may call an operation.
     pub(crate) fn may_call(&self, thread: u32, operation: u32) -> bool {
-        self.kinds[operation as usize].is_for(self.role(thread))
+        self.is_for(&self.kinds[operation as usize], self.role(thread))
+    }
+
+    /// Whether threads with this role call an operation, or without one.
+    fn is_for(&self, kind: &Kind, role: Option<&str>) -> bool {
+        let shares = |role: &str| self.sharing.iter().any(|name| **name == *role);
+        match role {
+            Some(role) if kind.roles.is_empty() => shares(role),
+            Some(role) => kind.roles.iter().any(|name| **name == *role),
+            None => kind.roles.is_empty(),
+        }
     }
 
     /// The role of a thread, if it has one.
@@ -182,7 +186,7 @@ impl Workload {
         let mut program: Vec<Vec<Call>> = Vec::new();
         for thread in 0..threads {
             let role = self.role(thread);
-            let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && self.kinds[*kind].is_for(role);
+            let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && self.is_for(&self.kinds[*kind], role);
             let kinds: Vec<usize> = (0..self.kinds.len()).filter(is_called).collect();
             if kinds.is_empty() && role.is_none() {
                 // All operations have roles: there is nothing to do for other threads.
@@ -262,6 +266,10 @@ mod tests {
         let program = workload.program(&SHAPE, &mut Random::new(1));
         let all = |calls: &[Call], operation| calls.iter().all(|call| call.operation == operation);
         assert!(all(&program[0], 1) && all(&program[1], 0) && all(&program[2], 0));
+        workload.sharing.push("consumer".into());
+        let shape = Shape { operations: (50, 50), ..SHAPE };
+        let program = workload.program(&shape, &mut Random::new(1));
+        assert!(!all(&program[0], 1) && !all(&program[0], 0) && all(&program[1], 0) && all(&program[2], 0));
         workload.kinds[0].roles.push("consumer".into());
         assert_eq!(workload.program(&SHAPE, &mut Random::new(1)).len(), 1, "nobody else has anything to do");
     }

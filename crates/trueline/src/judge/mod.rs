@@ -126,6 +126,11 @@ impl Config {
         self
     }
 
+    /// The algorithm.
+    pub(crate) fn chosen(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
     /// Whether to judge the operations on each key alone, where the specification gives keys.
     ///
     /// Different objects are always judged alone.

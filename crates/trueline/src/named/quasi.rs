@@ -32,6 +32,18 @@ pub enum QuasiFactors {
     ByOperation(Vec<(String, u32)>),
 }
 
+impl fmt::Display for QuasiFactors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(factor) => write!(f, "{factor}"),
+            Self::ByOperation(factors) => {
+                let factors: Vec<String> = factors.iter().map(|(name, factor)| format!("{name}={factor}")).collect();
+                f.write_str(&factors.join(","))
+            }
+        }
+    }
+}
+
 /// Text that says no factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoFactors(String);

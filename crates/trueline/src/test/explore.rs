@@ -1,25 +1,29 @@
 //! Exploring the schedules of a test.
 
+use std::cell::{Cell, RefCell};
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
 use std::mem::discriminant;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
+use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::plan::{Plan, is_accepted, should_go_on};
-use super::programs::Programs;
-use super::serial::Serial;
+use super::programs::{self, Programs};
+use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
+use super::supervise::{self, Doing, How, Supervised, Trouble};
 use super::token::{Scheduled, Source, Token};
 use super::written::Written;
 use super::{Explored, Outcome, regressions};
-use crate::drive::systematic::{self, Ended, Execution, Program, Schedule, Search, Settings};
-use crate::drive::{Behaviour, Call, Clock, Random, Shape};
+use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
+use crate::drive::{Behaviour, Call, Clock, Random, Shape, Workload};
+use crate::history::History;
 use crate::judge::Config;
 
 /// What histories are compared with.
@@ -83,6 +87,7 @@ pub struct Exploration {
     most_steps: Option<u64>,
     os_threads: u32,
     against: Against,
+    factors: Vec<(String, u32)>,
 }
 
 impl Exploration {
@@ -160,6 +165,44 @@ impl Exploration {
         self
     }
 
+    /// Lets operations of this name be out of order, each by so many places among those of its name: Round-Up's own
+    /// [semantics](crate::judge::quasi), (C). Others keep their places.
+    ///
+    /// Each program is compared with its serial histories, those of what it is [against](Self::against): if that is the
+    /// specification, it must leave no choice. Programs must put in as much as they take out, as those of [`calls`](Self::calls)
+    /// do, or else nothing is to be taken out in another order. An object that is compared with itself should have no factor:
+    /// what it may do out of order, it does alone, too, and that would count twice.
+    ///
+    /// ```
+    /// use std::collections::VecDeque;
+    /// use trueline::primitives::{Mutex, choose};
+    /// use trueline::test::Exploration;
+    ///
+    /// /// Takes one of the first two.
+    /// #[derive(Default)]
+    /// struct Nearly(Mutex<VecDeque<u32>>);
+    ///
+    /// let explored = |factor| {
+    ///     trueline::test(Nearly::default)
+    ///         .model(VecDeque::new())
+    ///         .operation("enqueue", trueline::drive::unique(), |queue, x| queue.0.lock().push_back(x as u32), |model, x| model.push_back(x as u32))
+    ///         .operation("dequeue", (), |queue, ()| {
+    ///             let mut values = queue.0.lock();
+    ///             let place = choose(values.len().clamp(1, 2));
+    ///             values.remove(place)
+    ///         }, |model, ()| model.pop_front())
+    ///         .explore(Exploration::new().calls("1*1+4".parse().unwrap()).factor("enqueue", 0).factor("dequeue", factor))
+    ///         .outcome()
+    /// };
+    /// assert!(explored(0).failure.is_some());
+    /// assert!(explored(2).failure.is_none());
+    /// assert_eq!(explored(2).explored.unwrap().semantics.unwrap(), "quasi linearizable as a program (enqueue 0, dequeue 2)");
+    /// ```
+    pub fn factor(mut self, operation: &str, factor: u32) -> Self {
+        self.factors.push((operation.to_owned(), factor));
+        self
+    }
+
     fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         settings.choices = self.choices;
@@ -180,8 +223,18 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and what part of a program's time that may take.
 const GLANCE_PART: u32 = 4;
+/// An object that makes more random choices in one execution tries again by them.
+const MANY_CHOICES: u32 = 100;
 /// How large they are.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
+
+/// How many programs are looked at for a short time before some are explored, what part of the time that may take, and for how
+/// many of them the time is divided.
+const HUNTED: u32 = 240;
+const HUNT_PART: u32 = 2;
+const HUNTED_AT_ONCE: u32 = 40;
+/// How many threads they have at least, and how many operations each.
+const SIZES: [(u32, u32); 8] = [(2, 1), (2, 2), (2, 2), (2, 3), (3, 1), (3, 2), (2, 4), (3, 3)];
 
 /// Explores a test, if that is asked for.
 pub(super) fn run(plan: &Plan) -> Option<Outcome> {
@@ -190,8 +243,53 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     if options.exploration.is_none() && replayed.is_none() {
         return None;
     }
-    Some(Exploring::new(plan.clone()).run(replayed))
+    let exploring = Exploring::new(plan.clone());
+    let (pulse, coverage) = (Arc::clone(&exploring.pulse), Arc::clone(&exploring.coverage));
+    let (started, seed, replayed) = (exploring.started, exploring.seed, replayed.cloned());
+    let supervised = Supervised::start(move || exploring.run(replayed.as_ref()));
+    let (monitor, stuck) = (RefCell::new(Monitor::default()), Cell::new(None));
+    let longest = LONGEST_STEP.max(options.watchdog);
+    let limit = |doing| {
+        let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
+        stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
+        // How long the test code itself may take is for the notes that it makes.
+        if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
+    };
+    Some(supervised.wait(limit).unwrap_or_else(|Trouble { doing, token, how }| {
+        let How::Stuck(_) = how else {
+            let How::Panicked(payload) = how else { unreachable!("there are two ways to fail") };
+            resume_unwind(payload)
+        };
+        let (place, how) = match stuck.get() {
+            Some(systematic::Doing::Operation(number)) => ("an operation", plan.blocked_outside(number, longest)),
+            Some(_) => ("making or dropping the object", format!("did not return within {longest:.1?}")),
+            None => (doing.place(), how.describe()),
+        };
+        let token = token.map_or_else(|| plan.given(&Written::default(), "".into(), 0), |token| *token);
+        let (kind, after, nothing) =
+            (FailureKind::Broken { place, how }, started.elapsed(), History::builder().finish());
+        let explored = Explored { executions: coverage.runs(), ..Explored::default() };
+        Outcome {
+            runs: explored.executions,
+            operations: 0,
+            undecided: 0,
+            lost: 1,
+            elapsed: after,
+            judging: Duration::ZERO,
+            seed,
+            clock: Clock::Counter,
+            warning: None,
+            too_little: Vec::new(),
+            warnings: Vec::new(),
+            failure: Some(Failure::new(plan, &nothing, kind, token, after, &[])),
+            further: Vec::new(),
+            explored: Some(explored),
+        }
+    }))
 }
+
+/// For how long an execution may do nothing that the scheduler sees.
+const LONGEST_STEP: Duration = Duration::from_secs(1);
 
 /// How many preemptions there are at most where what was found by chance is looked for among explored executions, and how
 /// deep it is where there are too many of them: few faults need more.
@@ -214,7 +312,7 @@ pub(super) fn shrink_further<'w>(
 ) -> Option<Failure> {
     let started = Instant::now();
     let search = Exploring::new(plan.clone());
-    let mut settings = search.exploration.settings();
+    let mut settings = search.settings();
     settings.search = BY_CHANCE;
     programs.into_iter().find_map(|program| {
         let time = share.min(end.saturating_duration_since(Instant::now()));
@@ -232,6 +330,10 @@ pub(super) fn shrink_further<'w>(
 /// An exploration of a test.
 struct Exploring {
     plan: Arc<Plan>,
+    pulse: Arc<Pulse>,
+    coverage: Arc<Coverage>,
+    /// By operation: whether it reached a schedule point.
+    reached: Vec<bool>,
     exploration: Exploration,
     started: Instant,
     seed: u64,
@@ -286,6 +388,9 @@ impl Exploring {
             started: Instant::now(),
             seed: plan.options.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id())),
             plan: Arc::new(plan),
+            pulse: Arc::default(),
+            coverage: Arc::default(),
+            reached: Vec::new(),
             undecided: Arc::default(),
             judging: Arc::default(),
             operations: 0,
@@ -328,6 +433,8 @@ impl Exploring {
         let mut found = std::mem::take(&mut self.found).into_iter();
         let failure = found.next().map(|wrong| self.shrunk(wrong));
         let further = found.map(|wrong| self.failure(&wrong)).collect();
+        let (too_little, warnings) =
+            if failure.is_none() && !plan.is_cancelled() { self.tested() } else { (Vec::new(), Vec::new()) };
         let Self { explored, seed, operations, undecided, judging, .. } = self;
         Outcome {
             runs: explored.executions,
@@ -339,15 +446,106 @@ impl Exploring {
             seed,
             clock: Clock::Counter,
             warning: None,
+            too_little,
+            warnings,
             failure,
             further,
             explored: Some(explored),
         }
     }
 
+    /// What was not tested, though nothing went wrong, and what else should be known.
+    fn tested(&self) -> (Vec<TooLittle>, Vec<String>) {
+        let (plan, coverage) = (&self.plan, &self.coverage);
+        if plan.options.replay.is_some() || coverage.runs() == 0 {
+            return (Vec::new(), Vec::new());
+        }
+        let mut too_little = coverage.too_little(plan);
+        let mut warnings = coverage.warnings(plan);
+        let unreached = coverage.called_except(plan, &self.reached);
+        if !self.reached.contains(&true) {
+            // What is never interrupted never overlaps either.
+            too_little.retain(|reason| !matches!(reason, TooLittle::NoOverlap { .. }));
+            too_little.push(TooLittle::NoSchedulePoint);
+        } else if !unreached.is_empty() {
+            let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
+            warnings.push(format!(
+                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`",
+                names.join(", ")
+            ));
+        }
+        let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
+        if is_relaxed && matches!(self.exploration.against, Against::Itself) {
+            warnings.push(
+                "what the object does out of order it does alone, too, so that factors count twice: compare it with an object \
+                 that keeps the order"
+                    .to_owned(),
+            );
+        }
+        let undecided = self.undecided.load(Ordering::Relaxed);
+        if undecided >= coverage.runs() {
+            too_little.push(TooLittle::FewRuns { judged: 0, least: 1, undecided });
+        }
+        (too_little, warnings)
+    }
+
     /// Whether histories are compared with serial ones.
     fn compares(&self) -> bool {
-        !matches!(self.exploration.against, Against::Specification)
+        !matches!(self.exploration.against, Against::Specification) || !self.exploration.factors.is_empty()
+    }
+
+    /// By how much operations may be out of order, if they may.
+    fn factors(&self) -> Option<NamedFactors> {
+        let plan = &self.plan;
+        let factor = |(name, factor): &(String, u32)| {
+            let number = plan.workload.find(name);
+            let number = number.unwrap_or_else(|| {
+                panic!("`{name}` has a factor, but the test has only {}", plan.operation_names().join(", "))
+            });
+            (number, Arc::clone(&plan.workload.kinds[number as usize].name), *factor)
+        };
+        let factors = &self.exploration.factors;
+        (!factors.is_empty()).then(|| factors.iter().map(factor).collect())
+    }
+
+    /// All serial histories of a program by the specification.
+    fn serial_of_specification(&self, program: &Program, factors: NamedFactors) -> Serial {
+        let mut serial = Serial::with_factors(Some(factors));
+        let threads: Vec<&[Call]> = program
+            .threads
+            .iter()
+            .map(|behaviour| match behaviour {
+                Behaviour::Calls(calls) => &calls[..],
+                Behaviour::Chooses(_) => &[],
+            })
+            .collect();
+        let lengths: Vec<usize> = threads.iter().map(|calls| calls.len()).collect();
+        interleavings(&lengths, &mut |order| {
+            let mut next = vec![0; threads.len()];
+            let of_threads = order.iter().map(|thread| {
+                next[*thread] += 1;
+                threads[*thread][next[*thread] - 1].clone()
+            });
+            let calls: Vec<Call> =
+                program.before.iter().cloned().chain(of_threads).chain(program.after.iter().cloned()).collect();
+            let Some(sequences) = self.plan.judge.sequences(&calls) else {
+                panic!(
+                    "`{}` leaves a choice, and cannot be compared with: say what is right in order, without factors",
+                    self.plan.judge.name()
+                );
+            };
+            for results in sequences {
+                let calls = calls.iter().cloned().zip(results);
+                serial.add_sequence(calls.map(|(call, result)| (0, call, result)));
+            }
+        });
+        serial
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = self.exploration.settings();
+        settings.pulse = Some(Arc::clone(&self.pulse));
+        settings
     }
 
     fn has_enough(&self) -> bool {
@@ -388,6 +586,11 @@ impl Exploring {
             ..SMALL
         };
         let token = |program| Token { program, shape, scheduled: None };
+        self.hunt(shape);
+        if self.is_over() {
+            self.explored.is_complete = false;
+            return;
+        }
         let mut random = Random::new(self.seed);
         let calls = self.exploration.calls.clone();
         let programs = self.exploration.programs.unwrap_or(PROGRAMS);
@@ -440,6 +643,93 @@ impl Exploring {
         self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
     }
 
+    /// Looks for faults in many programs, small ones first, each for a short time, in several ways in turn.
+    ///
+    /// To explore a few small programs completely shows nothing that needs other calls, or more of them.
+    fn hunt(&mut self, shape: Shape) {
+        let plan = Arc::clone(&self.plan);
+        let (options, exploration) = (&plan.options, &self.exploration);
+        let is_made_up = exploration.calls.is_none() && options.only.is_none() && plan.fixed.is_empty();
+        let is_asked_for =
+            exploration.search.is_some() || exploration.programs.is_some() || options.operations.is_some();
+        if !is_made_up || is_asked_for || options.runs.is_some() {
+            return;
+        }
+        let end = self.started.elapsed() + self.time_left() / HUNT_PART;
+        for number in 0..HUNTED {
+            let left = end.saturating_sub(self.started.elapsed());
+            if self.is_over() || left.is_zero() {
+                return;
+            }
+            let share = left / (HUNTED - number).min(HUNTED_AT_ONCE);
+            let token = self.hunted(number, shape);
+            self.look_for(&token, u64::from(number), share);
+        }
+    }
+
+    /// The program of this number that is looked at for a short time.
+    fn hunted(&self, number: u32, shape: Shape) -> Token {
+        let plan = &self.plan;
+        let (threads, operations) = SIZES[number as usize % SIZES.len()];
+        let threads = shape.threads.max(threads);
+        let seed = Random::new(self.seed ^ u64::from(number) << 32).bits();
+        let shape = Shape { threads, operations: (1.min(operations), operations), ..shape };
+        if plan.choose.is_some() {
+            return Token { program: Source::Chosen(seed), shape, scheduled: None };
+        }
+        let may_be_around =
+            plan.judge.synchronising().is_none() && plan.workload.roles.is_empty() && !plan.options.has_handles;
+        if !may_be_around || plan.workload.kinds.iter().any(|kind| kind.may_block) {
+            return Token { program: Source::Seed(seed), shape, scheduled: None };
+        }
+        // Two more threads are what the main thread does before and after.
+        let around = Shape { threads: threads + 2, operations: (operations, operations + 2), ..shape };
+        let mut random = Random::new(seed);
+        let mut calls = plan.made_up(&around, seed);
+        let mut of_main = || {
+            let mut calls = calls.pop().unwrap_or_default();
+            calls.truncate(random.below(u32::try_from(calls.len()).unwrap_or(0) + 1) as usize);
+            calls
+        };
+        let (after, before) = (of_main(), of_main());
+        calls.iter_mut().for_each(|calls| calls.truncate(operations as usize));
+        let Workload { before: first, after: last, .. } = &plan.workload;
+        let program =
+            Written { before: [&first[..], &before].concat(), threads: calls, after: [&after[..], last].concat() };
+        let text = program.to_text(&plan.workload.kinds);
+        plan.given(&program, text.into(), 0)
+    }
+
+    /// Explores a program for a short time, with few preemptions and at random in turn, and with the object's choices by
+    /// seed before all of them.
+    fn look_for(&mut self, token: &Token, seed: u64, time: Duration) {
+        supervise::note_runs(std::slice::from_ref(token));
+        let program = self.program(token);
+        let deadline = Instant::now() + time;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let given = self.exploration.choices;
+        let Ok(serial) = self.serial(token, &program, Some(left())) else { return };
+        let ways = [
+            (Search::Preemptions(1), true),
+            (BY_CHANCE, true),
+            (Search::Preemptions(2), true),
+            (Search::Uniform, false),
+            (BY_CHANCE, false),
+        ];
+        for (done, (search, by_seed)) in ways.iter().enumerate() {
+            let rest = left();
+            if self.is_over() || rest.is_zero() {
+                return;
+            }
+            let share = rest / u32::try_from(ways.len() - done).unwrap_or(1);
+            self.exploration.choices = given.or(by_seed.then_some(seed));
+            self.search(token, &program, search, serial.as_ref(), Some(share));
+            self.exploration.choices = given;
+        }
+        // What was looked at for a short time is not what is explored.
+        self.histories.retain(|(known, _)| known != token);
+    }
+
     fn was_begun(&self, token: &Token) -> bool {
         self.complete_up_to.iter().any(|(known, _)| known == token)
     }
@@ -447,6 +737,9 @@ impl Exploring {
     fn program(&self, token: &Token) -> Program {
         let plan = &self.plan;
         if let Some(program) = plan.written(token) {
+            if !self.exploration.factors.is_empty() {
+                plan.well_formed(&program).unwrap_or_else(|fault| panic!("{fault}"));
+            }
             return plan.program_of(program);
         }
         // What they call depends on who calls first: other calls than those of serial executions are no fault.
@@ -466,6 +759,7 @@ impl Exploring {
 
     /// Explores one program for so long; whether that is done.
     fn explore(&mut self, token: &Token, time: Duration) -> bool {
+        supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
         let deadline = Instant::now().checked_add(time);
         let left =
@@ -514,6 +808,7 @@ impl Exploring {
     /// A search that explores them changes the last ones first: a fault that depends on what the object chose at the
     /// beginning comes late. Where the choices differ all over, it comes soon.
     fn glance(&mut self, token: &Token, time: Duration) {
+        supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {
             None | Some(Search::Exhaustive) => GLANCED_PREEMPTIONS,
             Some(Search::Preemptions(most)) => most.min(GLANCED_PREEMPTIONS),
@@ -523,7 +818,7 @@ impl Exploring {
             return;
         }
         let program = self.program(token);
-        if systematic::replay(&program, &self.exploration.settings(), &Schedule::default()).choices == 0 {
+        if systematic::replay(&program, &self.settings(), &Schedule::default()).choices == 0 {
             return;
         }
         let deadline = Instant::now().checked_add(time);
@@ -555,6 +850,7 @@ impl Exploring {
         }
         let Some((serial, _)) = found? else { return Ok(None) };
         *self.explored.serial.get_or_insert(0) += serial.count();
+        self.explored.semantics = serial.factors().map(serial::semantics);
         self.serial.push((token.clone(), Arc::clone(&serial)));
         Ok(Some(serial))
     }
@@ -565,8 +861,12 @@ impl Exploring {
         program: &Program,
         time: Option<Duration>,
     ) -> Result<Option<(Arc<Serial>, u64)>, OutOfTime> {
+        let factors = self.factors();
         let program = match &self.exploration.against {
-            Against::Specification => return Ok(None),
+            Against::Specification => {
+                let serial = factors.map(|factors| (Arc::new(self.serial_of_specification(program, factors)), 0));
+                return Ok(serial);
+            }
             Against::Itself => program.clone(),
             Against::Other(other) => {
                 let names =
@@ -575,14 +875,14 @@ impl Exploring {
                 Program { make: Arc::clone(&other.make), ..program.clone() }
             }
         };
-        let mut settings = self.exploration.settings();
+        let mut settings = self.settings();
         settings.search = Search::Serial;
         // All choices, even where those of concurrent executions are drawn: who comes between makes others draw more, and
         // what they draw then is what they might have drawn alone.
         settings.choices = None;
         settings.time = time;
         settings.stop = self.stop();
-        let serial = Arc::new(Mutex::new(Serial::new()));
+        let serial = Arc::new(Mutex::new(Serial::with_factors(factors)));
         let known = Arc::clone(&serial);
         let add = move |execution: &Execution| {
             known.lock().unwrap_or_else(PoisonError::into_inner).add(&execution.history);
@@ -607,7 +907,7 @@ impl Exploring {
         serial: Option<&Arc<Serial>>,
         time: Option<Duration>,
     ) -> bool {
-        let mut settings = self.exploration.settings();
+        let mut settings = self.settings();
         settings.search = search.clone();
         settings.time = time;
         settings.seed = self.seed;
@@ -635,6 +935,8 @@ impl Exploring {
         self.explored.executions += report.executions;
         self.explored.redundant += report.redundant;
         self.operations += report.operations;
+        self.reached.resize(report.reached.len(), false);
+        self.reached.iter_mut().zip(report.reached).for_each(|(known, reached)| *known |= reached);
         // The same histories come again when more of a program is explored.
         match self.histories.iter_mut().find(|(known, _)| known == token) {
             Some((_, known)) => *known = report.histories.max(*known),
@@ -786,6 +1088,7 @@ impl Exploring {
 
     /// Makes a run again; whether it is wrong.
     fn again(&mut self, token: &Token) -> bool {
+        supervise::note_runs(std::slice::from_ref(token));
         let Some(scheduled) = &token.scheduled else { return false };
         let schedule = match scheduled.schedule.parse() {
             Ok(schedule) => schedule,
@@ -797,6 +1100,7 @@ impl Exploring {
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
         let mut settings = exploration.settings();
+        settings.pulse = Some(Arc::clone(&self.pulse));
         if scheduled.serial {
             settings.search = Search::Serial;
         }
@@ -822,9 +1126,12 @@ impl Exploring {
     /// What says whether an execution is right, and keeps what is wrong with it: the seam between exploring and judging.
     fn judge(&self, serial: Option<Arc<Serial>>, found: Found, most_steps: u64) -> systematic::Judge {
         let (plan, started) = (Arc::clone(&self.plan), self.started);
-        let (undecided, judging) = (Arc::clone(&self.undecided), Arc::clone(&self.judging));
+        let (undecided, judging, coverage) =
+            (Arc::clone(&self.undecided), Arc::clone(&self.judging), Arc::clone(&self.coverage));
         Arc::new(move |execution| {
+            let _note = supervise::note(Doing::Judging, None);
             let begun = Instant::now();
+            coverage.add(&execution.history);
             let kind = plan.wrong(execution, serial.as_deref(), most_steps, || {
                 undecided.fetch_add(1, Ordering::Relaxed);
             });
@@ -901,9 +1208,58 @@ impl Plan {
         self
     }
 
+    /// That an operation waits for something that the scheduler knows nothing of.
+    fn blocked_outside(&self, operation: u32, time: Duration) -> String {
+        let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
+        format!(
+            "blocked the exploration: `{name}` did nothing for {time:.1?} that the scheduler sees; it may wait for a lock of \
+             `std` that another thread holds across a schedule point, or for a change of what is not on \
+             `trueline::primitives`: write both on these"
+        )
+    }
+
+    /// Whether a program takes out as much as it puts in, which [factors](Exploration::factor) need to mean anything
+    /// (Round-Up, section V.D).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn is_well_formed(&self, program: &str) -> Result<(), String> {
+        self.well_formed(&self.read_program(program)?)
+    }
+
+    fn well_formed(&self, program: &Written) -> Result<(), String> {
+        let Some((insert, remove)) = programs::pair(&self.workload, |number| self.meaning(number)) else {
+            return Ok(());
+        };
+        let count = |operation| program.all().filter(|call| call.operation == operation).count();
+        let name = |operation: u32| &self.workload.kinds[operation as usize].name;
+        let (inserts, removes) = (count(insert), count(remove));
+        if inserts == removes {
+            return Ok(());
+        }
+        Err(format!(
+            "it is not well formed: it has {inserts} of `{}` and {removes} of `{}`, and what is left or lacking has no order \
+             to be compared with; give it as many of either",
+            name(insert),
+            name(remove)
+        ))
+    }
+
     /// What an operation means, if the test says so.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
-        self.judge.model()?.operations.get(number as usize)?.meaning
+        let model = self.judge.model()?;
+        let guessed = || model.guess.as_ref()?.meaning(number);
+        model.operations.get(number as usize)?.meaning.or_else(guessed)
+    }
+
+    /// What is wrong with an execution that came to no end. One that tries again as long as it chooses badly ends as soon as it
+    /// does not: that is not known to be wrong.
+    fn diverged(&self, execution: &Execution, most_steps: u64, undecided: impl Fn()) -> Option<FailureKind> {
+        if execution.choices > MANY_CHOICES {
+            undecided();
+            return None;
+        }
+        Some(FailureKind::Diverged(most_steps))
     }
 
     /// What is wrong with an execution.
@@ -920,13 +1276,22 @@ impl Plan {
         }
         if let Some(serial) = serial {
             if *ended == Ended::Diverged {
-                return Some(FailureKind::Diverged(most_steps));
+                return self.diverged(execution, most_steps, undecided);
             }
             let config = Config::new().budget(self.budget());
-            return match serial.explains(history, &config) {
-                Some(true) => None,
-                Some(false) => Some(FailureKind::NotSerial),
-                None => {
+            if let (Some(_), Ended::Stuck) = (serial.factors(), ended) {
+                // In a program that takes out no more than it puts in, nobody waits; unless it waits alone, too.
+                if serial.has_stuck() {
+                    undecided();
+                    return None;
+                }
+                return Some(FailureKind::Stuck(Duration::ZERO));
+            }
+            return match (serial.explains(history, &config), serial.factors()) {
+                (Some(true), _) => None,
+                (Some(false), None) => Some(FailureKind::NotSerial),
+                (Some(false), Some(factors)) => Some(FailureKind::NotQuasi { semantics: serial::semantics(factors) }),
+                (None, _) => {
                     undecided();
                     None
                 }
@@ -940,7 +1305,7 @@ impl Plan {
         }
         match ended {
             Ended::Complete | Ended::Panicked { .. } => None,
-            Ended::Diverged => Some(FailureKind::Diverged(most_steps)),
+            Ended::Diverged => self.diverged(execution, most_steps, undecided),
             Ended::Stuck => {
                 let may_block = |operation: u32| self.workload.kinds[operation as usize].may_block;
                 let mut stuck = history.operations().iter().filter(|operation| operation.outcome.result().is_none());

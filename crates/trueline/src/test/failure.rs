@@ -32,6 +32,11 @@ pub enum FailureKind {
     Diverged(u64),
     /// It was compared with serial executions, and none explains it.
     NotSerial,
+    /// It was compared with serial executions, and none explains it, though operations may be out of order.
+    NotQuasi {
+        /// By how much, and by which [semantics](crate::judge::quasi).
+        semantics: String,
+    },
     /// The object panicked.
     Panicked {
         /// In this thread.
@@ -55,6 +60,7 @@ impl fmt::Display for FailureKind {
             Self::Stuck(Duration::ZERO) => f.write_str("is stuck: no thread can go on"),
             Self::Diverged(steps) => write!(f, "comes to no end in {steps} steps"),
             Self::NotSerial => f.write_str("does what it never does one operation at a time"),
+            Self::NotQuasi { semantics } => write!(f, "is not {}", visible(semantics)),
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
             Self::Panicked { thread, message } => {
                 write!(f, "panicked in thread {thread}: ")?;
@@ -279,7 +285,11 @@ impl FailureKind {
             Self::NotSerial => {
                 Some("(an object that may do more where threads overlap than alone needs a specification that says so)")
             }
-            Self::NotLinearizable | Self::Stuck(_) | Self::Panicked { .. } | Self::Broken { .. } => None,
+            Self::NotLinearizable
+            | Self::Stuck(_)
+            | Self::Panicked { .. }
+            | Self::Broken { .. }
+            | Self::NotQuasi { .. } => None,
         }
     }
 
@@ -288,7 +298,11 @@ impl FailureKind {
         match self {
             Self::NotLinearizable => true,
             Self::Stuck(_) => plan.judge.has_progress(),
-            Self::Panicked { .. } | Self::Diverged(_) | Self::NotSerial | Self::Broken { .. } => false,
+            Self::Panicked { .. }
+            | Self::Diverged(_)
+            | Self::NotSerial
+            | Self::NotQuasi { .. }
+            | Self::Broken { .. } => false,
         }
     }
 }

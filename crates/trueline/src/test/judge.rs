@@ -7,7 +7,7 @@ use super::model::ModelSpec;
 use super::synchronising::SyncModel;
 use crate::drive::{Call, Workload};
 use crate::history::{History, Record, Shown, Value};
-use crate::judge::{Config, Judged, Linearizable, Show, Specification, Synchronizing, judged};
+use crate::judge::{Algorithm, Config, Judged, Linearizable, Show, Specification, Synchronizing, judged, judged_so};
 #[cfg(feature = "named")]
 use crate::named::NamedSpec;
 
@@ -39,6 +39,13 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
     /// Whether operations may be out of order, so that a program must take out as much as it puts in.
     fn is_quasi(&self) -> bool {
         false
+    }
+
+    /// What it returns if these are called one after the other, in all ways that there are; `None` if it cannot be asked.
+    #[cfg(feature = "systematic")]
+    fn sequences(&self, calls: &[Call]) -> Option<Vec<Vec<Value>>> {
+        let _ = calls;
+        None
     }
 
     /// Whether it is code of the user's, which may panic or never return.
@@ -75,7 +82,11 @@ impl Specification<Call, Value> for ModelSpec {
     type Error = String;
 
     fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
-        Ok(judged(Linearizable(self), by_name(&self.names), history, config))
+        let guess = self.guess.as_ref().filter(|_| *config.chosen() == Algorithm::Auto);
+        match guess.and_then(|guess| guess.judge(self, &history, config)) {
+            Some(judgement) => Ok(judged_so(Linearizable(self), by_name(&self.names), history, judgement)),
+            None => Ok(judged(Linearizable(self), by_name(&self.names), history, config)),
+        }
     }
 }
 
@@ -90,6 +101,21 @@ impl Judge for ModelSpec {
 
     fn needs_search(&self) -> bool {
         !self.is_standard()
+    }
+
+    #[cfg(feature = "systematic")]
+    fn sequences(&self, calls: &[Call]) -> Option<Vec<Vec<Value>>> {
+        let mut all = vec![(self.initial.clone(), Vec::new())];
+        for call in calls {
+            let mut next = Vec::new();
+            for (state, results) in &all {
+                for (result, state) in (self.operations[call.operation as usize].step)(state, &call.argument) {
+                    next.push((state, [&results[..], &[result]].concat()));
+                }
+            }
+            all = next;
+        }
+        Some(all.into_iter().map(|(_, results)| results).collect())
     }
 }
 
@@ -144,6 +170,22 @@ impl Judge for Named {
 
     fn is_users_code(&self) -> bool {
         false
+    }
+
+    #[cfg(feature = "systematic")]
+    fn sequences(&self, calls: &[Call]) -> Option<Vec<Vec<Value>>> {
+        let mut object = self.spec.object()?;
+        let (mut has_choices, mut results) = (false, Vec::new());
+        for call in calls {
+            let record = record(&self.names, call);
+            let mut choose = |bound| {
+                has_choices |= bound > 1;
+                0
+            };
+            let mut done = object.step(&[(crate::history::ProcessId(0), &record)], &mut choose).ok()?;
+            results.push(done.pop()?.1);
+        }
+        (!has_choices).then(|| vec![results])
     }
 
     fn is_quasi(&self) -> bool {

@@ -58,7 +58,7 @@ impl Meaning {
 }
 
 /// What an `Option` says that was returned.
-fn taken(recorded: Option<&Value>) -> Taken<&Value> {
+pub(super) fn taken(recorded: Option<&Value>) -> Taken<&Value> {
     match recorded {
         None => Taken::Unknown,
         Some(Value::Null) => Taken::Nothing,

@@ -133,10 +133,12 @@
 //! time.
 
 mod calls;
+mod coverage;
 mod environment;
 #[cfg(feature = "systematic")]
 mod explore;
 mod failure;
+mod guess;
 mod judge;
 mod meaning;
 mod model;
@@ -166,6 +168,7 @@ use crate::history::{Argument, Datum, Value};
 use crate::judge::Algorithm;
 
 pub use calls::Calls;
+pub use coverage::TooLittle;
 #[cfg(feature = "systematic")]
 pub use explore::{Against, Exploration};
 pub use failure::{Failure, FailureKind, Smallest};
@@ -179,7 +182,7 @@ pub use token::{Scheduled, Source, Token};
 use judge::Judge;
 use model::ModelOperation;
 use outline::Outline;
-use plan::Options;
+use plan::{Options, Signature};
 use settings::settings;
 use synchronising::{Mode, Who};
 
@@ -455,7 +458,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         R: Datum,
     {
         let kind = Kind::new(name, move |making| arguments.generate(making).to_value());
-        self.outline.add(kind, |argument| G::Item::from_value(argument).is_some());
+        let takes = |argument: &Value| G::Item::from_value(argument).is_some();
+        self.outline.add(kind, Signature { takes, returns: size_of::<R>() > 0 });
         let call = move |handle: &mut H, argument: &Value, clock| {
             let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
             Timed::measure(clock, || body(handle, argument))
@@ -498,6 +502,26 @@ impl<O, H: 'static, J> Test<O, H, J> {
     #[track_caller]
     pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
         self.outline.by_threads(role, threads);
+        self
+    }
+
+    /// Only the thread with this role calls the last operation, and it calls operations without a role, too.
+    ///
+    /// ```
+    /// # use std::sync::Mutex;
+    /// // All threads push; only one of them pops.
+    /// # trueline::test(|| Mutex::new(Vec::new())).spec("stack")
+    /// # .operation("push", 0..9, |stack, x| stack.lock().unwrap().push(x))
+    /// .operation("pop", (), |stack, ()| stack.lock().unwrap().pop()).exclusively_by("owner")
+    /// # .runs(10).run();
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no operation yet.
+    #[track_caller]
+    pub fn exclusively_by(mut self, role: &str) -> Self {
+        self.outline.by_threads(role, 1);
+        self.outline.sharing.push(role.into());
         self
     }
 
@@ -1065,6 +1089,9 @@ impl<M: PlainModel> Judges for Modelled<M> {
     }
 }
 
+/// For how long a model is tried out to find out what it is.
+const LONGEST_GUESS: Duration = Duration::from_millis(300);
+
 #[track_caller]
 fn judge_by_model(
     initial: State,
@@ -1073,11 +1100,15 @@ fn judge_by_model(
     workload: &Workload,
 ) -> Arc<dyn Judge> {
     let names = judge::names(workload);
-    let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None };
+    let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None, guess: None };
+    let workload = workload.clone();
     if spec.operations.iter().all(|operation| operation.meaning.is_none()) {
+        // If the model panics here, or never returns, nothing is known of it: it may ask for more than is tried out here.
+        let model = spec.clone();
+        let tried = supervise::Supervised::start(move || guess::Guess::of(&model, &workload));
+        spec.guess = tried.wait(|_| Some(LONGEST_GUESS)).ok().flatten().map(Arc::new);
         return Arc::new(spec);
     }
-    let workload = workload.clone();
     let tried = supervise::call(supervise::Doing::Judging, move || {
         meaning::try_out(&mut spec, |number, random| workload.argument(number, random)).map(|()| spec)
     });
@@ -1133,6 +1164,11 @@ pub struct Outcome {
     pub clock: Clock,
     /// What is wrong with a better clock, if that could not be used.
     pub warning: Option<&'static str>,
+    /// Why a test in which nothing went wrong has tested too little to pass; it is empty if it has not, if something went
+    /// wrong, or if the test was cancelled.
+    pub too_little: Vec<TooLittle>,
+    /// What else should be known of a test that passes, in sentences.
+    pub warnings: Vec<String>,
     /// The run that went wrong, if there was one: the first.
     pub failure: Option<Failure>,
     /// Further runs that went wrong, if [more](Plan::collect) were asked for.
@@ -1155,6 +1191,8 @@ pub struct Explored {
     pub histories: u64,
     /// How many serial histories they were compared with, if they were.
     pub serial: Option<u64>,
+    /// By which semantics histories were compared with them, if operations might be out of order.
+    pub semantics: Option<String>,
     /// Up to how many preemptions all executions of all programs were explored; `None` if not even those without.
     pub preemptions: Option<u32>,
     /// Whether all executions of all programs were, or all that were asked for.
@@ -1166,7 +1204,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
     ///
     /// # Panics
-    /// If a run goes wrong, or none could be judged, or too many threads were lost.
+    /// If a run goes wrong, or the test has tested [too little](TooLittle).
     #[track_caller]
     pub fn run(self) {
         self.outcome().conclude();

@@ -6,6 +6,7 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::guess::Guess;
 use super::judge::Names;
 use super::meaning::Meaning;
 use crate::drive::Call;
@@ -128,12 +129,15 @@ pub struct ModelSpec {
     pub(super) independent_keys: bool,
     /// What its register starts with, if it is one.
     pub(super) register: Option<Value>,
+    /// What it seems to be, if the test does not say it.
+    pub(super) guess: Option<Arc<Guess>>,
 }
 
 impl ModelSpec {
     /// Whether monitors know all operations.
     pub(super) fn is_standard(&self) -> bool {
         self.operations.iter().all(|operation| operation.meaning.is_some())
+            || self.guess.as_ref().is_some_and(|guess| !guess.is_wrong())
     }
 }
 
@@ -218,6 +222,7 @@ mod tests {
             names: ["put".into(), "get".into()].into(),
             independent_keys: true,
             register: None,
+            guess: None,
         }
     }
 
@@ -266,6 +271,7 @@ mod tests {
             names: ["put".into(), "take".into()].into(),
             independent_keys: false,
             register: None,
+            guess: None,
         }
     }
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::drive::{Call, Instance, Kind, Workload};
 
 use super::judge::Judge;
-use super::plan::{Choose, Options, Plan, Takes};
+use super::plan::{Choose, Options, Plan, Signature};
 use super::{Explored, NamedCall, Outcome};
 
 /// An operation, without what carries it out.
 #[derive(Clone)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
-    pub(super) takes: Takes,
+    pub(super) signature: Signature,
     pub(super) is_weak: bool,
 }
 
@@ -22,6 +22,8 @@ pub(super) struct Operation {
 pub(super) struct Outline {
     pub(super) operations: Vec<Operation>,
     pub(super) roles: Vec<(Arc<str>, u32)>,
+    /// The roles whose threads call operations without a role, too.
+    pub(super) sharing: Vec<Arc<str>>,
     pub(super) before: Vec<NamedCall>,
     pub(super) after: Vec<NamedCall>,
     pub(super) programs: Vec<Vec<Vec<NamedCall>>>,
@@ -31,10 +33,10 @@ pub(super) struct Outline {
 
 impl Outline {
     #[track_caller]
-    pub(super) fn add(&mut self, kind: Kind, takes: Takes) {
+    pub(super) fn add(&mut self, kind: Kind, signature: Signature) {
         let name = &kind.name;
         assert!(self.find(name).is_none(), "there are two operations `{name}`: give each a name of its own");
-        self.operations.push(Operation { kind, takes, is_weak: false });
+        self.operations.push(Operation { kind, signature, is_weak: false });
     }
 
     fn kinds(&self) -> impl Iterator<Item = &Kind> {
@@ -73,7 +75,7 @@ impl Outline {
             let names: Vec<&str> = self.kinds().map(|kind| &*kind.name).collect();
             panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
         };
-        let takes = self.operations[operation as usize].takes;
+        let takes = self.operations[operation as usize].signature.takes;
         assert!(takes(argument), "a program calls `{name}` with {argument}, which it does not take");
         Call { operation, argument: argument.clone() }
     }
@@ -101,16 +103,21 @@ impl Outline {
         // A role that only operations with weight 0 have needs no thread.
         let is_called = |role| self.kinds().any(|kind| kind.weight > 0 && kind.roles.contains(role));
         let roles = self.roles.iter().filter(|(role, _)| is_called(role)).cloned().collect();
-        let takes = self.operations.iter().map(|operation| operation.takes).collect();
+        let signatures = self.operations.iter().map(|operation| operation.signature).collect();
         let kinds = self.kinds().cloned().collect();
-        ResolvedCalls { workload: Workload { roles, kinds, before, after }, takes, fixed, choose: self.choose }
+        ResolvedCalls {
+            workload: Workload { roles, sharing: self.sharing, kinds, before, after },
+            signatures,
+            fixed,
+            choose: self.choose,
+        }
     }
 }
 
 /// What a test calls, and with which arguments.
 pub(super) struct ResolvedCalls {
     pub(super) workload: Workload,
-    takes: Arc<[Takes]>,
+    signatures: Arc<[Signature]>,
     fixed: Vec<Vec<Vec<Call>>>,
     choose: Option<Choose>,
 }
@@ -124,12 +131,12 @@ impl ResolvedCalls {
         judge: Arc<dyn Judge>,
         options: Options,
     ) -> Plan {
-        let Self { workload, takes, fixed, choose } = self;
+        let Self { workload, signatures, fixed, choose } = self;
         let plan = Plan {
             make,
             judge,
             workload,
-            takes,
+            signatures,
             fixed,
             choose,
             options,
@@ -160,7 +167,7 @@ impl Outcome {
             });
             panic!("{failure}{further}");
         }
-        let Outcome { runs, operations, undecided, lost, elapsed, seed, .. } = self;
+        let Outcome { runs, operations, undecided, elapsed, seed, .. } = self;
         if let Some(explored) = &self.explored {
             let Explored { programs, executions, histories, preemptions, is_complete, .. } = explored;
             let how_far = match (is_complete, preemptions) {
@@ -172,13 +179,15 @@ impl Outcome {
                 "trueline: {executions} executions of {programs} programs ({how_far}), {histories} histories, none wrong, in {elapsed:.1?}"
             );
         }
-        assert!(undecided < runs, "none of {runs} runs could be judged in time: make them smaller, by `.calls(20)`");
+        for warning in &self.warnings {
+            eprintln!("trueline: {warning}");
+        }
+        if !self.too_little.is_empty() {
+            let reasons: Vec<String> =
+                self.too_little.iter().map(|reason| format!("\n  {reason}: {}", reason.remedy())).collect();
+            panic!("nothing went wrong, but too little was tested:{}\n  (seed {seed})", reasons.concat());
+        }
         eprintln!("trueline: {runs} runs with {operations} operations, none wrong, in {elapsed:.1?} (seed {seed})");
-        assert!(
-            lost == 0,
-            "the test gave up after {runs} runs: {lost} threads never came back from operations that block; release them by \
-             `.release(..)`, or write the object on `trueline::primitives`"
-        );
         if undecided > 0 {
             eprintln!(
                 "trueline: {undecided} of them could not be judged in time; smaller ones can: `.calls(20)`, or more time: `.timeout(..)`"

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
 use super::judge::{self, Judge};
 use super::running::{self, Running};
@@ -33,8 +34,14 @@ use crate::verdict::{ProgressVerdict, Verdict};
 /// What threads of a run choose to do.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
 
-/// Whether an operation takes this argument.
-pub(super) type Takes = fn(&Value) -> bool;
+/// What is known of the types of an operation.
+#[derive(Clone, Copy)]
+pub(super) struct Signature {
+    /// Whether it takes this argument.
+    pub(super) takes: fn(&Value) -> bool,
+    /// Whether it returns anything.
+    pub(super) returns: bool,
+}
 
 /// What is set for a test; what is not set is left to the portfolio.
 #[derive(Clone, Debug)]
@@ -50,6 +57,8 @@ pub(super) struct Options {
     pub(super) replay: Option<Token>,
     pub(super) time: Option<Duration>,
     pub(super) runs: Option<u64>,
+    /// How many runs must be judged, at least.
+    pub(super) min_runs: u64,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
     /// How long one history is judged. One that takes longer is passed over, and counted.
@@ -92,6 +101,7 @@ impl Default for Options {
             replay: None,
             time: None,
             runs: None,
+            min_runs: 10,
             clock: None,
             watchdog: Duration::from_secs(1),
             timeout: Duration::from_millis(500),
@@ -134,8 +144,8 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
-    /// By operation: whether it takes an argument.
-    pub(super) takes: Arc<[Takes]>,
+    /// By operation.
+    pub(super) signatures: Arc<[Signature]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
     pub(super) judge: Arc<dyn Judge>,
@@ -179,6 +189,8 @@ const PORTFOLIO: [Stage; 8] = {
 
 /// For how long runs are made if nothing is said.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
+/// For how much longer they are made if too few were made by then.
+const MORE_TIME: Duration = Duration::from_secs(3);
 /// How many threads may be lost before a test gives up.
 pub(super) const MOST_LOST: u32 = 8;
 /// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
@@ -191,6 +203,11 @@ const TRIES_OF_REGRESSIONS: u32 = 100;
 const TRIES_OF_LEFT_BEHIND: usize = 10;
 /// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
 const MOST_FOR_MODELS: u32 = 15;
+
+/// How many times as long as it takes to make runs they may be judged.
+const JUDGING_PER_MAKING: u32 = 2;
+/// Runs with so few operations of a thread are not made smaller to be judged sooner.
+const FEWEST_TO_JUDGE: u32 = 6;
 
 /// What all testers share.
 struct Search {
@@ -205,6 +222,9 @@ struct Search {
     operations: AtomicU64,
     undecided: AtomicU64,
     judging: AtomicU64,
+    /// The most operations of a thread for which there is time to judge.
+    most_operations: AtomicU32,
+    coverage: Coverage,
     /// How many threads never came back, if that ended the test.
     lost: AtomicU32,
     /// The runs that failed.
@@ -345,6 +365,8 @@ impl Plan {
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
             judging: AtomicU64::new(0),
+            most_operations: AtomicU32::new(u32::MAX),
+            coverage: Coverage::default(),
             lost: AtomicU32::new(0),
             found: Mutex::default(),
         });
@@ -379,6 +401,7 @@ impl Plan {
             let of_runs = found.iter().filter(|found| !matches!(found.kind, FailureKind::Broken { .. }));
             of_runs.for_each(|found| regressions::remember(self.options.name.as_deref(), &found.token));
         }
+        let (too_little, warnings) = search.tested(found.is_empty());
         let mut failures = self.failures(found, search.clock).into_iter();
         Outcome {
             runs: search.runs.load(Ordering::Relaxed),
@@ -390,14 +413,22 @@ impl Plan {
             seed: search.seed,
             clock: search.clock,
             warning: chosen.warning.filter(|_| self.options.clock.is_none()),
+            too_little,
+            warnings,
             failure: failures.next(),
             further: failures.collect(),
             explored: None,
         }
     }
 
+    /// How many runs must be judged, at least.
+    pub(super) fn least_runs(&self) -> u64 {
+        let Options { min_runs, runs, replay, .. } = &self.options;
+        if replay.is_some() { 1 } else { (*min_runs).min(runs.unwrap_or(u64::MAX)) }
+    }
+
     /// For how long code outside of operations may take.
-    fn limit(&self, doing: Doing) -> Option<Duration> {
+    pub(super) fn limit(&self, doing: Doing) -> Option<Duration> {
         let longest = LONGEST.max(self.options.watchdog);
         match doing {
             Doing::Running => None,
@@ -526,7 +557,9 @@ impl Plan {
     /// # Errors
     /// What is wrong with it.
     pub(super) fn read_program(&self, text: &str) -> Result<Written, String> {
-        Written::read(text, &self.workload.kinds, |operation, argument| self.takes[operation as usize](argument))
+        Written::read(text, &self.workload.kinds, |operation, argument| {
+            (self.signatures[operation as usize].takes)(argument)
+        })
     }
 
     /// The program of a run, unless its threads choose what they call.
@@ -755,11 +788,44 @@ impl Search {
     fn is_over(&self) -> bool {
         let Options { time, runs, .. } = self.plan.options;
         let time = time.or(if runs.is_none() { Some(DEFAULT_TIME) } else { None });
-        let is_enough = runs.is_some_and(|runs| self.runs.load(Ordering::Relaxed) >= runs)
-            || time.is_some_and(|time| self.started.elapsed() >= time);
-        // Not one run would be no test.
-        let is_enough = is_enough && self.runs.load(Ordering::Relaxed) > 0;
+        let (made, elapsed) = (self.runs.load(Ordering::Relaxed), self.started.elapsed());
+        // Too few runs would be no test: a machine that is slow is given a little more time.
+        let is_late = |time: Duration| {
+            elapsed >= time && (self.judged() >= self.plan.least_runs() || elapsed >= time.saturating_add(MORE_TIME))
+        };
+        let is_enough = runs.is_some_and(|runs| made >= runs) || time.is_some_and(is_late);
+        let is_enough = is_enough && made > 0;
         is_enough || self.plan.is_cancelled() || self.is_over.load(Ordering::Relaxed)
+    }
+
+    fn judged(&self) -> u64 {
+        self.runs.load(Ordering::Relaxed).saturating_sub(self.undecided.load(Ordering::Relaxed))
+    }
+
+    /// Makes the runs of further batches smaller if judging this one took more than its share, or came to no end.
+    fn leave_time(&self, shape: Shape, making: Duration, judging: Duration, is_undecided: bool) {
+        let most = shape.operations.1;
+        let smaller = match is_undecided {
+            true => most / 2,
+            false if judging > making * JUDGING_PER_MAKING && judging > BATCH => most * 3 / 4,
+            false => return,
+        };
+        if most > FEWEST_TO_JUDGE {
+            self.most_operations.fetch_min(smaller.max(FEWEST_TO_JUDGE), Ordering::Relaxed);
+        }
+    }
+
+    /// What was not tested, if nothing went wrong, and what else should be known.
+    fn tested(&self, is_right: bool) -> (Vec<TooLittle>, Vec<String>) {
+        if !is_right || self.plan.is_cancelled() {
+            return (Vec::new(), Vec::new());
+        }
+        let (judged, least) = (self.judged(), self.plan.least_runs());
+        let (lost, undecided) = (self.lost.load(Ordering::Relaxed), self.undecided.load(Ordering::Relaxed));
+        let gave_up = (lost > 0).then_some(TooLittle::GaveUp { lost });
+        let few = (judged < least).then_some(TooLittle::FewRuns { judged, least, undecided });
+        let others = self.coverage.too_little(&self.plan);
+        (gave_up.into_iter().chain(few).chain(others).collect(), self.coverage.warnings(&self.plan))
     }
 
     fn make_noise(&self) {
@@ -828,7 +894,11 @@ impl Search {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let plan = &self.plan;
-        let Stage { shape, runs } = plan.stage(batch);
+        let Stage { mut shape, runs } = plan.stage(batch);
+        if plan.options.operations.is_none() {
+            let most = self.most_operations.load(Ordering::Relaxed);
+            shape.operations = (shape.operations.0.min(most), shape.operations.1.min(most));
+        }
         let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
             runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
@@ -886,13 +956,16 @@ impl Search {
         let note = supervise::note(Doing::Generating, None);
         let runs = tokens.iter().enumerate().map(|(run, token)| self.run_of(run, token)).collect();
         drop(note);
+        let making = Instant::now();
         let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
-        let started = Instant::now();
+        let (making, started) = (making.elapsed(), Instant::now());
+        let undecided_before = self.undecided.load(Ordering::Relaxed);
         let mut found = None;
         for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
             let _note = supervise::note(Doing::Running, Some(run));
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
+            self.coverage.add(&seen.history);
             let kind = self.plan.failure_of(&seen, || {
                 self.undecided.fetch_add(1, Ordering::Relaxed);
             });
@@ -903,6 +976,12 @@ impl Search {
         }
         let judging = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.judging.fetch_add(judging, Ordering::Relaxed);
+        self.leave_time(
+            first.shape,
+            making,
+            started.elapsed(),
+            self.undecided.load(Ordering::Relaxed) > undecided_before,
+        );
         if let Some(watch) = &self.plan.watch {
             watch(self.runs.load(Ordering::Relaxed));
         }

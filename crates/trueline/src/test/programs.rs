@@ -9,6 +9,17 @@ use crate::drive::{Call, Random, Workload};
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
 const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
 
+/// The operations that put in and take out, if there are such.
+pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>) -> Option<(u32, u32)> {
+    let find = |names: &[&str], means: fn(Meaning) -> bool| {
+        let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
+        (0..).zip(workload.kinds.iter().map(|kind| &*kind.name)).find(is_it).map(|(number, _)| number)
+    };
+    let inserts = find(INSERTS, |meaning| matches!(meaning, Meaning::Enqueue | Meaning::Push));
+    let removes = find(REMOVES, |meaning| matches!(meaning, Meaning::Dequeue | Meaning::Pop));
+    inserts.zip(removes)
+}
+
 /// The programs with so many calls of an object.
 pub(super) struct Programs<'w> {
     workload: &'w Workload,
@@ -22,13 +33,7 @@ pub(super) struct Programs<'w> {
 impl<'w> Programs<'w> {
     /// `meaning` says what an operation means, if it is known.
     pub(super) fn new(workload: &'w Workload, calls: &'w Calls, meaning: impl Fn(u32) -> Option<Meaning>) -> Self {
-        let find = |names: &[&str], means: fn(Meaning) -> bool| {
-            let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
-            (0..).zip(workload.kinds.iter().map(|kind| &*kind.name)).find(is_it).map(|(number, _)| number)
-        };
-        let inserts = find(INSERTS, |meaning| matches!(meaning, Meaning::Enqueue | Meaning::Push));
-        let removes = find(REMOVES, |meaning| matches!(meaning, Meaning::Dequeue | Meaning::Pop));
-        let pair = inserts.zip(removes);
+        let pair = pair(workload, meaning);
         let mut programs = Self { workload, calls, pair, patterns: Vec::new() };
         if pair.is_some() {
             programs.patterns = programs.all_patterns();

@@ -11,9 +11,11 @@
 //! explained by one in which each thread does the same.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::drive::Call;
 use crate::history::{History, Value};
+use crate::judge::quasi::{self, Factors, Semantics, SerialHistories};
 use crate::judge::{Config, check};
 use crate::spec::{Outcomes, Spec, blocked, outcome};
 use crate::verdict::Verdict;
@@ -34,11 +36,58 @@ pub(super) struct Serial {
     /// By node: the operations that may be next, what they return, and where that leads.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
+    /// Whether one of them is stuck.
+    has_stuck: bool,
+    /// By how much operations may be out of order: which operation, its name, and its factor.
+    factors: Option<NamedFactors>,
+}
+
+/// By operation that has one: its number, its name, and its factor.
+pub(super) type NamedFactors = Arc<[(u32, Arc<str>, u32)]>;
+
+/// What the verdict of a comparison is by: Round-Up's own semantics, (C) in [`quasi`].
+pub(super) fn semantics(factors: &[(u32, Arc<str>, u32)]) -> String {
+    Semantics::of_program(classes(factors), &|_: &[(&Call, &Value)]| false).to_string()
+}
+
+fn classes(factors: &[(u32, Arc<str>, u32)]) -> Factors<'_, Call, Value> {
+    let none = Factors::new();
+    factors.iter().fold(none, |all, (number, name, factor)| {
+        all.class(name.to_string(), *factor, move |call: &Call| call.operation == *number)
+    })
 }
 
 impl Serial {
     pub(super) fn new() -> Self {
-        Self { nodes: vec![HashMap::new()], count: 0 }
+        Self { nodes: vec![HashMap::new()], count: 0, has_stuck: false, factors: None }
+    }
+
+    /// None yet, for histories whose operations may be out of order by these factors: whoever calls does not count then.
+    pub(super) fn with_factors(factors: Option<NamedFactors>) -> Self {
+        Self { factors, ..Self::new() }
+    }
+
+    /// Whether operations may be out of order.
+    pub(super) fn factors(&self) -> Option<&[(u32, Arc<str>, u32)]> {
+        self.factors.as_deref()
+    }
+
+    /// Whether one of them is stuck.
+    pub(super) fn has_stuck(&self) -> bool {
+        self.has_stuck
+    }
+
+    /// Takes in a sequence of operations that all returned.
+    pub(super) fn add_sequence(&mut self, sequence: impl IntoIterator<Item = (u32, Call, Value)>) {
+        self.count += 1;
+        let mut node = 0;
+        for (process, call, result) in sequence {
+            node = self.child(node, (self.who(process), call), Returned::Value(result));
+        }
+    }
+
+    fn who(&self, process: u32) -> u32 {
+        if self.factors.is_some() { 0 } else { process }
     }
 
     /// How many there are.
@@ -55,7 +104,8 @@ impl Serial {
                 Some(result) => Returned::Value(result.clone()),
                 None => Returned::Stuck,
             };
-            node = self.child(node, (operation.process.0, operation.op.clone()), returned);
+            self.has_stuck |= returned == Returned::Stuck;
+            node = self.child(node, (self.who(operation.process.0), operation.op.clone()), returned);
         }
     }
 
@@ -72,6 +122,14 @@ impl Serial {
 
     /// Whether a serial history explains this one; `None` if it was not decided in time.
     pub(super) fn explains(&self, history: &History<Call, Value>, config: &Config) -> Option<bool> {
+        if let Some(factors) = &self.factors {
+            let semantics = Semantics::of_program(classes(factors), self);
+            return match quasi::judge(&Anything, history, &semantics, config).verdict {
+                Verdict::Accepted(_) => Some(true),
+                Verdict::Rejected(_) => Some(false),
+                Verdict::Unknown(_) => None,
+            };
+        }
         let pending: Vec<_> =
             history.operations().iter().filter(|operation| operation.outcome.result().is_none()).collect();
         if pending.is_empty() {
@@ -112,6 +170,64 @@ impl Serial {
             Verdict::Unknown(_) => None,
         }
     }
+}
+
+impl SerialHistories<Call, Value> for Serial {
+    fn contains(&self, sequence: &[(&Call, &Value)]) -> bool {
+        // All that are complete are as long.
+        self.walk(sequence).is_some_and(|node| self.nodes[node as usize].is_empty())
+    }
+
+    fn may_begin(&self, sequence: &[(&Call, &Value)]) -> bool {
+        self.walk(sequence).is_some()
+    }
+}
+
+impl Serial {
+    /// Where this sequence leads to.
+    fn walk(&self, sequence: &[(&Call, &Value)]) -> Option<u32> {
+        sequence.iter().try_fold(0_u32, |node, (call, result)| {
+            let next = self.nodes[node as usize].get(&(0, (*call).clone()))?;
+            let is_it = |returned: &Returned| matches!(returned, Returned::Value(value) if value == *result);
+            next.iter().find(|(returned, _)| is_it(returned)).map(|(_, child)| *child)
+        })
+    }
+}
+
+/// An object that may do anything: what is right is known otherwise.
+struct Anything;
+
+impl Spec for Anything {
+    type Op = Call;
+    type Ret = Value;
+    type State = ();
+    type Key = ();
+    type Value = ();
+
+    fn initial(&self) {}
+
+    fn step(&self, (): &(), _call: &Call, recorded: Option<&Value>) -> Outcomes<Value, ()> {
+        recorded.map_or_else(blocked, |recorded| outcome(recorded.clone(), ()))
+    }
+}
+
+/// All sequences of the calls of threads that keep the order of each, in turn: which thread's call is next.
+pub(super) fn interleavings(lengths: &[usize], each: &mut dyn FnMut(&[usize])) {
+    fn go_on(left: &mut [usize], sequence: &mut Vec<usize>, each: &mut dyn FnMut(&[usize])) {
+        if left.iter().all(|left| *left == 0) {
+            return each(sequence);
+        }
+        for thread in 0..left.len() {
+            if left[thread] > 0 {
+                left[thread] -= 1;
+                sequence.push(thread);
+                go_on(left, sequence, each);
+                sequence.pop();
+                left[thread] += 1;
+            }
+        }
+    }
+    go_on(&mut lengths.to_vec(), &mut Vec::new(), each);
 }
 
 impl Spec for Serial {

@@ -55,6 +55,13 @@ macro_rules! settings {
             self
         }
 
+        /// How many runs must be judged, at least, for the test to pass: ten, if nothing is said, or as many as are made if
+        /// those are fewer. See [`TooLittle`](crate::test::TooLittle).
+        pub fn min_runs(mut self, runs: u64) -> Self {
+            self.options.min_runs = runs;
+            self
+        }
+
         /// The seed of all that is random; without one, each test run has another.
         pub fn seed(mut self, seed: u64) -> Self {
             self.options.seed = Some(seed);

@@ -5,6 +5,8 @@ mod assertions;
 mod families;
 #[cfg(feature = "named")]
 mod fuzz_judges;
+#[cfg(feature = "named")]
+mod guessed;
 mod happens;
 mod hostile;
 mod interval;
@@ -34,6 +36,7 @@ mod suite;
 mod sync;
 #[cfg(feature = "systematic")]
 mod systematic;
+mod tested;
 #[cfg(feature = "json")]
 mod view;
 mod words;

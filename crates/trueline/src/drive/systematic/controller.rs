@@ -4,8 +4,10 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Program;
+use super::pulse::Beat;
 use super::schedule::{Schedule, Scribe};
 use super::strategy::{MOST_TASKS, Pending, Strategy, Tasks, Transition, View, members, only};
 use super::trace::{Entry, What};
@@ -171,6 +173,10 @@ struct State {
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<Entry>,
+    /// By task, and then of the main task: the operation that it is in.
+    inside: Vec<Option<u32>>,
+    /// By operation: whether it has reached a schedule point in any execution.
+    reached: Vec<bool>,
 }
 
 impl State {
@@ -231,10 +237,16 @@ pub(super) struct Controller {
     strategy: RefCell<Box<dyn Strategy>>,
     handles: RefCell<Vec<Option<Box<dyn Handle>>>>,
     cancellation: RefCell<Option<(Cancellable, Cancellation)>>,
+    beat: Option<Arc<Beat>>,
 }
 
 impl Controller {
-    pub(super) fn new(program: Program, rules: Rules, strategy: Box<dyn Strategy>) -> Rc<Self> {
+    pub(super) fn new(
+        program: Program,
+        rules: Rules,
+        strategy: Box<dyn Strategy>,
+        beat: Option<Arc<Beat>>,
+    ) -> Rc<Self> {
         let tasks = program.threads.len();
         assert!(tasks <= MOST_TASKS, "there are at most {MOST_TASKS} threads in an exploration");
         let state = State {
@@ -254,6 +266,8 @@ impl Controller {
             ending: None,
             scribe: Scribe::default(),
             trace: Vec::new(),
+            inside: vec![None; tasks + 1],
+            reached: vec![false; program.kinds.len()],
         };
         let cancellation = Cancellation::new();
         Rc::new(Self {
@@ -265,7 +279,24 @@ impl Controller {
             state: RefCell::new(state),
             strategy: RefCell::new(strategy),
             cancellation: RefCell::new(Some((cancellation.enter(), cancellation))),
+            beat,
         })
+    }
+
+    /// Which operations have reached a schedule point.
+    pub(super) fn reached(&self) -> impl Iterator<Item = usize> {
+        let reached = self.state.borrow().reached.clone();
+        reached.into_iter().enumerate().filter_map(|(number, is_reached)| is_reached.then_some(number))
+    }
+
+    /// A sign of life, with what the present task is in.
+    fn beat(&self, state: &State) {
+        if let Some(beat) = &self.beat {
+            match state.inside[state.current] {
+                Some(operation) => beat.inside(operation),
+                None => beat.other(),
+            }
+        }
     }
 
     pub(super) fn tasks(&self) -> usize {
@@ -296,6 +327,8 @@ impl Controller {
             state.events.clear();
             state.scribe.clear();
             state.trace.clear();
+            state.inside.fill(None);
+            self.beat(state);
         }
         let go = |coroutine: usize| {
             self.next.set(coroutine);
@@ -492,6 +525,8 @@ impl Controller {
         }
         let is_call = matches!(what, Happened::Called(_));
         state.idle = 0;
+        state.inside[me] = if let Happened::Called(call) = &what { Some(call.operation) } else { None };
+        self.beat(state);
         if let Some(task) = state.tasks.get_mut(me) {
             task.is_inside = is_call;
             task.reads.clear();
@@ -569,6 +604,7 @@ impl Controller {
         let mode = {
             let state = &mut *self.state.borrow_mut();
             state.current = me;
+            self.beat(state);
             match state.mode {
                 Mode::Running => {
                     let task = &mut state.tasks[me];
@@ -698,6 +734,9 @@ impl World for Controller {
         let (me, has_lock) = {
             let state = &mut *self.state.borrow_mut();
             let me = state.current;
+            if let Some(operation) = state.inside[me] {
+                state.reached[operation as usize] = true;
+            }
             match state.tasks.get_mut(me) {
                 Some(task) => (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock)),
                 None => {

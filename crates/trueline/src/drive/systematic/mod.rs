@@ -17,7 +17,8 @@
 //!   one is judged. No checker, and no specification, can tell them apart.
 //!
 //! Objects must be deterministic, and share only what is on primitives, or behind locks of theirs. A thread that blocks by
-//! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration. All accesses are
+//! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration, which its [`Pulse`]
+//! shows. All accesses are
 //! sequentially consistent, whatever their orderings, and a weak compare-and-exchange fails only for a reason.
 //!
 //! ```
@@ -69,6 +70,7 @@ mod controller;
 mod depth_first;
 mod engine;
 mod jobs;
+mod pulse;
 mod random;
 mod reduced;
 mod schedule;
@@ -89,6 +91,7 @@ use random::{Pct, Replay, Uniform};
 use reduced::Reduced;
 use strategy::Strategy;
 
+pub use pulse::{Doing, Monitor, Pulse};
 pub use schedule::Schedule;
 pub use trace::Step;
 
@@ -205,6 +208,8 @@ pub struct Settings {
     pub watch: Option<Watch>,
     /// Is asked before each execution whether to end.
     pub stop: Option<Stop>,
+    /// Shows another thread whether it gets anywhere, by a [`Monitor`].
+    pub pulse: Option<Arc<Pulse>>,
 }
 
 impl Default for Settings {
@@ -221,6 +226,7 @@ impl Default for Settings {
             collect: 1,
             watch: None,
             stop: None,
+            pulse: None,
         }
     }
 }
@@ -321,6 +327,8 @@ pub struct Report {
     pub histories: u64,
     /// How many operations were called in all of them.
     pub operations: u64,
+    /// By operation: whether it reached a schedule point, and could be interrupted there.
+    pub reached: Vec<bool>,
     /// Whether nothing is left to be explored.
     pub is_complete: bool,
     /// The executions that were wrong.
@@ -352,6 +360,7 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
         operations: AtomicU64::new(0),
         histories: Mutex::default(),
         wrong: Mutex::default(),
+        reached: program.kinds.iter().map(|_| AtomicBool::new(false)).collect(),
         is_cut_off: AtomicBool::new(false),
     });
     let workers = if settings.search.is_random() || matches!(settings.search, Search::Replay(_)) {
@@ -378,6 +387,7 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
         diverged: load(&shared.diverged),
         histories,
         operations: load(&shared.operations),
+        reached: shared.reached.iter().map(|reached| reached.load(Ordering::Relaxed)).collect(),
         is_complete: !shared.is_cut_off.load(Ordering::Relaxed) && !settings.search.is_random(),
         wrong,
         elapsed: shared.started.elapsed(),
@@ -390,7 +400,8 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
 /// If the program has more than 64 threads.
 pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Execution {
     let rules = Rules { traces: true, ..rules(settings) };
-    let controller = Controller::new(program.clone(), rules, Box::new(Replay::new(schedule.clone())));
+    let beat = settings.pulse.as_ref().map(|pulse| pulse.start());
+    let controller = Controller::new(program.clone(), rules, Box::new(Replay::new(schedule.clone())), beat);
     let seen = Arc::new(Mutex::new(None));
     let slot = Arc::clone(&seen);
     engine::run(
@@ -435,6 +446,8 @@ struct Shared {
     operations: AtomicU64,
     histories: Mutex<Known>,
     wrong: Mutex<Vec<Execution>>,
+    /// By operation: whether it reached a schedule point.
+    reached: Vec<AtomicBool>,
     /// Whether something was left out.
     is_cut_off: AtomicBool,
 }
@@ -455,7 +468,9 @@ impl Shared {
         }
         let _ends = Ends(&self.jobs);
         while let Some(job) = self.jobs.take() {
-            let controller = Controller::new(self.program.clone(), rules(&self.settings), self.strategy(job));
+            let beat = self.settings.pulse.as_ref().map(|pulse| pulse.start());
+            let (rules, strategy) = (rules(&self.settings), self.strategy(job));
+            let controller = Controller::new(self.program.clone(), rules, strategy, beat.clone());
             let shared = Arc::clone(self);
             let mut known = Known::default();
             let mut key: Vec<Event> = Vec::new();
@@ -468,7 +483,11 @@ impl Shared {
                     }
                     let new = controller.execute(&engine::switch, |raw| shared.look(raw, &mut key, &mut known));
                     if let Some(execution) = new {
+                        if let Some(beat) = &beat {
+                            beat.judging();
+                        }
                         shared.judge(execution);
+                        shared.note_reached(controller);
                     }
                     count += 1;
                     if count % LOOKS == 0 {
@@ -480,6 +499,10 @@ impl Shared {
             self.jobs.done();
         }
         self.tell();
+    }
+
+    fn note_reached(&self, controller: &Controller) {
+        controller.reached().for_each(|operation| self.reached[operation].store(true, Ordering::Relaxed));
     }
 
     fn strategy(&self, job: Job) -> Box<dyn Strategy> {

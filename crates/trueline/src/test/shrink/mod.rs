@@ -84,7 +84,8 @@ impl<'p> Freedom<'p> {
         let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
         // Programs that are no longer well formed may show what a relaxed object is allowed to do.
-        let balance = plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. });
+        let balance = (plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. }))
+            || matches!(kind, FailureKind::NotQuasi { .. });
         // A model says what each operation returns, whatever was before it.
         let is_total = plan.judge.model().is_some();
         let is_chosen = matches!(token.program, Source::Chosen(_));
@@ -130,7 +131,7 @@ impl<'p> Freedom<'p> {
 /// Whether what went wrong is so by a specification, whatever the program is.
 fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
-        FailureKind::NotLinearizable | FailureKind::NotSerial => true,
+        FailureKind::NotLinearizable | FailureKind::NotSerial | FailureKind::NotQuasi { .. } => true,
         FailureKind::Stuck(_) => plan.judge.has_progress() && plan.workload.kinds.iter().all(|kind| kind.may_block),
         FailureKind::Diverged(_) | FailureKind::Panicked { .. } | FailureKind::Broken { .. } => false,
     }

@@ -1,0 +1,95 @@
+//! Signs of life of an exploration, for whoever watches it from another thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// What an exploration does, as far as it can be stuck in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doing {
+    /// It makes or drops an object, or decides who goes on.
+    Other,
+    /// It judges a history.
+    Judging,
+    /// It carries out the operation of this number.
+    Operation(u32),
+}
+
+/// The low bits of a [`Beat`]: what is done. The others change with each step.
+const OTHER: u64 = 0;
+const JUDGING: u64 = 1;
+const FIRST_OPERATION: u64 = 2;
+const BITS: u32 = 16;
+const MASK: u64 = (1 << BITS) - 1;
+
+/// Signs of life of one thread that explores.
+#[derive(Debug, Default)]
+pub(super) struct Beat(AtomicU64);
+
+impl Beat {
+    fn set(&self, doing: u64) {
+        // Only one thread writes here.
+        let step = (self.0.load(Ordering::Relaxed) | MASK).wrapping_add(1);
+        self.0.store(step | doing, Ordering::Relaxed);
+    }
+
+    pub(super) fn other(&self) {
+        self.set(OTHER);
+    }
+
+    pub(super) fn judging(&self) {
+        self.set(JUDGING);
+    }
+
+    pub(super) fn inside(&self, operation: u32) {
+        self.set((u64::from(operation) + FIRST_OPERATION).min(MASK));
+    }
+}
+
+/// Signs of life of an exploration: see [`Settings::pulse`](super::Settings::pulse).
+#[derive(Debug, Default)]
+pub struct Pulse(Mutex<Vec<Weak<Beat>>>);
+
+impl Pulse {
+    pub(super) fn start(&self) -> Arc<Beat> {
+        let beat = Arc::<Beat>::default();
+        let mut beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        beats.retain(|beat| beat.strong_count() > 0);
+        beats.push(Arc::downgrade(&beat));
+        beat
+    }
+}
+
+/// Watches the [`Pulse`] of an exploration.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    known: Vec<(Weak<Beat>, u64, Instant)>,
+}
+
+impl Monitor {
+    /// What a thread that explores has been doing for at least so long without a sign of life, if there is one.
+    pub fn look(&mut self, pulse: &Pulse, longest: Duration) -> Option<Doing> {
+        let now = Instant::now();
+        let beats = pulse.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.known.retain(|(beat, ..)| beat.strong_count() > 0);
+        let mut stuck = None;
+        for beat in beats {
+            let Some(at) = beat.upgrade().map(|beat| beat.0.load(Ordering::Relaxed)) else { continue };
+            match self.known.iter_mut().find(|(known, ..)| known.ptr_eq(&beat)) {
+                Some((_, last, since)) if *last == at => {
+                    if now.duration_since(*since) >= longest {
+                        stuck = Some(match at & MASK {
+                            OTHER => Doing::Other,
+                            JUDGING => Doing::Judging,
+                            operation => Doing::Operation(u32::try_from(operation - FIRST_OPERATION).unwrap_or(0)),
+                        });
+                    }
+                }
+                Some((_, last, since)) => (*last, *since) = (at, now),
+                None => self.known.push((beat, at, now)),
+            }
+        }
+        stuck
+    }
+}

@@ -1,0 +1,210 @@
+//! How much a test tested: where nothing was tried, nothing went wrong.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use super::plan::Plan;
+use crate::drive::Call;
+use crate::history::{EventKind, History, Value, visible};
+
+/// Why a test in which nothing went wrong has tested too little to pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TooLittle {
+    /// It gave up.
+    GaveUp {
+        /// So many threads never came back from operations that block.
+        lost: u32,
+    },
+    /// It judged too few runs.
+    FewRuns {
+        /// So many were judged.
+        judged: u64,
+        /// So many should be, at [least](super::Test::min_runs).
+        least: u64,
+        /// So many were made, but not judged in time.
+        undecided: u64,
+    },
+    /// In no run did two operations overlap.
+    NoOverlap {
+        /// So many runs were made.
+        runs: u64,
+    },
+    /// An operation was never called.
+    NeverCalled {
+        /// Its name.
+        operation: String,
+        /// So many calls of others were made.
+        calls: u64,
+    },
+    /// It was explored, but no operation can be interrupted.
+    NoSchedulePoint,
+}
+
+impl TooLittle {
+    /// What to do about it in a test.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::GaveUp { .. } => {
+                "release them by `.release(..)`, or write the object on `trueline::primitives`, which lets them go"
+            }
+            Self::FewRuns { undecided: 0, .. } => {
+                "give it more time by `.time(..)`, or say by `.min_runs(..)` that fewer are enough"
+            }
+            Self::FewRuns { .. } => "make runs smaller by `.calls(..)`, or give each more time by `.timeout(..)`",
+            Self::NoOverlap { .. } => {
+                "let at least two threads call operations, by `.threads(..)`, or let them give way, by `.chaos(4)`"
+            }
+            Self::NeverCalled { .. } => "see to it that it is possible (`.when(..)`), or leave it out by `.weight(0)`",
+            Self::NoSchedulePoint => {
+                "write the object on `trueline::primitives`, whose atomics and locks are those of `std` outside of an \
+                 exploration, or test it under real threads, without `.explore(..)`"
+            }
+        }
+    }
+}
+
+impl fmt::Display for TooLittle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GaveUp { lost } => {
+                write!(f, "it gave up, as {lost} threads never came back from operations that block")
+            }
+            Self::FewRuns { judged, least, undecided: 0 } => {
+                write!(f, "only {judged} runs were made, and {least} are the least")
+            }
+            Self::FewRuns { judged, least, undecided } => {
+                write!(f, "only {judged} runs were judged, {undecided} were not in time, and {least} are the least")
+            }
+            Self::NoOverlap { runs } => write!(f, "no two operations overlapped in any of {runs} runs"),
+            Self::NeverCalled { operation, calls } => {
+                write!(f, "`{}` was never called, though there were {calls} calls", visible(operation))
+            }
+            Self::NoSchedulePoint => {
+                f.write_str("no operation reached a schedule point, so that none was ever interrupted")
+            }
+        }
+    }
+}
+
+/// What is known of an operation.
+#[derive(Clone, Debug, Default)]
+struct Called {
+    calls: u64,
+    /// What it returned first.
+    first: Option<Value>,
+    has_returned_others: bool,
+}
+
+/// What was called, in all runs of a test.
+#[derive(Debug, Default)]
+pub(super) struct Coverage(Mutex<Covered>);
+
+#[derive(Debug, Default)]
+struct Covered {
+    runs: u64,
+    calls: u64,
+    operations: Vec<Called>,
+    has_overlap: bool,
+}
+
+/// How often an operation should have been called before it is said that it never is: by chance, that does not happen.
+const EXPECTED_CALLS: u64 = 100;
+/// How many runs without overlapping operations are no chance.
+const RUNS_WITHOUT_OVERLAP: u64 = 100;
+/// How many threads there are, at most, for each that has a role.
+const THREADS_PER_ROLE: u64 = 8;
+
+impl Coverage {
+    /// Takes in a run.
+    pub(super) fn add(&self, history: &History<Call, Value>) {
+        let covered = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        covered.runs += 1;
+        covered.calls += history.len() as u64;
+        for operation in history.operations() {
+            let number = operation.op.operation as usize;
+            if covered.operations.len() <= number {
+                covered.operations.resize(number + 1, Called::default());
+            }
+            let called = &mut covered.operations[number];
+            called.calls += 1;
+            match (operation.outcome.result(), &called.first) {
+                (Some(result), None) => called.first = Some(result.clone()),
+                (Some(result), Some(first)) => called.has_returned_others |= result != first,
+                (None, _) => called.has_returned_others = true,
+            }
+        }
+        if !covered.has_overlap {
+            let mut open = 0;
+            covered.has_overlap = history.events().iter().any(|event| {
+                open += if event.kind() == EventKind::Call { 1 } else { -1 };
+                open > 1
+            });
+        }
+    }
+
+    /// What was not tested, of what the test is about.
+    pub(super) fn too_little(&self, plan: &Plan) -> Vec<TooLittle> {
+        let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever asks for one program knows what it calls.
+        if plan.options.replay.is_some() || plan.options.only.is_some() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        // Nothing overlaps in a test with one thread, and whoever asks for that knows it.
+        if !covered.has_overlap && covered.runs >= RUNS_WITHOUT_OVERLAP && plan.options.threads != Some(1) {
+            found.push(TooLittle::NoOverlap { runs: covered.runs });
+        }
+        let kinds = &plan.workload.kinds;
+        let weights: u64 = kinds.iter().map(|kind| u64::from(kind.weight)).sum();
+        for (number, kind) in kinds.iter().enumerate() {
+            let is_called = covered.operations.get(number).is_some_and(|called| called.calls > 0);
+            let per_role = if kind.roles.is_empty() { 1 } else { THREADS_PER_ROLE };
+            let expected = covered.calls.saturating_mul(u64::from(kind.weight)) / weights.max(1) / per_role;
+            if !is_called && expected >= EXPECTED_CALLS && plan.fixed.is_empty() {
+                found.push(TooLittle::NeverCalled { operation: kind.name.to_string(), calls: covered.calls });
+            }
+        }
+        found
+    }
+
+    /// Which operations returned always the same, though they were called often.
+    pub(super) fn warnings(&self, plan: &Plan) -> Vec<String> {
+        let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if plan.options.replay.is_some() || plan.options.only.is_some() || !plan.fixed.is_empty() {
+            return Vec::new();
+        }
+        let operations = plan.workload.kinds.iter().zip(&covered.operations).zip(&*plan.signatures);
+        operations
+            .filter(|((_, called), signature)| {
+                called.calls >= EXPECTED_CALLS && !called.has_returned_others && signature.returns
+            })
+            .map(|((kind, called), _)| {
+                let result = called.first.as_ref().map_or_else(String::new, super::judge::show_result);
+                format!(
+                    "`{}` returned {} each of {} times, so that next to nothing is known of it",
+                    visible(&kind.name),
+                    visible(&result),
+                    called.calls
+                )
+            })
+            .collect()
+    }
+
+    /// The names of operations that were called, and are not among these.
+    #[cfg(feature = "systematic")]
+    pub(super) fn called_except<'p>(&self, plan: &'p Plan, reached: &[bool]) -> Vec<&'p str> {
+        let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbered = plan.workload.kinds.iter().zip(&covered.operations).enumerate();
+        numbered
+            .filter(|(number, (_, called))| called.calls > 0 && !reached.get(*number).copied().unwrap_or(false))
+            .map(|(_, (kind, _))| &*kind.name)
+            .collect()
+    }
+
+    /// How many runs were taken in.
+    #[cfg(feature = "systematic")]
+    pub(super) fn runs(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).runs
+    }
+}

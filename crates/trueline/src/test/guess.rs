@@ -1,0 +1,726 @@
+//! What a model seems to be, from what it does: how models that say nothing of it reach the near-linear monitors.
+//!
+//! The model is tried out on arguments of the test's own generators, and what it did is compared with each family that has a
+//! monitor. What fits is a guess, and is used as one: a linearization that the monitor finds is replayed on the model, and a
+//! rejection is confirmed by a search with the model. So a wrong guess costs time, and is given up; it never makes a verdict.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::{replace, take};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::judge::Recorded;
+use super::meaning::{Meaning, taken};
+use super::model::ModelSpec;
+use crate::drive::{Call, Random, Workload};
+use crate::history::{History, Value};
+use crate::judge::{Algorithm, Config, check, replay};
+use crate::spec::{Initial, Object, Outcomes, Spec, Standard, blocked, outcome};
+use crate::verdict::{Judgement, Verdict};
+
+/// Objects that have a monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Queue,
+    Stack,
+    /// A priority queue from which the least is taken.
+    Least,
+    /// One from which the greatest is taken.
+    Greatest,
+    Register,
+    Counter,
+    Set,
+    Map,
+}
+
+/// What an operation is in its family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Put,
+    Take,
+    Look,
+    Write,
+    Read,
+    Swap,
+    /// Takes what is in the register, and leaves nothing.
+    Empty,
+    Increment,
+    /// Adds one, and returns the count so much behind.
+    FetchIncrement(i64),
+    Count,
+    Add,
+    Remove,
+    Contains,
+    PutAt,
+    InsertAt,
+    DeleteAt,
+    RemoveAt,
+    GetAt,
+}
+
+use Role::{
+    Add, Contains, Count, DeleteAt, Empty, FetchIncrement, GetAt, Increment, InsertAt, Look, Put, PutAt, Read, Remove,
+    RemoveAt, Swap, Take, Write,
+};
+
+impl Family {
+    const ALL: [Self; 8] =
+        [Self::Queue, Self::Stack, Self::Least, Self::Greatest, Self::Set, Self::Map, Self::Counter, Self::Register];
+
+    fn roles(self) -> &'static [Role] {
+        match self {
+            Self::Queue | Self::Stack | Self::Least | Self::Greatest => &[Put, Take, Look],
+            Self::Register => &[Write, Swap, Empty, Read],
+            Self::Counter => &[Increment, FetchIncrement(0), FetchIncrement(1), Count],
+            Self::Set => &[Add, Remove, Contains],
+            Self::Map => &[PutAt, InsertAt, DeleteAt, RemoveAt, GetAt],
+        }
+    }
+
+    fn start(self) -> Held {
+        match self {
+            Self::Queue | Self::Stack | Self::Least | Self::Greatest => Held::Values(VecDeque::new()),
+            Self::Register => Held::One(Value::Null),
+            Self::Counter => Held::Count(0),
+            Self::Set | Self::Map => Held::Keys(BTreeMap::new()),
+        }
+    }
+}
+
+impl Role {
+    fn observes(self) -> bool {
+        matches!(self, Look | Read | Count | Contains | GetAt)
+    }
+
+    /// Whether it returns always the same.
+    fn says_nothing(self) -> bool {
+        matches!(self, Put | Write | Increment | PutAt | DeleteAt)
+    }
+
+    /// Whether it is called with an argument.
+    fn has_argument(self) -> bool {
+        !matches!(self, Take | Look | Read | Empty | Increment | FetchIncrement(_) | Count)
+    }
+}
+
+/// What an object of a family holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Held {
+    Values(VecDeque<Value>),
+    One(Value),
+    Count(i64),
+    Keys(BTreeMap<Value, Value>),
+}
+
+/// What an `Option` is as a value.
+fn option(value: Option<Value>) -> Value {
+    match value {
+        None => Value::Null,
+        Some(Value::Null) => Value::List([Value::Null].into()),
+        Some(Value::List(list)) if list.len() == 1 => Value::List([Value::List(list)].into()),
+        Some(value) => value,
+    }
+}
+
+/// The key and the value of an entry of a map.
+fn entry(argument: &Value) -> Option<(&Value, &Value)> {
+    match argument {
+        Value::List(list) => match &**list {
+            [key, value] => Some((key, value)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Held {
+    /// Carries out an operation: what it returns, `done` if it says nothing; `None` if it does not take the argument.
+    fn apply(&mut self, family: Family, role: Role, argument: &Value, done: &Value) -> Option<Value> {
+        Some(match (self, role) {
+            (Self::Values(values), Put) => {
+                let at = match family {
+                    Family::Least | Family::Greatest => values.partition_point(|value| value <= argument),
+                    _ => values.len(),
+                };
+                values.insert(at, argument.clone());
+                done.clone()
+            }
+            (Self::Values(values), Take | Look) => {
+                let takes_front = matches!(family, Family::Queue | Family::Least);
+                option(match (role, takes_front) {
+                    (Take, true) => values.pop_front(),
+                    (Take, false) => values.pop_back(),
+                    (_, true) => values.front().cloned(),
+                    (_, false) => values.back().cloned(),
+                })
+            }
+            (Self::One(held), Write) => {
+                *held = argument.clone();
+                done.clone()
+            }
+            (Self::One(held), Swap) => replace(held, argument.clone()),
+            (Self::One(held), Empty) => take(held),
+            (Self::One(held), Read) => held.clone(),
+            (Self::Count(count), Increment) => {
+                *count += 1;
+                done.clone()
+            }
+            (Self::Count(count), FetchIncrement(behind)) => {
+                *count += 1;
+                Value::Int(*count - 1 + behind)
+            }
+            (Self::Count(count), Count) => Value::Int(*count),
+            (Self::Keys(keys), Add) => Value::Bool(keys.insert(argument.clone(), Value::Null).is_none()),
+            (Self::Keys(keys), Remove) => Value::Bool(keys.remove(argument).is_some()),
+            (Self::Keys(keys), Contains) => Value::Bool(keys.contains_key(argument)),
+            (Self::Keys(keys), PutAt | InsertAt) => {
+                let (key, value) = entry(argument)?;
+                let old = option(keys.insert(key.clone(), value.clone()));
+                if role == PutAt { done.clone() } else { old }
+            }
+            (Self::Keys(keys), DeleteAt | RemoveAt) => {
+                let old = option(keys.remove(argument));
+                if role == DeleteAt { done.clone() } else { old }
+            }
+            (Self::Keys(keys), GetAt) => option(keys.get(argument).cloned()),
+            _ => return None,
+        })
+    }
+}
+
+/// What a model seems to be.
+#[derive(Debug)]
+pub(super) struct Guess {
+    family: Family,
+    /// By operation.
+    roles: Vec<Role>,
+    /// By operation: what it returns, if it says nothing.
+    done: Vec<Value>,
+    start: Held,
+    is_wrong: AtomicBool,
+}
+
+/// What a model did: which operation, with what, what it returned, and whether it changed anything.
+struct Done {
+    call: Call,
+    result: Value,
+    changed: bool,
+}
+
+/// How often a model is tried from the start, and with how many operations.
+const TRIES: u64 = 24;
+const TRIED: u32 = 32;
+/// How many ways to see the operations are tried for a family.
+const MOST_WAYS: usize = 2000;
+
+/// What the model did, from the start again and again; `None` if an operation has no outcome, or several.
+fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
+    let count = u32::try_from(spec.operations.len()).ok()?;
+    let mut random = Random::new(7);
+    let mut tries = Vec::new();
+    for number in 0..TRIES {
+        let (mut state, mut done) = (spec.initial.clone(), Vec::new());
+        for place in 0..TRIED {
+            let operation = random.below(count);
+            // Few arguments, so that they meet, or any.
+            let argument = match number % 3 {
+                0 => workload.argument(operation, &mut random),
+                few => workload.draw(operation, random.bits(), u32::try_from(few).ok()? + 1, u64::from(place)),
+            };
+            let call = Call { operation, argument };
+            let mut outcomes = (spec.operations[operation as usize].step)(&state, &call.argument);
+            let (result, next) = outcomes.pop().filter(|_| outcomes.is_empty())?;
+            let changed = next != state;
+            state = next;
+            done.push(Done { call, result, changed });
+        }
+        tries.push(done);
+    }
+    Some(tries)
+}
+
+impl Guess {
+    /// What the model seems to be, if it seems to be anything that has a monitor.
+    pub(super) fn of(spec: &ModelSpec, workload: &Workload) -> Option<Self> {
+        let tries = try_out(spec, workload)?;
+        Family::ALL.into_iter().find_map(|family| Self::of_family(family, spec.operations.len(), &tries))
+    }
+
+    fn of_family(family: Family, operations: usize, tries: &[Vec<Done>]) -> Option<Self> {
+        let mut candidates = Vec::new();
+        let mut done = Vec::new();
+        for operation in 0..operations {
+            let calls = || tries.iter().flatten().filter(|done| done.call.operation as usize == operation);
+            let first = calls().next()?;
+            let changes = calls().any(|done| done.changed);
+            let is_constant = calls().all(|done| done.result == first.result);
+            let is_possible = |role: &Role| {
+                role.observes() != changes
+                    && (is_constant || !role.says_nothing())
+                    && role.has_argument() == calls().any(|done| !done.call.argument.is_null())
+            };
+            candidates.push(family.roles().iter().copied().filter(is_possible).collect::<Vec<_>>());
+            done.push(first.result.clone());
+        }
+        let ways: usize = candidates.iter().try_fold(1, |ways: usize, roles| ways.checked_mul(roles.len()))?;
+        let mut guess =
+            Self { family, roles: Vec::new(), done, start: family.start(), is_wrong: AtomicBool::new(false) };
+        (0..ways.min(MOST_WAYS)).find_map(|way| {
+            let mut rest = way;
+            guess.roles = candidates
+                .iter()
+                .map(|roles| {
+                    let role = roles[rest % roles.len()];
+                    rest /= roles.len();
+                    role
+                })
+                .collect();
+            guess.fit(tries).then_some(())
+        })?;
+        Some(guess)
+    }
+
+    /// Whether this is what the model did.
+    fn fit(&mut self, tries: &[Vec<Done>]) -> bool {
+        if self.family == Family::Register {
+            // What it starts with is what is seen before it is changed.
+            let seen = |done: &Vec<Done>| {
+                let first = done.first()?;
+                let role = self.roles[first.call.operation as usize];
+                matches!(role, Read | Swap | Empty).then(|| first.result.clone())
+            };
+            if let Some(start) = tries.iter().find_map(seen) {
+                self.start = Held::One(start);
+            }
+        }
+        let is_number = |value: &Value| matches!(value, Value::Int(_));
+        let has_order = !matches!(self.family, Family::Least | Family::Greatest)
+            || tries.iter().flatten().all(|done| done.call.argument.is_null() || is_number(&done.call.argument));
+        has_order
+            && tries.iter().all(|done| {
+                let mut held = self.start.clone();
+                done.iter().all(|Done { call, result, .. }| self.carry_out(&mut held, call).as_ref() == Some(result))
+            })
+    }
+
+    fn carry_out(&self, held: &mut Held, call: &Call) -> Option<Value> {
+        let operation = call.operation as usize;
+        held.apply(self.family, self.roles[operation], &call.argument, &self.done[operation])
+    }
+
+    /// What an operation means, as far as there is a word for it.
+    pub(super) fn meaning(&self, operation: u32) -> Option<Meaning> {
+        match (self.family, self.roles.get(operation as usize)?) {
+            (Family::Queue, Put) => Some(Meaning::Enqueue),
+            (Family::Queue, Take) => Some(Meaning::Dequeue),
+            (Family::Stack | Family::Least | Family::Greatest, Put) => Some(Meaning::Push),
+            (Family::Stack | Family::Least | Family::Greatest, Take) => Some(Meaning::Pop),
+            _ => None,
+        }
+    }
+
+    /// Whether it was found to be wrong.
+    pub(super) fn is_wrong(&self) -> bool {
+        self.is_wrong.load(Ordering::Relaxed)
+    }
+
+    /// Judges a history of the model by the monitor of what it seems to be; `None` if that refuses.
+    pub(super) fn judge(&self, model: &ModelSpec, history: &Recorded, config: &Config) -> Option<Judgement<Value>> {
+        if self.is_wrong() {
+            return None;
+        }
+        let judgement = check(self, history, &config.clone().algorithm(Algorithm::Monitor));
+        let is_accepted = judgement.verdict.is_accepted();
+        match &judgement.verdict {
+            Verdict::Accepted(_) => {
+                let order = judgement.verdict.linearization()?.order;
+                if replay(model, history, &order).is_ok() {
+                    return Some(judgement);
+                }
+            }
+            Verdict::Rejected(evidence) => {
+                // What comes behind does not make it right. What the model itself says about it is what counts.
+                let confirmed = check(model, &until(history, evidence.event), config);
+                if !confirmed.verdict.is_accepted() {
+                    return Some(confirmed);
+                }
+            }
+            Verdict::Unknown(_) => return None,
+        }
+        let judgement = check(model, history, config);
+        if judgement.verdict.is_accepted() || matches!(judgement.verdict, Verdict::Rejected(_)) && is_accepted {
+            self.is_wrong.store(true, Ordering::Relaxed);
+        }
+        Some(judgement)
+    }
+}
+
+/// The history up to this return, and up to those of operations that are open there, as what they returned counts too. What
+/// has not returned by then has not returned.
+fn until(history: &Recorded, event: u32) -> Recorded {
+    let is_open = |called: u32, returned: u32| called < event && event < returned;
+    let returns = history.operations().iter().map(|operation| (operation.call_position(), operation.return_position()));
+    let open = returns.filter_map(|(call, ret)| ret.filter(|ret| is_open(call, *ret)));
+    let last = open.max().unwrap_or(event);
+    let mut builder = History::builder();
+    for (position, what) in (0..=last).zip(history.events()) {
+        let operation = &history[what.op()];
+        let process = operation.process.0;
+        let added = match operation.outcome.result() {
+            _ if operation.call_position() == position => builder.call(process, operation.op.clone()).map(drop),
+            Some(result) => builder.ret(process, result.clone()).map(drop),
+            None => Ok(()),
+        };
+        added.expect("as it was");
+    }
+    builder.finish()
+}
+
+static NOTHING: Value = Value::Null;
+
+impl Spec for Guess {
+    type Op = Call;
+    type Ret = Value;
+    type State = Held;
+    type Key = Value;
+    type Value = Value;
+
+    fn initial(&self) -> Held {
+        self.start.clone()
+    }
+
+    fn step(&self, state: &Held, op: &Call, recorded: Option<&Value>) -> Outcomes<Value, Held> {
+        let mut next = state.clone();
+        match self.carry_out(&mut next, op) {
+            Some(result) if recorded.is_none_or(|recorded| *recorded == result) => outcome(result, next),
+            _ => blocked(),
+        }
+    }
+
+    fn object<'a>(&'a self) -> Option<Object<'a, Call, Value>> {
+        let mut held = self.start.clone();
+        Some(Box::new(move |call, result| self.carry_out(&mut held, call).as_ref() == Some(result)))
+    }
+
+    fn observes(&self, op: &Call, _recorded: Option<&Value>) -> bool {
+        self.roles[op.operation as usize].observes()
+    }
+
+    fn key(&self, op: &Call, _recorded: Option<&Value>) -> Option<Value> {
+        match self.roles[op.operation as usize] {
+            Add | Remove | Contains | DeleteAt | RemoveAt | GetAt => Some(op.argument.clone()),
+            PutAt | InsertAt => entry(&op.argument).map(|(key, _)| key.clone()),
+            _ => None,
+        }
+    }
+
+    fn standard<'a>(&'a self, op: &'a Call, recorded: Option<&'a Value>) -> Option<Standard<&'a Value>> {
+        let (role, argument) = (self.roles[op.operation as usize], &op.argument);
+        let is_done = || recorded.is_none_or(|recorded| *recorded == self.done[op.operation as usize]);
+        let truth = || match recorded {
+            None => Some(None),
+            Some(Value::Bool(truth)) => Some(Some(*truth)),
+            Some(_) => None,
+        };
+        let number = || match recorded {
+            None => Some(None),
+            Some(Value::Int(number)) => Some(Some(*number)),
+            Some(_) => None,
+        };
+        let found = |recorded: &'a Value| match taken(Some(recorded)) {
+            crate::spec::Taken::Value(value) => Some(value),
+            _ => None,
+        };
+        Some(match (self.family, role) {
+            (Family::Queue, Put) => is_done().then_some(Standard::Enqueue(argument))?,
+            (Family::Queue, Take) => Standard::Dequeue(taken(recorded)),
+            (Family::Queue, Look) => Standard::Front(taken(recorded)),
+            (Family::Stack, Put) => is_done().then_some(Standard::Push(argument))?,
+            (Family::Stack, Take) => Standard::Pop(taken(recorded)),
+            (Family::Stack, Look) => Standard::Top(taken(recorded)),
+            (_, Put) => is_done().then_some(Standard::Insert(argument))?,
+            (_, Take) => Standard::DeleteMin(taken(recorded)),
+            (_, Look) => Standard::Min(taken(recorded)),
+            (_, Write) => is_done().then_some(Standard::Write(argument))?,
+            (_, Read) => Standard::Read(recorded?),
+            (_, Swap) => Standard::Exchange { old: recorded, new: argument },
+            (_, Empty) => Standard::Exchange { old: recorded, new: &NOTHING },
+            (_, Increment) => is_done().then_some(Standard::Increment)?,
+            (_, FetchIncrement(behind)) => Standard::FetchIncrement(match number()? {
+                Some(number) => Some(number.checked_sub(behind)?),
+                None => None,
+            }),
+            (_, Count) => Standard::Count(number()??),
+            (_, Add) => match truth()? {
+                Some(false) => Standard::Sees(true),
+                _ => Standard::Flip(true),
+            },
+            (_, Remove) => match truth()? {
+                Some(false) => Standard::Sees(false),
+                _ => Standard::Flip(false),
+            },
+            (_, Contains) => Standard::Sees(truth()??),
+            (_, PutAt) => {
+                let (_, new) = entry(argument)?;
+                is_done().then_some(Standard::Replace { old: None, new: Some(new) })?
+            }
+            (_, InsertAt) => {
+                let (_, new) = entry(argument)?;
+                Standard::Replace { old: recorded.map(found), new: Some(new) }
+            }
+            (_, DeleteAt) => is_done().then_some(Standard::Replace { old: None, new: None })?,
+            (_, RemoveAt) => match recorded {
+                Some(Value::Null) => Standard::Get(None),
+                recorded => Standard::Replace { old: recorded.map(found), new: None },
+            },
+            (_, GetAt) => Standard::Get(found(recorded?)),
+        })
+    }
+
+    fn standard_initial(&self) -> Initial<&Value> {
+        match &self.start {
+            Held::One(value) => Initial::Value(value),
+            _ => Initial::Nothing,
+        }
+    }
+
+    fn standard_order(&self, one: &Value, other: &Value) -> std::cmp::Ordering {
+        if self.family == Family::Greatest { other.cmp(one) } else { one.cmp(other) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::super::model::{ModelOperation, PlainModel, State, step};
+    use super::*;
+    use crate::drive::Kind;
+    use crate::history::{Argument, Datum};
+
+    /// An operation of a model: its name, whether it has an argument, and what it does.
+    type Operation<M> = (&'static str, Option<u32>, fn(&mut M, i64) -> Value);
+
+    fn spec<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> (ModelSpec, Workload) {
+        let kind = |(name, arguments, _): &Operation<M>| match *arguments {
+            Some(most) => Kind::new(name, move |making| making.random.below(most).to_value()),
+            None => Kind::new(name, |_| Value::Null),
+        };
+        let of_model = |(_, _, body): &Operation<M>| {
+            let body = *body;
+            ModelOperation::new(step(move |model: &mut M, argument| {
+                Some(body(model, i64::from_value(argument).unwrap_or_default()))
+            }))
+        };
+        let spec = ModelSpec {
+            initial: State::new(initial),
+            operations: operations.iter().map(of_model).collect(),
+            names: operations.iter().map(|(name, ..)| Arc::from(*name)).collect(),
+            independent_keys: false,
+            register: None,
+            guess: None,
+        };
+        (spec, Workload { kinds: operations.iter().map(kind).collect(), ..Workload::default() })
+    }
+
+    fn seems<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> Option<(Family, Vec<Role>)> {
+        let (spec, workload) = spec(initial, operations);
+        Guess::of(&spec, &workload).map(|guess| (guess.family, guess.roles))
+    }
+
+    const ANY: Option<u32> = Some(100);
+    type Values = VecDeque<i64>;
+    const PUSH_BACK: Operation<Values> = ("push", ANY, |model, x| {
+        model.push_back(x);
+        Value::Null
+    });
+    const POP_FRONT: Operation<Values> = ("pop", None, |model, _| model.pop_front().to_value());
+    const POP_BACK: Operation<Values> = ("pop back", None, |model, _| model.pop_back().to_value());
+
+    #[test]
+    fn models_are_what_they_seem() {
+        let front: Operation<Values> = ("front", None, |model, _| model.front().copied().to_value());
+        let len: Operation<Values> = ("len", None, |model, _| model.len().to_value());
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, POP_FRONT, front]), Some((Family::Queue, vec![Put, Take, Look])));
+        assert_eq!(seems(Values::new(), &[POP_BACK, PUSH_BACK]), Some((Family::Stack, vec![Take, Put])));
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, POP_FRONT, POP_BACK]), None, "a deque has no monitor");
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, POP_FRONT, len]), None);
+        assert_eq!(seems(Values::from([1]), &[PUSH_BACK, POP_FRONT]), None, "it is not empty at first");
+        let least: Operation<Values> = ("least", None, |model, _| {
+            let least = model.iter().copied().min();
+            model.retain({
+                let mut is_first = true;
+                move |x| Some(*x) != least || !std::mem::take(&mut is_first)
+            });
+            least.to_value()
+        });
+        let greatest: Operation<Values> = ("greatest", None, |model, _| {
+            model.make_contiguous().sort_unstable();
+            model.pop_back().to_value()
+        });
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, least]), Some((Family::Least, vec![Put, Take])));
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, greatest]), Some((Family::Greatest, vec![Put, Take])));
+        type Set = BTreeSet<i64>;
+        let set: [Operation<Set>; 3] = [
+            ("contains", ANY, |set, x| set.contains(&x).to_value()),
+            ("insert", ANY, |set, x| set.insert(x).to_value()),
+            ("remove", ANY, |set, x| set.remove(&x).to_value()),
+        ];
+        assert_eq!(seems(Set::new(), &set), Some((Family::Set, vec![Contains, Add, Remove])));
+        let count: [Operation<i64>; 3] = [
+            ("draw", None, |count, _| {
+                *count += 1;
+                (*count).to_value()
+            }),
+            ("add", None, |count, _| {
+                *count += 1;
+                Value::Null
+            }),
+            ("read", None, |count, _| count.to_value()),
+        ];
+        assert_eq!(seems(0, &count), Some((Family::Counter, vec![FetchIncrement(1), Increment, Count])));
+        let cell: [Operation<Option<i64>>; 3] = [
+            ("set", ANY, |cell, x| cell.replace(x).to_value()),
+            ("take", None, |cell, _| cell.take().to_value()),
+            ("get", None, |cell, _| (*cell).to_value()),
+        ];
+        assert_eq!(seems(Some(7), &cell), Some((Family::Register, vec![Swap, Empty, Read])));
+        let panics: Operation<Values> =
+            ("pop", None, |model, _| model.pop_front().map_or(Value::Null, |x| x.to_value()));
+        assert_eq!(seems(Values::new(), &[PUSH_BACK, panics]).map(|(family, _)| family), Some(Family::Queue));
+    }
+
+    #[test]
+    fn a_map_is_one() {
+        type Map = BTreeMap<u32, u32>;
+        let entry = |argument: &Value| <(u32, u32)>::from_value(argument);
+        let put = step(move |map: &mut Map, argument| {
+            let (key, value) = entry(argument)?;
+            Some(map.insert(key, value).to_value())
+        });
+        let remove = step(|map: &mut Map, argument| Some(map.remove(&u32::from_value(argument)?).to_value()));
+        let get = step(|map: &mut Map, argument| Some(map.get(&u32::from_value(argument)?).copied().to_value()));
+        let key = |name| Kind::new(name, |making| making.random.below(3).to_value());
+        let kinds = vec![
+            Kind::new("put", |making| (making.random.below(3), making.random.below(9)).to_value()),
+            key("remove"),
+            key("get"),
+        ];
+        let spec = ModelSpec {
+            initial: State::new(Map::new()),
+            operations: [put, remove, get].into_iter().map(ModelOperation::new).collect(),
+            names: kinds.iter().map(|kind| Arc::clone(&kind.name)).collect(),
+            independent_keys: false,
+            register: None,
+            guess: None,
+        };
+        let guess = Guess::of(&spec, &Workload { kinds, ..Workload::default() }).expect("it is a map");
+        assert_eq!((guess.family, &guess.roles[..]), (Family::Map, &[InsertAt, RemoveAt, GetAt][..]));
+    }
+
+    /// A small history of the model, in which a result may be changed to another of its kind.
+    fn history(spec: &ModelSpec, workload: &Workload, random: &mut Random) -> Recorded {
+        let (mut builder, mut state, mut unique) = (History::builder(), spec.initial.clone(), 0);
+        let processes = 2 + random.below(3);
+        // By process: what it has called, and what it will return.
+        let mut open: Vec<Option<(Call, Option<Value>)>> = vec![None; processes as usize];
+        let mut results: Vec<Value> = vec![Value::Null];
+        let mut left = 4 + random.below(9);
+        while left > 0 || open.iter().any(Option::is_some) {
+            let process = random.below(processes);
+            let slot = &mut open[process as usize];
+            match slot {
+                None if left > 0 => {
+                    left -= 1;
+                    let operation = random.below(u32::try_from(workload.kinds.len()).expect("few"));
+                    let argument = workload.draw(operation, random.bits(), 3, unique);
+                    unique += 1;
+                    let call = Call { operation, argument };
+                    builder.call(process, call.clone()).expect("free");
+                    *slot = Some((call, None));
+                }
+                None => {}
+                Some((call, returned @ None)) => {
+                    let (result, next) = spec.step(&state, call, None).pop().expect("it has an outcome");
+                    state = next;
+                    *returned = Some(result);
+                }
+                Some((_, Some(result))) => {
+                    let changes = !result.is_null() && random.below(12) == 0;
+                    let result = if changes { random.pick(&results).clone() } else { result.clone() };
+                    results.push(result.clone());
+                    if random.below(20) == 0 && left == 0 {
+                        *slot = None; // it never returns
+                        continue;
+                    }
+                    builder.ret(process, result).expect("open");
+                    *slot = None;
+                }
+            }
+        }
+        builder.finish()
+    }
+
+    /// Models that look like another, each judged as that one: no verdict is wrong.
+    #[test]
+    fn a_wrong_guess_makes_no_wrong_verdict() {
+        let bounded: Operation<Values> = ("push", ANY, |model, x| {
+            if model.len() < 2 {
+                model.push_back(x);
+            }
+            Value::Null
+        });
+        let no_copies: Operation<Values> = ("push", ANY, |model, x| {
+            if model.back() != Some(&x) {
+                model.push_back(x);
+            }
+            Value::Null
+        });
+        let turns: Operation<Values> =
+            ("pop", None, |model, _| if model.len() > 2 { model.pop_back() } else { model.pop_front() }.to_value());
+        let stays: Operation<Values> = ("pop", None, |model, _| model.front().copied().to_value());
+        let least: Operation<Values> = ("pop", None, |model, _| {
+            model.make_contiguous().sort_unstable();
+            model.pop_front().to_value()
+        });
+        let guessed = [[PUSH_BACK, POP_FRONT], [PUSH_BACK, POP_BACK], [PUSH_BACK, least]];
+        let models = [
+            [PUSH_BACK, POP_FRONT],
+            [PUSH_BACK, POP_BACK],
+            [PUSH_BACK, least],
+            [bounded, POP_FRONT],
+            [no_copies, POP_BACK],
+            [PUSH_BACK, turns],
+            [PUSH_BACK, stays],
+        ];
+        let histories: u32 = std::env::var("TRUELINE_GUESSED").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
+        let mut random = Random::new(3);
+        let (mut verdicts, mut wrong_guesses) = ([0_u32; 2], 0_u32);
+        for seeming in guessed {
+            let (seeming, workload) = spec(Values::new(), &seeming);
+            let guess = Arc::new(Guess::of(&seeming, &workload).expect("it is of a family"));
+            for operations in &models {
+                let (model, workload) = spec(Values::new(), operations);
+                for _ in 0..histories {
+                    let history = history(&model, &workload, &mut random);
+                    guess.is_wrong.store(false, Ordering::Relaxed);
+                    let right = check(&model, &history, &Config::new()).verdict;
+                    let judgement = guess.judge(&model, &history, &Config::new());
+                    wrong_guesses += u32::from(guess.is_wrong());
+                    // What its monitor refuses is searched anyway.
+                    let Some(judgement) = judgement else { continue };
+                    assert_eq!(judgement.verdict.is_accepted(), right.is_accepted(), "{guess:?} {history:?}");
+                    verdicts[usize::from(right.is_accepted())] += 1;
+                    if let Some(found) = judgement.verdict.evidence() {
+                        let last = history.events()[found.event as usize];
+                        assert_eq!(last.op(), found.refused, "{history:?}");
+                    }
+                }
+            }
+        }
+        assert!(
+            verdicts.iter().all(|count| *count > histories) && wrong_guesses > histories,
+            "{verdicts:?} {wrong_guesses}"
+        );
+    }
+}
