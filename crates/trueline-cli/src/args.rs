@@ -74,7 +74,7 @@ const VIEW_EXIT_CODES: &str = "\
 Exit codes:
   0  the history was drawn, whatever the verdict on it
   2  wrong usage, or an input that cannot be read, or an output that cannot be written
-  3  a limit was reached before the history was read";
+  3  a limit was reached before the history was read or drawn";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
@@ -124,7 +124,8 @@ that failed, times and other fields are left out. What a format cannot hold is a
 const CONVERT_EXIT_CODES: &str = "\
 Exit codes:
   0  it was written
-  2  wrong usage, or the input cannot be read, or the format cannot hold it";
+  2  wrong usage, or the input cannot be read, or the format cannot hold it
+  3  a limit was reached before it was written";
 
 const LINT_EXAMPLES: &str = "\
 Examples:
@@ -140,7 +141,8 @@ const LINT_EXIT_CODES: &str = "\
 Exit codes:
   0  no problem and no warning
   1  there are some
-  2  wrong usage, or an input that cannot be read";
+  2  wrong usage, or an input that cannot be read (counts before 1 and 3)
+  3  a limit was reached before all of an input was read (counts before 1)";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -155,7 +157,7 @@ const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  it was written
   2  wrong usage, or there is no such history
-  3  Ctrl-C ended it: the operations until then were written, or no violation was found yet";
+  3  Ctrl-C or a limit ended it: the operations until then were written, or no violation was found yet";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
@@ -285,13 +287,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
-    /// The most time to read and judge each file, such as `200ms`, `10s` or `2m`; unlimited by default.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) timeout: Option<Duration>,
-
-    /// The most memory, such as `64MiB`: for the history, by an estimate, and for the tables of a search.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB")]
-    pub(crate) memory: u64,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     /// The most configurations that a search visits.
     #[arg(long, value_name = "N")]
@@ -369,6 +366,19 @@ pub(crate) struct CheckArgs {
     pub(crate) github: bool,
 }
 
+/// What the work on each file may take.
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// The most time, such as `200ms`, `10s` or `2m`, for each file from its first byte to the last line about it; unlimited by
+    /// default.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// The most memory, such as `64MiB`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB")]
+    pub(crate) memory: u64,
+}
+
 /// How files are read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
@@ -405,6 +415,9 @@ pub(crate) struct ConvertArgs {
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
@@ -421,6 +434,9 @@ pub(crate) struct LintArgs {
     /// A read of null matches any value (register, cas-register and multi-register).
     #[arg(long, requires = "spec")]
     pub(crate) nil_wildcard: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -467,6 +483,9 @@ pub(crate) struct GenerateArgs {
     /// The file to write; without it, standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@ use crate::cmd::check::Judged;
 
 /// A test suite in JUnit's XML, a case for each file. An undecided file is an error, as an unreadable one is: it is not known
 /// to be right.
-pub(crate) fn junit(spec: &str, judged: &[Judged]) -> String {
+pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
     let count = |of: fn(&Judged) -> bool| judged.iter().filter(|judged| of(judged)).count();
     let failures = count(|judged| matches!(outcome(judged), Outcome::Failure(_)));
     let errors = count(|judged| matches!(outcome(judged), Outcome::Error(..)));

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -15,13 +15,17 @@ use trueline::judge::CancelToken;
 use trueline::verdict::LimitKind;
 use trueline::view::file;
 
-use crate::args::ReadArgs;
+use crate::args::{LimitArgs, ReadArgs};
+use crate::limits::Limits;
 
 /// How much is read from a file at once.
 const CHUNK: usize = 1 << 18;
 
 /// The largest file that describes a mapping, in bytes. Those that people write are a thousand times smaller.
 const LARGEST_MAPPING: u64 = 1 << 20;
+
+/// What it may take to see whether a file is a history.
+const TO_LOOK: LimitArgs = LimitArgs { timeout: Some(Duration::from_secs(1)), memory: 64 << 20 };
 
 /// Something to read, or why there is nothing.
 pub(crate) enum Input {
@@ -40,6 +44,20 @@ pub(crate) struct Unreadable {
 }
 
 impl Unreadable {
+    /// A limit kept it from being read.
+    pub(crate) fn limit(kind: LimitKind) -> Self {
+        let remedy = match kind {
+            LimitKind::Cancelled => "interrupted".to_owned(),
+            kind => format!("the {kind} limit was reached; raise it"),
+        };
+        Self { line: None, message: remedy, limit: Some(kind) }
+    }
+
+    /// The exit code that this means: undecided, or bad input.
+    pub(crate) fn code(&self) -> u8 {
+        if self.limit.is_some() { 3 } else { 2 }
+    }
+
     /// The message with its place, as compilers write it.
     pub(crate) fn describe(&self, file: &str) -> String {
         match self.line {
@@ -98,54 +116,41 @@ impl Input {
                 source::file(path, limits).map_err(|fault| format!("cannot open: {fault}; check the path"))?
             }
         };
-        decompressed(content, limits).map_err(|fault| Unreadable {
-            line: None,
-            message: format!("cannot read: {fault}; check the file"),
-            limit: limits.reached.get(),
-        })
+        decompressed(content, limits)
+            .map_err(|fault| limits.explain(format!("cannot read: {fault}; check the file").into()))
     }
 }
 
 /// What bounds the reading of one input. The limits are looked at whenever bytes are asked for, before and after they are
 /// decompressed.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadLimits {
-    deadline: Option<Instant>,
+struct ReadLimits {
+    limits: Limits,
     /// How many bytes the history may take, as [`estimate`] has it, and the tables of a decompressor.
     memory: u64,
-    token: Option<CancelToken>,
     /// The first limit that was reached. Decompressors forget what kind of error it was.
     reached: Rc<Cell<Option<LimitKind>>>,
 }
 
 impl ReadLimits {
-    pub(crate) fn new(time: Option<Duration>, memory: u64, token: &CancelToken) -> Self {
-        let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        Self { deadline, memory, token: Some(token.clone()), reached: Rc::default() }
-    }
-
-    /// None at all, for commands that have no such arguments.
-    pub(crate) fn none() -> Self {
-        Self { deadline: None, memory: u64::MAX, token: None, reached: Rc::default() }
+    fn new(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), memory: limits.memory, reached: Rc::default() }
     }
 
     /// An error if a limit is reached, by a history that takes so many bytes.
     fn check(&self, bytes: u64) -> io::Result<()> {
-        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let kind = match &self.token {
-            Some(token) if token.is_cancelled() => LimitKind::Cancelled,
-            _ if bytes > self.memory => LimitKind::Memory,
-            _ if is_late() => LimitKind::Time,
-            _ => return Ok(()),
+        let kind = match self.limits.reached() {
+            Some(kind) => kind,
+            None if bytes > self.memory => LimitKind::Memory,
+            None => return Ok(()),
         };
         self.reached.set(self.reached.get().or(Some(kind)));
         Err(io::Error::other(format!("the {kind} limit was reached")))
     }
 
-    /// The fault, if it is not a limit that caused it.
-    fn explain(&self, mut fault: Unreadable) -> Unreadable {
-        fault.limit = self.reached.get();
-        fault
+    /// The fault, or the limit that caused it.
+    fn explain(&self, fault: Unreadable) -> Unreadable {
+        self.reached.get().map_or(fault, Unreadable::limit)
     }
 }
 
@@ -300,8 +305,9 @@ impl Reading {
     }
 
     /// Reads a history, unless a limit is reached.
-    pub(crate) fn read(&self, input: &Input, limits: &ReadLimits) -> Result<RawHistory, Unreadable> {
-        let content = input.open(limits)?;
+    pub(crate) fn read(&self, input: &Input, limits: &Limits) -> Result<RawHistory, Unreadable> {
+        let limits = ReadLimits::new(limits);
+        let content = input.open(&limits)?;
         let history = match &self.mapping {
             Some(mapping) => mapping.read(content, self.skew),
             None => codec::read_skewed(content, self.format, self.skew),
@@ -314,8 +320,9 @@ impl Reading {
     }
 
     /// Reads a history forgivingly.
-    pub(crate) fn survey(&self, input: &Input, limits: &ReadLimits) -> Result<Survey, Unreadable> {
-        let survey = codec::survey(input.open(limits)?, self.format, self.mapping.as_ref());
+    pub(crate) fn survey(&self, input: &Input, limits: &Limits) -> Result<Survey, Unreadable> {
+        let limits = ReadLimits::new(limits);
+        let survey = codec::survey(input.open(&limits)?, self.format, self.mapping.as_ref());
         let mut survey = survey.map_err(|fault| limits.explain(fault.into()))?;
         if let Some(tuples) = self.tuples {
             survey.history = tuples.take_apart(survey.history)?;
@@ -544,8 +551,9 @@ fn is_history(path: &Path) -> Option<bool> {
         Some("jsonl" | "json" | "edn") => Some(true),
         Some("log" | "txt") => {
             let mut start = Vec::new();
+            let limits = ReadLimits::new(&Limits::start(&TO_LOOK, &CancelToken::new()));
             let looked = File::open(path)
-                .and_then(|file| decompressed(file, &ReadLimits::none()))
+                .and_then(|file| decompressed(file, &limits))
                 .and_then(|content| content.take(CHUNK as u64).read_to_end(&mut start));
             // What cannot be read is to be complained about.
             Some(looked.is_err() || codec::detect(&start).is_some())

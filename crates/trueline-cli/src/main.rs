@@ -8,6 +8,7 @@ mod cancel;
 mod ci;
 mod cmd;
 mod input;
+mod limits;
 mod output;
 mod progress;
 
@@ -19,15 +20,24 @@ use trueline::history::visible;
 use args::{Cli, Command};
 
 /// The arguments. An error repeats those that are wrong, in a form that can be printed.
-fn arguments() -> Cli {
-    Cli::try_parse().unwrap_or_else(|fault| {
+fn arguments() -> Result<Cli, clap::Error> {
+    Cli::try_parse().map_err(|fault| {
         let shown = std::env::args_os().map(|argument| visible(&argument.to_string_lossy()));
-        Cli::try_parse_from(shown).err().filter(|shown| shown.kind() == fault.kind()).unwrap_or(fault).exit()
+        Cli::try_parse_from(shown).err().filter(|shown| shown.kind() == fault.kind()).unwrap_or(fault)
     })
 }
 
 fn main() -> ExitCode {
-    match arguments().command {
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(fault) if fault.use_stderr() => fault.exit(),
+        // Help and versions are results.
+        Err(help) => {
+            let written = output::stdout(|out| write!(out, "{}", help.render().ansi()));
+            return ExitCode::from(if written == output::Written::Failed { 2 } else { 0 });
+        }
+    };
+    match arguments.command {
         Command::Check(args) => cmd::check::run(&args),
         Command::Explain(args) => cmd::check::explain(&args),
         Command::View(args) => cmd::view::run(&args),

@@ -38,6 +38,9 @@ pub(crate) fn json(out: &mut dyn Write, object: &serde_json::Value) -> io::Resul
 
 /// An error if standard output cannot be written to, which the standard library passes over in silence.
 pub(crate) fn is_open() -> io::Result<()> {
+    if trueline::drive::stdout_was_closed() {
+        return Err(io::Error::other("it is closed"));
+    }
     #[cfg(unix)]
     {
         use rustix::fs::{OFlags, fcntl_getfl};

@@ -1,12 +1,11 @@
 //! `trueline check`: reads histories and judges them, one after another. `trueline explain` says why.
 
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use trueline::history::{History, visible};
-use trueline::judge::shrink::Limits;
+use trueline::judge::shrink;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::report::{self, Assembled, Picture, Words, assemble};
@@ -16,7 +15,8 @@ use trueline::view::{Finding, Report, Timeline, file, json, text};
 
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
-use crate::input::{Input, ReadLimits, Reading, find_inputs};
+use crate::input::{Input, Reading, Unreadable, find_inputs};
+use crate::limits::Limits;
 use crate::output::{self, Written};
 use crate::{cancel, ci, progress};
 
@@ -72,15 +72,37 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
     let files = inputs.len();
     for (index, input) in inputs.into_iter().enumerate() {
         bar.set_message(visible(&input.name()));
-        let judged = judge.judge(&input, wanted);
-        tally.count(&judged);
-        let written = bar.suspend(|| print(&judged, args, wanted));
-        if let (Some(pages), Judged::Report(_, Some(timeline))) = (&mut pages, &judged) {
-            let drawn = bar.suspend(|| picture::write(&pages.next(&input), timeline, args));
-            if let Err(fault) = drawn {
-                output::error(fault);
-                return ExitCode::from(2);
+        let limits = judge.limits();
+        let left = files - index - 1;
+        // Should a limit end the program.
+        let end = |judged: Judged| {
+            bar.finish_and_clear();
+            let written = write(&render(&judged, args, wanted), args);
+            if left > 0 {
+                output::note(format_args!("{left} of {files} files were not judged"));
             }
+            let tally = tally.and(&judged);
+            let is_junit_written = write_junit(args, &judge, all.iter().chain([&judged]));
+            if written == Written::Failed || !is_junit_written { 2 } else { tally.exit_code() }
+        };
+        let judged = judge.judge(&input, wanted, &limits, &end);
+        let page = pages.as_mut().map(|pages| pages.next(&input));
+        let (rendered, drawn) = limits.watch(
+            |kind| end(judged.cut(kind)),
+            || {
+                let drawn = match (page, &judged) {
+                    (Some(path), Judged::Report(_, Some(timeline))) => Some(picture::draw(path, timeline, args)),
+                    _ => None,
+                };
+                (render(&judged, args, wanted), drawn)
+            },
+        );
+        tally = tally.and(&judged);
+        let written = bar.suspend(|| write(&rendered, args));
+        let drawn = bar.suspend(|| drawn.map_or(Ok(()), |drawn| drawn?.write(args)));
+        if let Err(fault) = drawn {
+            output::error(fault);
+            return ExitCode::from(2);
         }
         if args.junit.is_some() {
             all.push(judged);
@@ -89,7 +111,6 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
             return ExitCode::from(2);
         }
         bar.inc(1);
-        let left = files - index - 1;
         if left > 0 && (written == Written::ReaderGone || judge.token.is_cancelled()) {
             if judge.token.is_cancelled() {
                 output::note(format_args!("{left} of {files} files were not judged"));
@@ -99,12 +120,8 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
         }
     }
     bar.finish_and_clear();
-    if let Some(path) = &args.junit {
-        if !write_junit(path, &ci::junit(judge.spec.name(), &all)) {
-            return ExitCode::from(2);
-        }
-    }
-    tally.exit_code()
+    let is_junit_written = write_junit(args, &judge, all.iter());
+    ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 })
 }
 
 /// What reads histories and judges them, as the arguments say.
@@ -114,8 +131,6 @@ pub(super) struct Judge<'a> {
     reading: Reading,
     /// Ctrl-C cancels it.
     token: CancelToken,
-    budget: Budget,
-    config: Config,
 }
 
 /// The specification, if it can judge as the arguments want it to; or what to do.
@@ -159,18 +174,21 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-fn write_junit(path: &Path, content: &str) -> bool {
-    let written = file::write(path, content);
+/// Writes the results to the file that is wanted, if one is.
+fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<Item = &'j Judged>) -> bool {
+    let Some(path) = &args.junit else { return true };
+    let written = file::write(path, ci::junit(judge.spec.name(), &judged.collect::<Vec<_>>()));
     if let Err(fault) = &written {
         output::error(format_args!("{}: cannot write: {fault}; check the path", path.display()));
     }
     written.is_ok()
 }
 
-fn budget(args: &CheckArgs, token: &CancelToken) -> Budget {
-    let mut budget = Budget::unlimited().memory(args.memory).cancelled_by(token.clone());
-    if let Some(timeout) = args.timeout {
-        budget = budget.time(timeout);
+/// What is left of the limits.
+fn budget(args: &CheckArgs, limits: &Limits) -> Budget {
+    let mut budget = Budget::unlimited().memory(limits.memory).cancelled_by(limits.token.clone());
+    if let Some(left) = limits.left() {
+        budget = budget.time(left);
     }
     if let Some(configurations) = args.configurations {
         budget = budget.configurations(configurations);
@@ -193,10 +211,48 @@ fn config(args: &CheckArgs, budget: Budget) -> Config {
     config
 }
 
+/// How much of an input was read: nothing, until all of it was.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    operations: usize,
+    pending: usize,
+    events: u32,
+}
+
 /// What became of an input.
 pub(crate) enum Judged {
     Report(Box<Report>, Option<Box<Timeline>>),
     Unreadable { file: String, line: Option<usize>, message: String },
+}
+
+impl Judged {
+    /// The verdict alone: for more, a limit left nothing.
+    pub(super) fn cut(&self, kind: LimitKind) -> Self {
+        match self {
+            Self::Report(report, _) => {
+                let Report { file, spec, operations, pending, stats, finding, notes, .. } = &**report;
+                let mut notes = notes.clone();
+                notes.push(cut_short(kind));
+                let (stats, finding) = (stats.clone(), finding.clone());
+                let (operations, pending) = (*operations, *pending);
+                let (file, spec, core, explanation) = (file.clone(), spec.clone(), None, Vec::new());
+                let cut = Report { file, spec, operations, pending, stats, finding, core, explanation, notes };
+                Self::Report(Box::new(cut), None)
+            }
+            Self::Unreadable { file, line, message } => {
+                Self::Unreadable { file: file.clone(), line: *line, message: message.clone() }
+            }
+        }
+    }
+}
+
+fn cut_short(kind: LimitKind) -> String {
+    match kind {
+        LimitKind::Cancelled => "interrupted before all of this was found out".to_owned(),
+        kind => {
+            format!("the {kind} limit was reached after the verdict: what else was asked for is not complete; raise it")
+        }
+    }
 }
 
 /// What is wanted besides a verdict.
@@ -212,83 +268,127 @@ pub(super) enum Wanted {
     Everything,
 }
 
+impl Wanted {
+    /// Whether more than the verdict is told of a rejection.
+    fn tells_more(self, args: &CheckArgs) -> bool {
+        args.core || matches!(self, Self::Explanation | Self::Everything)
+    }
+}
+
 impl<'a> Judge<'a> {
     /// As the arguments say; or what is wrong with them.
     pub(super) fn new(args: &'a CheckArgs) -> Result<Self, String> {
         let spec = specification(args)?;
         let reading = Reading::new(&args.read, args.clock_skew)?;
-        let token = cancel::on_interrupt();
-        let budget = budget(args, &token);
-        let config = config(args, budget.clone());
-        Ok(Self { args, spec, reading, token, budget, config })
+        Ok(Self { args, spec, reading, token: cancel::on_interrupt() })
     }
 
-    /// The report of a history that a limit kept from being read.
-    fn undecided(&self, file: String, kind: LimitKind, elapsed: Duration) -> Judged {
-        let limit = Limit { kind, event: 0, events: 0 };
-        let stats = Stats { algorithm: self.args.algorithm.to_string(), elapsed, ..Stats::default() };
+    /// Starts the clock for one input.
+    pub(super) fn limits(&self) -> Limits {
+        Limits::start(&self.args.limits, &self.token)
+    }
+
+    /// The report of a history that a limit kept from being read or judged.
+    fn undecided(&self, file: &str, kind: LimitKind, limits: &Limits, read: Read) -> Judged {
+        let Read { operations, pending, events } = read;
+        let limit = Limit { kind, event: 0, events };
+        let (algorithm, elapsed) = (self.args.algorithm.to_string(), limits.elapsed());
+        let stats = Stats { algorithm, elapsed, ..Stats::default() };
         let judgement = Judgement::<String> { verdict: Verdict::Unknown(limit), stats };
-        let none = || History::<String, String>::builder().finish();
-        Judged::Report(Box::new(Report::new(file, self.spec.name(), (0, 0), &judgement, none)), None)
+        let none = |id| History::<String, String>::builder().finish().named(id);
+        Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgement, none)), None)
     }
 
-    pub(super) fn judge(&self, input: &Input, wanted: Wanted) -> Judged {
-        let Self { args, spec, config, .. } = self;
+    /// Reads and judges an input. Should that pass a limit by too much, `end` is told what is known, and the program ends with
+    /// the exit code that it returns.
+    pub(super) fn judge(
+        &self,
+        input: &Input,
+        wanted: Wanted,
+        limits: &Limits,
+        end: &(dyn Fn(Judged) -> u8 + Sync),
+    ) -> Judged {
+        let Self { args, spec, .. } = self;
         let file = input.name();
-        let unreadable = |line, message: String| Judged::Unreadable { file: file.clone(), line, message };
-        let limits = ReadLimits::new(args.timeout, args.memory, &self.token);
-        let started = Instant::now();
-        let history = match cancel::while_busy(|| self.reading.read(input, &limits)) {
-            Ok(history) => history,
-            Err(fault) => {
-                let Some(kind) = fault.limit else { return unreadable(fault.line, fault.message) };
-                return self.undecided(file, kind, started.elapsed());
-            }
+        let read = Mutex::new(Read::default());
+        let undecided = |kind| {
+            let read = *read.lock().unwrap_or_else(PoisonError::into_inner);
+            self.undecided(&file, kind, limits, read)
         };
-        // Reading takes from the same time.
-        let config = &match args.timeout {
-            Some(time) => config.clone().budget(self.budget.clone().time(time.saturating_sub(started.elapsed()))),
-            None => config.clone(),
+        let judged = limits
+            .watch(|kind| end(undecided(kind)), || cancel::while_busy(|| self.read_and_judge(input, limits, &read)));
+        let judged = match judged {
+            Ok(judged) => judged,
+            Err(Unreadable { limit: Some(kind), .. }) => return undecided(kind),
+            Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
         };
-        let spinner = progress::spinner(format!("judging {} operations", history.len()));
-        let judged = cancel::while_busy(|| match &args.factor {
-            None => Some(spec.judge(history, config)),
-            Some(factors) => spec.judge_quasi(history, factors, config),
-        });
-        spinner.finish_and_clear();
-        match judged {
-            None => unreadable(None, "such objects have no factors; leave --factor out".to_owned()),
-            Some(Err(fault)) => unreadable(fault.line(), fault.message().to_owned()),
-            Some(Ok(judged)) => {
-                let wanted = self.wanted(wanted);
-                let Assembled { mut report, timeline, .. } =
-                    cancel::while_busy(|| assemble(&file, spec.name(), &*judged, &wanted));
-                if report.operations == 0 {
-                    let note = "there are no operations, so that there was nothing to judge";
-                    output::note(format_args!("{}: {note}", report.file));
-                    // Below a verdict for people, once is enough.
-                    if args.json {
-                        report = report.with_note(note);
-                    }
-                }
-                if args.clock_skew > 0 {
-                    report = report.with_note(format!(
-                        "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
-                        args.clock_skew
-                    ));
-                }
-                Judged::Report(Box::new(report), timeline.map(Box::new))
+        let plain = report::plain(&file, spec.name(), &*judged);
+        // An accepted history may still turn out to be stuck.
+        let known = match plain.finding {
+            Finding::Accepted if args.criterion == Criterion::Progress => None,
+            _ => Some(Judged::Report(Box::new(plain), None)),
+        };
+        let Assembled { mut report, timeline, .. } = limits.watch(
+            |kind| end(known.map_or_else(|| undecided(kind), |known| known.cut(kind))),
+            || {
+                let wanted = self.wanted(wanted, limits);
+                cancel::while_busy(|| assemble(&file, spec.name(), &*judged, &wanted))
+            },
+        );
+        if let (Some(kind), Finding::Rejected(_)) = (limits.reached(), &report.finding) {
+            if wanted.tells_more(args) {
+                report = report.with_note(cut_short(kind));
             }
         }
+        if report.operations == 0 {
+            let note = "there are no operations, so that there was nothing to judge";
+            if !args.quiet {
+                output::note(format_args!("{}: {note}", report.file));
+            }
+            // Below a verdict for people, once is enough.
+            if args.json {
+                report = report.with_note(note);
+            }
+        }
+        if args.clock_skew > 0 {
+            report = report.with_note(format!(
+                "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
+                args.clock_skew
+            ));
+        }
+        Judged::Report(Box::new(report), timeline.map(Box::new))
+    }
+
+    fn read_and_judge(
+        &self,
+        input: &Input,
+        limits: &Limits,
+        read: &Mutex<Read>,
+    ) -> Result<Box<dyn trueline::judge::Judged + '_>, Unreadable> {
+        let Self { args, spec, .. } = self;
+        let history = self.reading.read(input, limits)?;
+        let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
+        *read.lock().unwrap_or_else(PoisonError::into_inner) =
+            Read { operations: history.len(), pending: history.pending(), events };
+        let config = config(args, budget(args, limits));
+        let spinner = progress::spinner(format!("judging {} operations", history.len()));
+        let judged = match &args.factor {
+            None => Some(spec.judge(history, &config)),
+            Some(factors) => spec.judge_quasi(history, factors, &config),
+        };
+        spinner.finish_and_clear();
+        let judged = judged.ok_or_else(|| "such objects have no factors; leave --factor out".to_owned())?;
+        judged.map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
     }
 
     /// What the report must have for what is wanted.
-    fn wanted(&self, wanted: Wanted) -> report::Wanted {
-        let Self { args, token, budget, .. } = self;
-        let limits = Limits::new().time(args.core_timeout).memory(args.memory).cancelled_by(token.clone());
+    fn wanted(&self, wanted: Wanted, limits: &Limits) -> report::Wanted {
+        let Self { args, .. } = self;
+        let time = limits.left().map_or(args.core_timeout, |left| left.min(args.core_timeout));
+        let core = shrink::Limits::new().time(time).memory(limits.memory).cancelled_by(limits.token.clone());
         report::Wanted {
-            // After Ctrl-C, the verdict is reported without a core.
-            core: (!token.is_cancelled()).then_some(limits),
+            // After Ctrl-C or a limit, the verdict is reported without a core.
+            core: limits.reached().is_none().then_some(core),
             words: match wanted {
                 _ if args.quiet => Words::None,
                 Wanted::Explanation => Words::All,
@@ -300,42 +400,52 @@ impl<'a> Judge<'a> {
                 Wanted::Excerpt => Picture::Excerpt,
                 Wanted::Everything => Picture::Everything,
             },
-            progress: (args.criterion == Criterion::Progress).then(|| budget.clone()),
+            progress: (args.criterion == Criterion::Progress).then(|| budget(args, limits)),
         }
     }
 }
 
-pub(super) fn print(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Written {
+/// What is printed of an input.
+#[derive(Default)]
+pub(super) struct Rendered {
+    error: Option<String>,
+    text: String,
+}
+
+pub(super) fn render(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Rendered {
+    let mut rendered = Rendered::default();
     if let Some(annotation) = ci::annotation(judged).filter(|_| args.github) {
-        let written = output::stdout(|out| writeln!(out, "{annotation}"));
-        if written != Written::All {
-            return written;
-        }
+        rendered.text = annotation + "\n";
     }
-    match judged {
+    rendered.text += &match judged {
         Judged::Unreadable { file, line, message } => {
-            match line {
-                Some(line) => output::error(format_args!("{file}:{line}: {message}")),
-                None => output::error(format_args!("{file}: {message}")),
-            }
-            if !args.json {
-                return Written::All;
-            }
+            let place = line.map_or_else(String::new, |line| format!(":{line}"));
+            rendered.error = Some(format!("{file}{place}: {message}"));
             let message = line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}"));
-            output::stdout(|out| writeln!(out, "{}", json::error(file, &message)))
+            if args.json { json::error(file, &message) + "\n" } else { String::new() }
         }
-        Judged::Report(..) if args.quiet => Written::All,
-        Judged::Report(report, _) if args.json => output::stdout(|out| writeln!(out, "{}", json::render(report))),
-        Judged::Report(report, _) if wanted == Wanted::Explanation => {
-            output::stdout(|out| out.write_all(text::render_explanation(report, Style::Ansi).as_bytes()))
-        }
+        Judged::Report(..) if args.quiet => String::new(),
+        Judged::Report(report, _) if args.json => json::render(report) + "\n",
+        Judged::Report(report, _) if wanted == Wanted::Explanation => text::render_explanation(report, Style::Ansi),
         Judged::Report(report, timeline) => {
             // An accepted history is not drawn here, even if it is elsewhere.
             let timeline = timeline.as_ref().filter(|timeline| timeline.problem.is_some());
             let picture = timeline.map_or_else(String::new, |timeline| picture::in_terminal(timeline, args));
-            output::stdout(|out| out.write_all(text::render_with(report, Style::Ansi, &picture).as_bytes()))
+            text::render_with(report, Style::Ansi, &picture)
         }
+    };
+    rendered
+}
+
+pub(super) fn write(rendered: &Rendered, args: &CheckArgs) -> Written {
+    if let Some(error) = &rendered.error {
+        output::error(error);
     }
+    // With --quiet, nothing is printed, and standard output may well be closed.
+    if rendered.text.is_empty() && args.quiet {
+        return Written::All;
+    }
+    output::stdout(|out| out.write_all(rendered.text.as_bytes()))
 }
 
 /// A bar on stderr, if there are several files and somebody looks.
@@ -348,7 +458,7 @@ fn bar(files: usize) -> ProgressBar {
 }
 
 /// Which verdicts there were.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Tally {
     unreadable: bool,
     rejected: bool,
@@ -356,7 +466,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, judged: &Judged) {
+    /// With one verdict more.
+    fn and(mut self, judged: &Judged) -> Self {
         match judged {
             Judged::Unreadable { .. } => self.unreadable = true,
             Judged::Report(report, _) => match report.finding {
@@ -365,14 +476,15 @@ impl Tally {
                 Finding::Unknown(_) => self.unknown = true,
             },
         }
+        self
     }
 
-    fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
+    fn exit_code(self) -> u8 {
+        match self {
             Self { unreadable: true, .. } => 2,
             Self { rejected: true, .. } => 1,
             Self { unknown: true, .. } => 3,
             _ => 0,
-        })
+        }
     }
 }

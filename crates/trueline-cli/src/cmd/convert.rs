@@ -1,6 +1,6 @@
 //! `trueline convert`: a history in another format.
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,7 +9,9 @@ use trueline::history::codec::{self, CodecError, Target};
 use trueline::view::file;
 
 use crate::args::ConvertArgs;
-use crate::input::{Input, ReadLimits, Reading, Unreadable};
+use crate::cancel;
+use crate::input::{Input, Reading, Unreadable};
+use crate::limits::Limits;
 use crate::output;
 
 pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
@@ -25,23 +27,39 @@ pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
         output::error(fault);
         return ExitCode::from(2);
     }
-    match reading.read(&input, &ReadLimits::none()) {
-        Ok(history) => write(&history, args.to.into(), args.output.as_deref(), &input.name()),
-        Err(fault) => {
-            output::error(fault.describe(&input.name()));
-            ExitCode::from(2)
-        }
+    let name = input.name();
+    let limits = Limits::start(&args.limits, &cancel::on_interrupt());
+    let told = |fault: &Unreadable| {
+        output::error(fault.describe(&name));
+        fault.code()
+    };
+    let read = || cancel::while_busy(|| reading.read(&input, &limits));
+    match limits.watch(|kind| told(&Unreadable::limit(kind)), read) {
+        Ok(history) => write(&history, args.to.into(), args.output.as_deref(), &name, Some(&limits)),
+        Err(fault) => ExitCode::from(told(&fault)),
     }
 }
 
 /// Writes a history to a file, or to stdout. What cannot be written is told of `source`.
-pub(crate) fn write(history: &RawHistory, target: Target, to: Option<&Path>, source: &str) -> ExitCode {
-    let written = match to.filter(|path| path.as_os_str() != "-") {
-        None => output::is_open().map_err(Unwritten::Io).and_then(|()| {
-            codec::write(history, target, BufWriter::new(io::stdout().lock())).map_err(Unwritten::Codec)
-        }),
-        Some(path) => file::write_with(path, |out| codec::write(history, target, out).map_err(Unwritten::Codec)),
+pub(crate) fn write(
+    history: &RawHistory,
+    target: Target,
+    to: Option<&Path>,
+    source: &str,
+    limits: Option<&Limits>,
+) -> ExitCode {
+    let write = |out: &mut dyn Write| {
+        codec::write(history, target, BufWriter::new(Limited { out, limits })).map_err(Unwritten::Codec)
     };
+    let written = match to.filter(|path| path.as_os_str() != "-") {
+        None => output::is_open().map_err(Unwritten::Io).and_then(|()| write(&mut io::stdout().lock())),
+        Some(path) => file::write_with(path, write),
+    };
+    if let (Err(_), Some(kind)) = (&written, limits.and_then(Limits::reached)) {
+        let fault = Unreadable::limit(kind);
+        output::error(fault.describe(source));
+        return ExitCode::from(fault.code());
+    }
     let place = || to.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     match written {
         Ok(()) => return ExitCode::SUCCESS,
@@ -56,6 +74,25 @@ pub(crate) fn write(history: &RawHistory, target: Target, to: Option<&Path>, sou
         }
     }
     ExitCode::from(2)
+}
+
+/// Writes until a limit is reached.
+struct Limited<'w> {
+    out: &'w mut dyn Write,
+    limits: Option<&'w Limits>,
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.limits.and_then(Limits::reached) {
+            Some(kind) => Err(io::Error::other(format!("the {kind} limit was reached"))),
+            None => self.out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Why a history was not written.

@@ -11,6 +11,8 @@ use trueline::verdict::Verdict;
 
 use super::{convert, in_order};
 use crate::args::GenerateArgs;
+use crate::input::Unreadable;
+use crate::limits::Limits;
 use crate::{cancel, output, progress};
 
 /// How many places are tried for a violation.
@@ -19,9 +21,14 @@ const TRIES: u32 = 400;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
-    let token = cancel::on_interrupt();
+    let limits = Limits::start(&args.limits, &cancel::on_interrupt());
+    let token = &limits.token;
     let spinner = progress::spinner(format!("making up {} operations", args.operations));
-    let made = cancel::while_busy(|| generate(args, &token));
+    let late = |kind| {
+        output::error(Unreadable::limit(kind).message);
+        3
+    };
+    let made = limits.watch(late, || cancel::while_busy(|| generate(args, token)));
     spinner.finish_and_clear();
     let is_cancelled = token.is_cancelled();
     match made {
@@ -30,7 +37,7 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
                 let (made, wanted) = (history.len(), args.operations);
                 output::note(format_args!("{made} of {wanted} operations were made up"));
             }
-            let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history");
+            let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history", None);
             if is_cancelled && written == ExitCode::SUCCESS { ExitCode::from(3) } else { written }
         }
         Err(fault) => {

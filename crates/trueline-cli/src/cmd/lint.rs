@@ -11,7 +11,9 @@ use trueline::named::{self, NamedSpec, Options, SpecInfo};
 
 use super::in_order;
 use crate::args::LintArgs;
-use crate::input::{ReadLimits, Reading, Unreadable, find_inputs};
+use crate::cancel;
+use crate::input::{Reading, Unreadable, find_inputs};
+use crate::limits::Limits;
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &LintArgs) -> ExitCode {
@@ -25,31 +27,47 @@ pub(crate) fn run(args: &LintArgs) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (mut unreadable, mut found) = (false, false);
+    let token = cancel::on_interrupt();
+    // The most that was seen: nothing, findings, a file that a limit kept from being read, one that cannot be read.
+    let mut code = 0;
     let (inputs, _) = find_inputs(&args.inputs);
     for input in inputs {
         let file = input.name();
-        let written = match reading.survey(&input, &ReadLimits::none()) {
-            Err(fault) => {
-                unreadable = true;
-                print_fault(&fault, &file, args.json)
-            }
-            Ok(survey) => {
-                let report = Report::new(file, &survey, spec.as_ref(), args);
-                found |= report.findings.iter().any(|finding| finding.severity != Severity::Note);
-                output::stdout(|out| match args.json {
+        let limits = Limits::start(&args.limits, &token);
+        let seen = limits.watch(
+            |kind| {
+                let fault = Unreadable::limit(kind);
+                if print_fault(&fault, &file, args.json) == Written::Failed { 2 } else { worse(code, fault.code()) }
+            },
+            || {
+                let survey = cancel::while_busy(|| reading.survey(&input, &limits))?;
+                Ok(Report::new(file.clone(), &survey, spec.as_ref(), args))
+            },
+        );
+        let (written, own) = match seen {
+            Err(fault) => (print_fault(&fault, &file, args.json), fault.code()),
+            Ok(report) => {
+                let found = report.findings.iter().any(|finding| finding.severity != Severity::Note);
+                let written = output::stdout(|out| match args.json {
                     true => output::json(out, &report.json()),
                     false => report.text(out),
-                })
+                });
+                (written, u8::from(found))
             }
         };
+        code = worse(code, own);
         match written {
-            Written::All => {}
-            Written::ReaderGone => break,
+            Written::All if !token.is_cancelled() => {}
+            Written::All | Written::ReaderGone => break,
             Written::Failed => return ExitCode::from(2),
         }
     }
-    ExitCode::from(if unreadable { 2 } else { u8::from(found) })
+    ExitCode::from(code)
+}
+
+/// The exit code of two files: 2 before 3 before 1.
+fn worse(one: u8, other: u8) -> u8 {
+    [2, 3, 1].into_iter().find(|code| [one, other].contains(code)).unwrap_or(0)
 }
 
 fn print_fault(fault: &Unreadable, file: &str, as_json: bool) -> Written {

@@ -90,17 +90,31 @@ impl Pages {
     }
 }
 
-/// Draws the timeline in a file, and says so.
-pub(super) fn write(path: &Path, timeline: &Timeline, args: &CheckArgs) -> Result<(), String> {
-    let drawn = match Form::of(path)? {
+/// A timeline as it is drawn in a file.
+pub(super) struct Drawn {
+    path: PathBuf,
+    content: String,
+}
+
+/// Draws the timeline, to be written to a file.
+pub(super) fn draw(path: PathBuf, timeline: &Timeline, args: &CheckArgs) -> Result<Drawn, String> {
+    let content = match Form::of(&path)? {
         Form::Html => html::render(timeline, &html::Settings { core_first: args.core }),
         Form::Svg if args.core => svg::render(&timeline.core_only(svg::MOST_SHOWN)),
         Form::Svg => svg::render(timeline),
     };
-    file::write(path, drawn)
-        .map_err(|fault| format!("cannot write {}: {fault}; check the folder, or free space", path.display()))?;
-    if !args.quiet {
-        output::note(format_args!("drawn in {}", path.display()));
+    Ok(Drawn { path, content })
+}
+
+impl Drawn {
+    /// Writes the file, and says so.
+    pub(super) fn write(self, args: &CheckArgs) -> Result<(), String> {
+        let path = self.path.display();
+        file::write(&self.path, self.content)
+            .map_err(|fault| format!("cannot write {path}: {fault}; check the folder, or free space"))?;
+        if !args.quiet {
+            output::note(format_args!("drawn in {path}"));
+        }
+        Ok(())
     }
-    Ok(())
 }

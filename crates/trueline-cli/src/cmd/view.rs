@@ -35,21 +35,33 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     if !in_terminal {
         input.refuse_as_output(Some(output))?;
     }
-    let judged = judge.judge(&input, Wanted::Everything);
-    let Judged::Report(_, Some(timeline)) = &judged else {
-        let _ = check::print(&judged, args, Wanted::Everything);
-        // Nothing is drawn of what a limit kept from being read.
-        return if matches!(judged, Judged::Report(..)) { Ok(ExitCode::from(3)) } else { Err(None) };
+    let limits = judge.limits();
+    // Nothing is drawn of what a limit kept from being read.
+    let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything), args) {
+        Written::All | Written::ReaderGone if matches!(judged, Judged::Report(..)) => 3,
+        _ => 2,
     };
-    if !in_terminal {
-        picture::write(output, timeline, args)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut text = format!("{}: {}\n", timeline.title, timeline.outcome.name());
-    if let Some(reason) = &timeline.reason {
-        text.push_str(&format!("  {reason}\n"));
-    }
-    text.push_str(&picture::in_terminal(timeline, args));
+    let judged = judge.judge(&input, Wanted::Everything, &limits, &end);
+    let Judged::Report(_, Some(timeline)) = &judged else {
+        return Ok(ExitCode::from(end(judged)));
+    };
+    let draw = || {
+        if !in_terminal {
+            return Ok(Err(picture::draw(output.clone(), timeline, args)?));
+        }
+        let mut text = format!("{}: {}\n", timeline.title, timeline.outcome.name());
+        if let Some(reason) = &timeline.reason {
+            text.push_str(&format!("  {reason}\n"));
+        }
+        Ok::<_, String>(Ok(text + &picture::in_terminal(timeline, args)))
+    };
+    let text = match limits.watch(|kind| end(judged.cut(kind)), draw)? {
+        Ok(text) => text,
+        Err(drawn) => {
+            drawn.write(args)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     match output::stdout(|out| out.write_all(text.as_bytes())) {
         Written::All | Written::ReaderGone => Ok(ExitCode::SUCCESS),
         Written::Failed => Err(None),

@@ -175,3 +175,57 @@ fn windows_of_zstd_are_limited() {
     let judged = run(&["check", "--spec", "queue", "--memory", "64MiB", &scratch.file("small.zst", small)]);
     assert_eq!(judged.code, 0, "{judged:?}");
 }
+
+/// Runs it with no more than these megabytes of addresses: what passes `--memory` by far aborts.
+#[cfg(target_os = "linux")]
+fn run_within(megabytes: u32, args: &[&str]) -> crate::Run {
+    let mut shell = crate::plainly("sh");
+    let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", megabytes * 1024);
+    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_trueline")]).args(args).output().expect("there is a shell").into()
+}
+
+/// Writes that never returned, and a read of what nobody wrote.
+#[cfg(target_os = "linux")]
+fn pending_writes(count: u32) -> String {
+    let mut lines = String::new();
+    for number in 0..count {
+        writeln!(lines, r#"{{"process":{number},"f":"write","value":{number},"call":{number},"return":null}}"#)
+            .expect("a string");
+    }
+    let (call, ret) = (count + 1, count + 2);
+    writeln!(lines, r#"{{"process":{count},"f":"read","result":-1,"call":{call},"return":{ret}}}"#).expect("a string");
+    lines
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn many_pending_operations_fit_the_memory() {
+    let scratch = Scratch::new("pending-writes");
+    let file = scratch.file("pending.jsonl", pending_writes(20_000));
+    let page = scratch.0.join("page.html");
+    let page = page.to_str().expect("plain");
+    for command in [&["check"][..], &["check", "--core"], &["explain"], &["check", "--view", page]] {
+        let judged = run_within(640, &[command, &["--spec", "register:0", "--memory", "256MiB", &file]].concat());
+        assert!(judged.code == 1 && judged.stdout.contains("read() -> -1"), "{command:?}: {judged:?}");
+    }
+    // Searches may not know, but end.
+    for algorithm in ["jit-graph", "wing-gong-graph", "linear", "linear-at-return", "bounded-graph", "brute"] {
+        let args = ["check", "--spec", "register:0", "--memory", "64MiB", "--timeout", "1s", "--algorithm", algorithm];
+        let judged = run_within(640, &[&args[..], &[&file]].concat());
+        assert!(matches!(judged.code, 1 | 3), "{algorithm}: {judged:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_definitions_stay_within_the_memory() {
+    let scratch = Scratch::new("definitions");
+    for spec in ["queue", "register", "exchanger", "one-family"] {
+        let args = ["generate", "--spec", spec, "--operations", "24", "--processes", "12", "--contention", "1"];
+        let file = scratch.file(&format!("{spec}.jsonl"), run(&args).stdout);
+        let brute = ["check", "--spec", spec, "--algorithm", "brute", "--memory", "32MiB", "--timeout", "2s", &file];
+        let factor: &[&str] = if matches!(spec, "queue" | "register") { &["--factor", "3"] } else { &[] };
+        let judged = run_within(400, &[&brute[..], factor].concat());
+        assert!(matches!(judged.code, 0 | 1 | 3), "{spec}: {judged:?}");
+    }
+}

@@ -10,11 +10,11 @@ use super::{ACCEPTED, REJECTED, Run, Scratch, run, run_with_input, trueline};
 const CODES: [(&str, &[i32]); 13] = [
     ("check", &[0, 1, 2, 3]),
     ("explain", &[0, 1, 2, 3]),
-    ("view", &[0, 2]),
+    ("view", &[0, 2, 3]),
     ("test", &[0, 1, 2, 3]),
     ("explore", &[0, 1, 2, 3]),
-    ("convert", &[0, 2]),
-    ("lint", &[0, 1, 2]),
+    ("convert", &[0, 2, 3]),
+    ("lint", &[0, 1, 2, 3]),
     // Ctrl-C makes it 3, see `interrupts`.
     ("generate", &[0, 2]),
     // It ends by Ctrl-C alone, see `collect`.
@@ -42,7 +42,7 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
     let bad = scratch.file("bad.jsonl", REJECTED);
     let broken = scratch.file("broken.jsonl", "{}\n");
     let keyless = scratch.file("keyless.jsonl", ACCEPTED);
-    let rows: [(&str, &[&str], i32, bool); 39] = [
+    let rows: [(&str, &[&str], i32, bool); 42] = [
         ("check", &["--spec", "queue", &good], 0, true),
         ("check", &["--spec", "queue", &bad], 1, true),
         ("check", &["--spec", "queue", "--json", &bad], 1, false),
@@ -57,6 +57,7 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
         ("view", &["--spec", "queue", &good], 0, true),
         ("view", &["--spec", "queue", &bad], 0, true),
         ("view", &["--spec", "queue", &broken], 2, true),
+        ("view", &["--spec", "queue", "--memory", "1B", &good], 3, true),
         ("test", &["ms-queue", "--runs", "3", "--seed", "1"], 0, true),
         ("test", &["ms-queue-faulty-no-help", "--engine", "systematic", "--seed", "1", "--time", "60"], 1, true),
         ("test", &["no-such-object"], 2, true),
@@ -68,9 +69,11 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
         ("explore", &["lock-free-skiplist", "--calls", "4*4+4", "--executions", "50"], 3, true),
         ("convert", &[&good, "--to", "jepsen"], 0, false),
         ("convert", &[&keyless, "--to", "porcupine-kv"], 2, true),
+        ("convert", &[&good, "--to", "jepsen", "--memory", "1B"], 3, true),
         ("lint", &[&good], 0, true),
         ("lint", &["--spec", "stack", &bad], 1, true),
         ("lint", &[&broken], 2, true),
+        ("lint", &[&good, "--memory", "1B"], 3, true),
         ("generate", &["--spec", "queue", "--operations", "9"], 0, false),
         ("generate", &["--spec", "signal"], 2, true),
         ("collect", &["--listen", "127.0.0.1:0", "-o", "/no/such/directory/file"], 2, true),
@@ -115,7 +118,8 @@ fn every_exit_code_of_every_command() {
         let ended = case.run(|command| command);
         assert_eq!(ended.code, case.code, "{:?}: {ended:?}", case.args);
         // Results are on stdout, errors on stderr.
-        assert_eq!(ended.code == 2, ended.stderr.contains("error:"), "{:?}: {ended:?}", case.args);
+        let is_error = ended.code == 2 || ended.code == 3 && ended.stdout.is_empty();
+        assert_eq!(is_error, ended.stderr.contains("error:"), "{:?}: {ended:?}", case.args);
         seen.entry(case.args[0].clone()).or_default().insert(ended.code);
     }
     let said: BTreeMap<String, BTreeSet<i32>> =
@@ -189,6 +193,37 @@ fn what_cannot_be_written_is_an_error() {
         }
     }
     assert_eq!(told.len(), CODES.len() - 1, "all but `collect` write to stdout: {told:?}");
+}
+
+/// The standard library opens `/dev/null` in place of a closed standard output, where all that is written is lost.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_closed_standard_output_is_an_error() {
+    let scratch = Scratch::new("matrix-closed");
+    let closed = |args: &[&str], redirection: &str| -> Run {
+        let mut shell = super::plainly("sh");
+        shell.args(["-c", &format!("exec \"$0\" \"$@\" {redirection}"), env!("CARGO_BIN_EXE_trueline")]).args(args);
+        shell.output().expect("there is a shell").into()
+    };
+    let mut told = BTreeSet::new();
+    for case in cases(&scratch) {
+        let args: Vec<&str> = case.args.iter().map(String::as_str).collect();
+        let has_output = !case.run(|command| command).stdout.is_empty();
+        let ended = closed(&args, ">&-");
+        assert_eq!(ended.code, if has_output { 2 } else { case.code }, "{args:?}: {ended:?}");
+        assert_eq!(ended.stderr.contains("standard output"), has_output, "{args:?}: {ended:?}");
+        if has_output {
+            told.insert(case.args[0].clone());
+        }
+        // What is thrown away on purpose is no error, by whatever mode it is opened.
+        assert_eq!(closed(&args, "1<>/dev/null").code, case.code, "{args:?}");
+    }
+    assert_eq!(told.len(), CODES.len() - 1, "all but `collect` write to stdout: {told:?}");
+    for args in [&["--help"][..], &["--version"], &["check", "--help"]] {
+        let ended = closed(args, ">&-");
+        assert_eq!(ended.code, 2, "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("standard output"), "{args:?}: {ended:?}");
+    }
 }
 
 #[test]

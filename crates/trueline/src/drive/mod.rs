@@ -25,6 +25,9 @@ pub use generate::{
     Always, Colliding, Generate, MadeBy, Making, Payload, Skewed, Unique, always, made_by, skewed, unique,
 };
 pub use random::Random;
+#[cfg(feature = "_cli_internal")]
+#[doc(hidden)]
+pub use raw::stdout_was_closed;
 pub use recorder::Recorder;
 pub use run::{End, Handle, Instance, Look, Run, Runner, Seen, Settings, Timed, Worker};
 pub use simulate::{Simulation, simulate};

@@ -1,4 +1,5 @@
-//! What cannot be written without `unsafe`: the time stamp counter, and a log that one thread writes while another reads.
+//! What cannot be written without `unsafe`: the time stamp counter, a log that one thread writes while another reads, and code
+//! that runs before `main`.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
 
@@ -6,7 +7,32 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
+#[cfg(feature = "_cli_internal")]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Whether standard output was closed when the process started. The standard library opens `/dev/null` in its place before
+/// `main`, so that everything written there is lost without an error.
+#[cfg(feature = "_cli_internal")]
+pub fn stdout_was_closed() -> bool {
+    STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
+}
+
+#[cfg(feature = "_cli_internal")]
+static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: the loader of ELF files calls the functions that are in this section before `main`, with arguments that this one
+// does not take, as C allows. It does nothing but look for a file.
+#[cfg(all(feature = "_cli_internal", target_os = "linux"))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = {
+    extern "C" fn look() {
+        let is_there = |path| std::fs::symlink_metadata(path).is_ok();
+        STDOUT_WAS_CLOSED.store(is_there("/proc/self/fd") && !is_there("/proc/self/fd/1"), Ordering::Relaxed);
+    }
+    look
+};
 
 /// The time stamp counter, read when all that comes before in the program has been done, and before anything that comes
 /// behind it is begun; stores may still be in the store buffer.

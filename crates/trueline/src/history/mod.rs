@@ -105,6 +105,15 @@ impl<Op, Ret> History<Op, Ret> {
         self[first].return_position().is_some_and(|ret| ret < self[second].call_position())
     }
 
+    /// An operation, with the name of its object if that has one.
+    pub fn named(&self, id: OpId) -> (Operation<Op, Ret>, Option<String>)
+    where
+        Op: Clone,
+        Ret: Clone,
+    {
+        (self[id].clone(), self.object_name(self[id].object).map(str::to_owned))
+    }
+
     /// The history with each operation and its outcome made anew; calls, returns and processes stay.
     #[must_use]
     pub fn map<Op2, Ret2>(

@@ -140,7 +140,7 @@ impl<Op, Ret> Operation<Op, Ret> {
     }
 
     /// The same operation, read as another type.
-    pub(super) fn with<Op2, Ret2>(&self, op: Op2, outcome: Outcome<Ret2>) -> Operation<Op2, Ret2> {
+    pub(crate) fn with<Op2, Ret2>(&self, op: Op2, outcome: Outcome<Ret2>) -> Operation<Op2, Ret2> {
         Operation {
             op,
             outcome,

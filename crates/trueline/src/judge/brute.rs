@@ -11,6 +11,8 @@
 //! # Complexity
 //! O(n!) steps of the specification.
 
+use smallvec::SmallVec;
+
 use super::erased::{Case, Machine};
 use super::frame::{Frame, calls};
 use super::search::Meter;
@@ -40,13 +42,20 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::plain(Algorithm::Brute, budget))
 }
 
+/// The most operations of a part: each is a level of recursion.
+const MOST: usize = 2_000;
+
 /// Judges one part.
 pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Verdict<ResultId> {
     let frame = case.frame();
     let limit = |kind, event| Verdict::Unknown(Limit { kind, event, events: frame.event_count() });
     let end = u32::try_from(frame.events.len()).expect("positions fit");
     let operations = prefix(frame, events, end);
-    let mut definition = Definition { machine: case.machine(), frame, operations, order: Vec::new(), meter };
+    if operations.len() > MOST {
+        return limit(LimitKind::Refused("it has too many operations for the definition to be tried out"), 0);
+    }
+    let mut definition =
+        Definition { machine: case.machine(), frame, operations, order: Vec::new(), meter, charged: 0 };
     match definition.linearizable(0) {
         Ok(true) => return Verdict::Accepted(Witness::one_by_one(definition.order)),
         Ok(false) => {}
@@ -103,6 +112,8 @@ struct Definition<'a> {
     /// Those that took effect.
     order: Vec<OpId>,
     meter: &'a mut Meter,
+    /// The bytes of states that the meter knows of.
+    charged: usize,
 }
 
 impl Definition<'_> {
@@ -114,10 +125,10 @@ impl Definition<'_> {
         }
         for index in 0..self.operations.len() {
             let (op, must) = self.operations[index];
-            if !self.may_be_next(op) {
+            if !self.may_be_next(op)? {
                 continue;
             }
-            for next in self.machine.next(state, op) {
+            for next in self.next(state, op)? {
                 self.operations.remove(index);
                 self.order.push(op);
                 if self.linearizable(next)? {
@@ -131,22 +142,34 @@ impl Definition<'_> {
     }
 
     /// Whether no operation that is left precedes `op`.
-    fn may_be_next(&self, op: OpId) -> bool {
-        self.operations.iter().all(|(other, _)| !self.frame.precedes(*other, op))
+    fn may_be_next(&mut self, op: OpId) -> Result<bool, LimitKind> {
+        self.meter.work(self.operations.len())?;
+        Ok(self.operations.iter().all(|(other, _)| !self.frame.precedes(*other, op)))
+    }
+
+    /// The states that `op` leads to.
+    fn next(&mut self, state: u32, op: OpId) -> Result<SmallVec<[u32; 2]>, LimitKind> {
+        let next = self.machine.next(state, op);
+        self.meter.grown(&mut self.charged, self.machine.bytes())?;
+        Ok(next)
     }
 
     /// Collects what `refused` may return after any linearization of what is left that leaves it out.
     fn allowed(&mut self, state: u32, refused: OpId, results: &mut Vec<ResultId>) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.operations.iter().all(|(_, must)| !must) {
-            results.extend(self.machine.results(state, refused));
+            for result in self.machine.results(state, refused) {
+                if !results.contains(&result) {
+                    self.meter.push(results, result)?;
+                }
+            }
         }
         for index in 0..self.operations.len() {
             let (op, must) = self.operations[index];
-            if op == refused || !self.may_be_next(op) {
+            if op == refused || !self.may_be_next(op)? {
                 continue;
             }
-            for next in self.machine.next(state, op) {
+            for next in self.next(state, op)? {
                 self.operations.remove(index);
                 self.allowed(next, refused, results)?;
                 self.operations.insert(index, (op, must));

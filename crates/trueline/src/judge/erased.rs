@@ -86,6 +86,8 @@ pub(crate) trait Machine {
     fn results(&self, state: u32, op: OpId) -> Vec<ResultId>;
     /// A state as a person reads it.
     fn describe(&self, state: u32) -> String;
+    /// About the bytes that the states take.
+    fn bytes(&self) -> usize;
 }
 
 /// What numbers the values of standard operations: the typed side of a monitor's reader.
@@ -252,7 +254,7 @@ impl<S: Spec> Case for Typed<'_, S> {
     fn machine(&self) -> Box<dyn Machine + '_> {
         let mut states = Interner::default();
         states.number(self.spec.initial());
-        Box::new(Numbered { case: self, states })
+        Box::new(Numbered { case: self, states, heap: 0 })
     }
 
     fn values(&self) -> Box<dyn ReadValues + '_> {
@@ -384,6 +386,8 @@ fn in_order(mut states: Vec<String>) -> String {
 struct Numbered<'c, 'a, S: Spec> {
     case: &'c Typed<'a, S>,
     states: Interner<S::State>,
+    /// The bytes that states have on the heap.
+    heap: usize,
 }
 
 impl<S: Spec> Machine for Numbered<'_, '_, S> {
@@ -392,7 +396,10 @@ impl<S: Spec> Machine for Numbered<'_, '_, S> {
         self.case.outcomes(&self.states[state], op, &mut |next| outcomes.push(next));
         let mut next = SmallVec::new();
         for successor in outcomes {
-            let number = self.states.number(successor);
+            let (number, is_new) = self.states.intern(successor);
+            if is_new {
+                self.heap += self.case.spec.heap_size(&self.states[number]);
+            }
             if !next.contains(&number) {
                 next.push(number);
             }
@@ -412,6 +419,10 @@ impl<S: Spec> Machine for Numbered<'_, '_, S> {
 
     fn describe(&self, state: u32) -> String {
         self.case.spec.describe_state(&self.states[state])
+    }
+
+    fn bytes(&self) -> usize {
+        self.states.bytes() + self.heap
     }
 }
 

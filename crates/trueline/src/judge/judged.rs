@@ -14,7 +14,7 @@ use super::interval;
 use super::quasi::{self, Semantics};
 use super::shrink::{self, Limits};
 use super::{Budget, Config, argument, check, states, sync};
-use crate::history::{History, Shown};
+use crate::history::{History, OpId, Operation, Outcome, Shown};
 use crate::spec::Spec;
 #[cfg(feature = "named")]
 use crate::spec::interval::IntervalSpec;
@@ -65,6 +65,9 @@ pub trait Judged: Debug + Send + Sync {
     /// # Complexity
     /// It is made for each call, in O(n).
     fn history(&self) -> History<Shown, String>;
+
+    /// One operation of that history, with the name of its object if that has one. It does not take the memory of all.
+    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>);
 
     /// The few operations that a rejection rests on ([`shrink`]), and why they have no order ([`argument`]); `None` if the
     /// history was not rejected, or its criterion has no cores.
@@ -165,7 +168,11 @@ impl<'a, Op, Ret> Show<'a, Op, Ret> {
     }
 
     fn history(&self, history: &History<Op, Ret>) -> History<Shown, String> {
-        history.map(|operation| ((self.op)(&operation.op), operation.outcome.map(&self.ret)))
+        history.map(|operation| self.show(operation))
+    }
+
+    fn show(&self, operation: &Operation<Op, Ret>) -> (Shown, Outcome<String>) {
+        ((self.op)(&operation.op), operation.outcome.map(&self.ret))
     }
 }
 
@@ -231,6 +238,12 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
 
     fn history(&self) -> History<Shown, String> {
         self.show.history(self.history.borrow())
+    }
+
+    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>) {
+        let history = self.history.borrow();
+        let (op, outcome) = self.show.show(&history[id]);
+        (history[id].with(op, outcome), history.object_name(history[id].object).map(str::to_owned))
     }
 
     fn core(&self, limits: &Limits) -> Option<Argued> {

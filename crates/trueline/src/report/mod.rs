@@ -93,13 +93,18 @@ pub struct Assembled {
     pub progress: Option<ProgressVerdict<String>>,
 }
 
+/// The verdict alone: the report that [`assemble`] adds to. It takes next to no time and memory, whatever the history.
+pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
+    let sizes = (judged.operations(), judged.pending());
+    Report::new(file, spec, sizes, judged.judgement(), |id| judged.operation(id))
+}
+
 /// Assembles the report on a history. `file` is what the report calls the history, and `spec` is the name of the specification
 /// that judged it.
 pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) -> Assembled {
     let Wanted { core: limits, words, picture, progress: budget } = wanted;
     let judgement = judged.judgement();
-    let sizes = (judged.operations(), judged.pending());
-    let mut report = Report::new(file, spec, sizes, judgement, || judged.history());
+    let mut report = plain(file, spec, judged);
     let history = LazyCell::new(|| judged.history());
     let budget = budget.as_ref().filter(|_| judgement.verdict.is_accepted());
     let progress = budget.and_then(|budget| judged.progress(budget));

@@ -118,7 +118,7 @@ impl Stall {
             let group = |group: &Vec<OpId>| -> Vec<Line> {
                 let last = group.len() - 1;
                 let line =
-                    |(at, id): (usize, &OpId)| Line { together: (at > 0, at < last), ..Line::new(history, *id, true) };
+                    |(at, id): (usize, &OpId)| Line { together: (at > 0, at < last), ..Line::of(history, *id, true) };
                 group.iter().enumerate().map(line).collect()
             };
             groups.iter().flat_map(group).collect()
@@ -218,7 +218,7 @@ impl Story {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
         let told = |(member, left): (&Member, &Operation<Op, Ret>)| {
             let original = &history[member.id];
-            let mut line = Line::new(history, member.id, false);
+            let mut line = Line::of(history, member.id, false);
             if member.in_part {
                 line.operation = left.op.to_string();
                 line.result = left.outcome.result().map(ToString::to_string);
@@ -239,7 +239,7 @@ impl Story {
         };
         let operations: Vec<Told> =
             core.members.iter().zip(core.history.operations()).filter(is_shown).map(told).collect();
-        let begins_behind = core.begins_behind.map(|first| Line::new(history, first, false));
+        let begins_behind = core.begins_behind.map(|first| Line::of(history, first, false));
         let shown = operations.iter().filter(|told| !told.begins).count() + usize::from(begins_behind.is_some());
         Self {
             begins_behind,
@@ -253,7 +253,7 @@ impl Story {
 }
 
 impl Report {
-    /// The report of `judgement`. The `history` is asked for only if it is needed, which is for a rejection.
+    /// The report of `judgement`. Only the operations that are shown are asked for, each with the name of its object.
     ///
     /// ```
     /// use std::time::Duration;
@@ -265,7 +265,7 @@ impl Report {
     ///     verdict: Verdict::Accepted(Witness::one_by_one(Vec::new())),
     ///     stats: Stats { algorithm: "auto".into(), partitions: 1, elapsed: Duration::from_micros(1234), ..Stats::default() },
     /// };
-    /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, || History::<String, String>::builder().finish());
+    /// let report = Report::new("a.jsonl", "queue", (5, 1), &judgement, |id| History::<String, String>::builder().finish().named(id));
     /// let text = text::render(&report, text::Style::Plain);
     /// assert_eq!(text, "a.jsonl: accepted (auto, 5 operations, 1 pending, 1 partition, 1.2 ms)\n");
     /// ```
@@ -274,23 +274,21 @@ impl Report {
         spec: impl Into<String>,
         (operations, pending): (usize, usize),
         judgement: &Judgement<Ret>,
-        history: impl FnOnce() -> History<Op, Ret>,
+        operation: impl Fn(OpId) -> (Operation<Op, Ret>, Option<String>),
     ) -> Self {
         let finding = match &judgement.verdict {
             Verdict::Accepted(_) => Finding::Accepted,
             Verdict::Rejected(evidence) => {
-                let history = history();
-                let mut rejection = Rejection::new(&history, evidence);
+                let line = |id, took_effect| {
+                    let (operation, object) = operation(id);
+                    Line::new(&operation, object.as_deref(), took_effect)
+                };
+                let mut rejection = Rejection::new(&line, &|id| operation(id).0.return_position(), evidence);
                 rejection.quasi = evidence.quasi.as_ref().map(|quasi| {
                     Box::new(QuasiRejection {
                         criterion: judgement.stats.criterion.clone().unwrap_or_else(|| "quasi linearizable".to_owned()),
                         more: quasi.more,
-                        out_of_reach: quasi
-                            .out_of_reach
-                            .iter()
-                            .take(MOST_SHOWN)
-                            .map(|id| Line::new(&history, *id, false))
-                            .collect(),
+                        out_of_reach: quasi.out_of_reach.iter().take(MOST_SHOWN).map(|id| line(*id, false)).collect(),
                         out_of_reach_total: quasi.out_of_reach.len(),
                     })
                 });
@@ -322,7 +320,10 @@ impl Report {
         self.finding = match verdict {
             ProgressVerdict::Accepted(_) => Finding::Accepted,
             ProgressVerdict::Rejected(evidence) => Finding::Stuck(Stall::new(history, evidence)),
-            ProgressVerdict::Unsafe(evidence) => Finding::Rejected(Rejection::new(history, evidence)),
+            ProgressVerdict::Unsafe(evidence) => {
+                let line = |id, took_effect| Line::of(history, id, took_effect);
+                Finding::Rejected(Rejection::new(&line, &|id| history[id].return_position(), evidence))
+            }
             ProgressVerdict::Unknown(limit) => Finding::Unknown(limit.clone()),
         };
         self
@@ -383,12 +384,13 @@ fn remedy(limit: LimitKind) -> Option<&'static str> {
 }
 
 impl Rejection {
-    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Self {
-        let mut effective = vec![false; history.len()];
-        for id in &evidence.prefix {
-            effective[id.index()] = true;
-        }
-        let line = |id: &OpId| Line::new(history, *id, effective[id.index()]);
+    /// `line` shows an operation, given whether it took effect; `returned` tells where one returned.
+    fn new<Ret: Display>(
+        line: &dyn Fn(OpId, bool) -> Line,
+        returned: &dyn Fn(OpId) -> Option<u32>,
+        evidence: &Evidence<Ret>,
+    ) -> Self {
+        let line = |id: &OpId| line(*id, evidence.prefix.contains(id));
         // Not in the middle of what took effect together.
         let mut last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
         let mut with_next = vec![false; evidence.prefix.len()];
@@ -404,7 +406,7 @@ impl Rejection {
         let is_synchronisation = !evidence.together.is_empty();
         let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
         // Of those that synchronised, what they still return is not known then: their partners may have been others.
-        let is_open = |id: &OpId| history[*id].return_position().is_some_and(|position| position >= evidence.event);
+        let is_open = |id: &OpId| returned(*id).is_some_and(|position| position >= evidence.event);
         let line_before = |(at, id): (usize, &OpId)| {
             let line = line(id);
             let result =
@@ -460,8 +462,12 @@ impl Rejection {
 }
 
 impl Line {
-    fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, took_effect: bool) -> Self {
+    fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, took_effect: bool) -> Self {
         let operation = &history[id];
+        Self::new(operation, history.object_name(operation.object), took_effect)
+    }
+
+    fn new<Op: Display, Ret: Display>(operation: &Operation<Op, Ret>, object: Option<&str>, took_effect: bool) -> Self {
         let (unit, call, ret) = match operation.call_line() {
             Some(call) => ("line", call, operation.return_line()),
             None => ("event", operation.call_position(), operation.return_position()),
@@ -474,7 +480,7 @@ impl Line {
         Self {
             place,
             process: operation.process.0,
-            object: history.object_name(operation.object).map(str::to_owned),
+            object: object.map(str::to_owned),
             operation: operation.op.to_string(),
             result: operation.outcome.result().map(ToString::to_string),
             took_effect,

@@ -291,7 +291,7 @@ enum Needs {
 
 impl Label {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, id: OpId, short: String) -> Self {
-        let line = Line::new(history, id, false);
+        let line = Line::of(history, id, false);
         Self { short, process: line.process, place: line.place, needs: Needs::Nothing }
     }
 }

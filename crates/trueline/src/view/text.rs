@@ -328,7 +328,8 @@ mod tests {
             conflict: Vec::new(),
             quasi: None,
         };
-        let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), history);
+        let report =
+            Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Rejected(evidence)), |id| history().named(id));
         assert_eq!(
             render(&report, Style::Plain),
             "\
@@ -349,7 +350,8 @@ q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
     #[test]
     fn a_limit_shows_how_far_and_what_to_raise() {
         let limit = Limit { kind: LimitKind::Memory, event: 17, events: 2000 };
-        let report = Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Unknown(limit)), history);
+        let report =
+            Report::new("q.jsonl", "queue", (3, 1), &judgement(Verdict::Unknown(limit)), |id| history().named(id));
         assert_eq!(
             render(&report, Style::Plain),
             "\

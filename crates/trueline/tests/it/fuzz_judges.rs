@@ -271,7 +271,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     let Ok(judged) = judged else { return "an error" };
     let (judgement, shown) = (judged.judgement(), judged.history());
     let sizes = (judged.operations(), judged.pending());
-    let report = || Report::new("history", spec.name(), sizes, judgement, || judged.history());
+    let report = || Report::new("history", spec.name(), sizes, judgement, |id| judged.operation(id));
     match command {
         1 => {
             judged.core(&limits);

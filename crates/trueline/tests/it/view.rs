@@ -263,7 +263,7 @@ fn hostile_texts_stay_text() {
             quasi: None,
         };
         let judgement = Judgement { verdict: Verdict::Rejected(evidence), stats: Default::default() };
-        let report = Report::new(text, text, (2, 1), &judgement, || history.clone());
+        let report = Report::new(text, text, (2, 1), &judgement, |id| history.named(id));
         let state = Passed { op: OpId(1), before: text.into(), after: format!("{text}{text}").into() };
         let timeline = Timeline::new(&history, |op: &String| Label { key: Some(visible(text)), ..Label::of(op) })
             .with_judgement(&judgement)

@@ -47,6 +47,7 @@ pub(super) fn search<S: IntervalSpec>(
         if !seen.insert((reached.state.clone(), reached.begun, reached.ended)) {
             continue;
         }
+        meter.allocate(2 * size_of::<(S::State, u32, u32)>())?;
         let is_done = ops.iter().enumerate().all(|(at, op)| is_in(reached.ended, at) || !task.has_returned(*op));
         let next = steps(task, &ops, &reached, meter)?;
         if is_done && (!is_maximal || next.is_empty()) {
@@ -70,7 +71,7 @@ fn steps<S: IntervalSpec>(
     task: &Task<'_, S>,
     ops: &[OpId],
     reached: &Reached<S>,
-    meter: &Meter,
+    meter: &mut Meter,
 ) -> Result<Vec<Reached<S>>, LimitKind> {
     let precedes = |first: usize, second: usize| {
         task.history[ops[first]]
@@ -102,7 +103,9 @@ fn steps<S: IntervalSpec>(
                 continue;
             }
             let step = chosen.iter().zip(&results).map(|(at, result)| (ops[*at], result.is_some())).collect();
-            let steps = reached.steps.iter().cloned().chain([step]).collect();
+            let steps: Vec<Step> = reached.steps.iter().cloned().chain([step]).collect();
+            let of_steps: usize = steps.iter().map(|step| size_of::<Step>() + size_of_val(&step[..])).sum();
+            meter.allocate(2 * size_of::<Reached<S>>() + of_steps)?;
             next.push(Reached { state, begun, ended, steps });
         }
     }

@@ -16,6 +16,9 @@ use crate::verdict::LimitKind;
 /// The most operations that may have taken effect or not, of which all choices are tried.
 const MOST: usize = 20;
 
+/// The most operations: each is a level of recursion.
+const MOST_OPERATIONS: usize = 1_000;
+
 /// Tries out the definition.
 pub(super) fn search(
     case: &dyn Case,
@@ -23,6 +26,9 @@ pub(super) fn search(
     serial: Option<&dyn SerialOrders>,
     meter: &mut Meter,
 ) -> Result<Found, LimitKind> {
+    if task.len() > MOST_OPERATIONS {
+        return Err(LimitKind::Refused("it has too many operations for the definition to be tried out"));
+    }
     let optional: Vec<u32> = task.operations().filter(|op| !task.must(*op)).collect();
     if optional.len() > MOST {
         return Err(LimitKind::Refused("too many operations never returned for all choices of them to be tried"));
@@ -33,19 +39,24 @@ pub(super) fn search(
         let operations: Vec<u32> = task.operations().filter(is_chosen).collect();
         let mut orders: Vec<Vec<u32>> = Vec::new();
         let is_next = |rest: &[u32], op: u32| rest.iter().all(|other| !task.precedes(*other, op));
-        all_orders(&operations, &mut Vec::new(), &is_next, &mut |order| {
-            meter.look_at_clock()?;
+        all_orders(&operations, &mut Vec::new(), &is_next, meter, &mut |order, meter| {
             meter.allocate(size_of_val(order))?;
             meter.push(&mut orders, order.to_vec())
         })?;
-        let mut legal = Legal { machine: case.machine(), task, serial };
+        let mut legal = Legal { machine: case.machine(), task, serial, charged: 0 };
         let mut found = None;
-        legal.all_orders(&operations, &mut Vec::new(), &[0], &mut longest, meter, &mut |permuted| {
-            let order = orders.iter().find(|order| is_near(task, serial.is_some(), order, permuted));
-            found = order.map(|order| (order.clone(), permuted.to_vec()));
-            found.is_some()
+        legal.all_orders(&operations, &mut Vec::new(), &[0], &mut longest, meter, &mut |permuted, meter| {
+            for order in &orders {
+                meter.work(permuted.len() * permuted.len())?;
+                if is_near(task, serial.is_some(), order, permuted) {
+                    found = Some((order.clone(), permuted.to_vec()));
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         })?;
-        meter.free(orders.iter().map(|order| size_of_val(&order[..])).sum::<usize>() + size_of_val(&orders[..]));
+        let of_orders = orders.iter().map(|order| size_of_val(&order[..])).sum::<usize>();
+        meter.free(of_orders + orders.capacity() * size_of::<Vec<u32>>() + legal.charged);
         if let Some((order, permuted)) = found {
             return Ok(Found::Accepted { order, permuted });
         }
@@ -58,17 +69,19 @@ fn all_orders(
     rest: &[u32],
     order: &mut Vec<u32>,
     is_next: &dyn Fn(&[u32], u32) -> bool,
-    found: &mut dyn FnMut(&[u32]) -> Result<(), LimitKind>,
+    meter: &mut Meter,
+    found: &mut dyn FnMut(&[u32], &mut Meter) -> Result<(), LimitKind>,
 ) -> Result<(), LimitKind> {
+    meter.work(rest.len() * rest.len())?;
     if rest.is_empty() {
-        found(order)?;
+        found(order, meter)?;
     }
     for (at, &op) in rest.iter().enumerate() {
         if is_next(rest, op) {
             let mut others = rest.to_vec();
             others.remove(at);
             order.push(op);
-            all_orders(&others, order, is_next, found)?;
+            all_orders(&others, order, is_next, meter, found)?;
             order.pop();
         }
     }
@@ -79,6 +92,8 @@ struct Legal<'a> {
     machine: Box<dyn Machine + 'a>,
     task: &'a Task,
     serial: Option<&'a dyn SerialOrders>,
+    /// The bytes of states that the meter knows of.
+    charged: usize,
 }
 
 impl Legal<'_> {
@@ -90,17 +105,18 @@ impl Legal<'_> {
         states: &[u32],
         longest: &mut Vec<u32>,
         meter: &mut Meter,
-        found: &mut dyn FnMut(&[u32]) -> bool,
+        found: &mut dyn FnMut(&[u32], &mut Meter) -> Result<bool, LimitKind>,
     ) -> Result<bool, LimitKind> {
         meter.configuration()?;
         if order.len() > longest.len() {
             longest.clone_from(order);
         }
         if rest.is_empty() {
-            return Ok(self.is_serial(order) && found(order));
+            return Ok(self.is_serial(order) && found(order, meter)?);
         }
         for (at, &op) in rest.iter().enumerate() {
             let next = self.step(states, op);
+            meter.grown(&mut self.charged, self.machine.bytes())?;
             if next.is_empty() {
                 continue;
             }

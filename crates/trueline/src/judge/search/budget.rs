@@ -1,7 +1,7 @@
 //! Limits, and holding to them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::verdict::LimitKind;
@@ -70,9 +70,13 @@ impl Budget {
 /// A child is cancelled with its parent, but can be cancelled alone.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    flag: Arc<AtomicBool>,
+    /// The place of the limit in [`REASONS`], plus one; 0 until it is cancelled.
+    reason: Arc<AtomicU8>,
     parent: Option<Arc<CancelToken>>,
 }
+
+/// Why checks may be ended from outside.
+const REASONS: [LimitKind; 3] = [LimitKind::Cancelled, LimitKind::Time, LimitKind::Memory];
 
 impl CancelToken {
     /// A token that is not cancelled.
@@ -82,24 +86,43 @@ impl CancelToken {
 
     /// Ends all checks that have this token or a child of it.
     pub fn cancel(&self) {
-        self.flag.store(true, Ordering::Relaxed);
+        self.cancel_for(LimitKind::Cancelled);
+    }
+
+    /// Ends all checks that have this token or a child of it, as if they had reached this limit themselves: for a program that
+    /// watches its own time or memory. The first reason stays; limits other than time and memory count as cancelled.
+    pub fn cancel_for(&self, limit: LimitKind) {
+        let reason = REASONS.iter().position(|reason| *reason == limit).unwrap_or(0);
+        let code = u8::try_from(reason + 1).expect("there are three");
+        let _ = self.reason.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.flag.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
+        self.reason().is_some()
+    }
+
+    /// Why it was cancelled, if it was.
+    pub fn reason(&self) -> Option<LimitKind> {
+        match self.reason.load(Ordering::Relaxed).checked_sub(1) {
+            Some(reason) => Some(REASONS[usize::from(reason)].clone()),
+            None => self.parent.as_ref()?.reason(),
+        }
     }
 
     /// A token that is cancelled when this one is.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self { flag: Arc::default(), parent: Some(Arc::new(self.clone())) }
+        Self { reason: Arc::default(), parent: Some(Arc::new(self.clone())) }
     }
 }
 
 /// How often the clock and the token are looked at, in configurations. At 10 M configurations a second this is every
 /// 50 µs; the slowest models take some 10 µs a configuration, so that the delay stays below 6 ms.
 const LOOK_EVERY: u32 = 512;
+
+/// How many small steps, such as a look at an operation, take about as long as a configuration.
+const STEPS: usize = 64;
 
 /// A budget being spent by one search.
 #[derive(Debug)]
@@ -185,6 +208,27 @@ impl Meter {
         if self.until_look == 0 { self.look() } else { Ok(()) }
     }
 
+    /// Work of this many small steps, beside configurations: the clock is looked at as often as if it were
+    /// [`STEPS`] steps to a configuration.
+    #[inline]
+    pub(crate) fn work(&mut self, steps: usize) -> Result<(), LimitKind> {
+        let spent = u32::try_from(steps / STEPS).unwrap_or(u32::MAX);
+        if spent < self.until_look {
+            self.until_look -= spent;
+            return Ok(());
+        }
+        self.look()
+    }
+
+    /// Asks for what a table has grown by; `charged` is what it had.
+    pub(crate) fn grown(&mut self, charged: &mut usize, bytes: usize) -> Result<(), LimitKind> {
+        if bytes > *charged {
+            self.allocate(bytes - *charged)?;
+            *charged = bytes;
+        }
+        Ok(())
+    }
+
     #[cold]
     fn look(&mut self) -> Result<(), LimitKind> {
         if self.configurations > self.configurations_left {
@@ -198,8 +242,8 @@ impl Meter {
 
     /// Looks at the clock and the token: to be called in long work that visits no configuration.
     pub(crate) fn look_at_clock(&self) -> Result<(), LimitKind> {
-        if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
-            return Err(LimitKind::Cancelled);
+        if let Some(reason) = self.cancel.as_ref().and_then(CancelToken::reason) {
+            return Err(reason);
         }
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(LimitKind::Time);

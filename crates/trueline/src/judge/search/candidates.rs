@@ -36,6 +36,7 @@ impl Candidates {
         candidates: &mut Vec<u32>,
         meter: &mut Meter,
     ) -> Result<(), LimitKind> {
+        meter.work(window.open().len() + problem.optional.len())?;
         self.list = self.list.wrapping_add(1);
         if self.list == 0 {
             self.listed.fill(0);
