@@ -44,11 +44,9 @@ struct Table {
 
 impl Table {
     fn add<Op, Ret>(&mut self, family: &str, core: &Core<Op, Ret>, elapsed: Duration, rejected: bool) {
-        // What it begins behind is told too.
-        let beginning = core.begins_behind.filter(|first| core.told().all(|member| member.id != *first));
         let shrunk = Shrunk {
             operations: core.of,
-            told: core.told().count() + usize::from(beginning.is_some()),
+            told: core.calls.len(),
             minimal: core.is_minimal(),
             rejected,
             calls: core.oracle_calls,
@@ -56,7 +54,7 @@ impl Table {
         };
         if self.only.is_some() || !shrunk.minimal {
             eprintln!(
-                "{family}: {} of {} operations told, {} in the core, {} undecided, {} calls, {elapsed:?}",
+                "{family}: {} of {} calls in the core, {} in its explanation, {} undecided, {} calls, {elapsed:?}",
                 shrunk.told,
                 core.of,
                 core.history.len(),

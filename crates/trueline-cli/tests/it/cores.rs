@@ -37,11 +37,11 @@ fn a_core_is_printed() {
     assert_eq!(
         lines[core..],
         [
-            "  the core, which cannot be put in order whatever else happened:",
+            "  the core: these calls have no order, whether or not other calls took effect:",
             "    line 3    process 0  enqueue(2) -> ok",
-            "    line 4    process 0  enqueue(3) -> ok  (if and when it took effect does not matter)",
+            "    line 4    process 0  enqueue(3) -> ok  (left out, but the explanation names it)",
             "    line 103  process 1  dequeue() -> 3",
-            "  101 further calls were left out; whether they took effect does not matter",
+            "  102 calls are left out: each took effect in its interval with its result, or not at all",
             "  why:",
             "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
             "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
@@ -59,7 +59,7 @@ fn a_core_is_a_field_of_json() {
     assert_eq!(judged.code, 1, "{judged:?}");
     let object = json(&judged.stdout);
     let core = &object["core"];
-    assert_eq!((&core["minimal"], &core["undecided"], &core["left_out"]), (&true.into(), &0.into(), &101.into()));
+    assert_eq!((&core["minimal"], &core["undecided"], &core["left_out"]), (&true.into(), &0.into(), &102.into()));
     assert!(core["confirmed"] == true && core["judgements"].as_u64().is_some_and(|count| count > 0), "{core}");
     let operations = core["operations"].as_array().expect("a list");
     let told = |index: usize| {
@@ -74,6 +74,15 @@ fn a_core_is_a_field_of_json() {
     assert_eq!(told(0), expected("enqueue(2)", "ok", "completed", 3));
     assert_eq!(told(1), expected("enqueue(3)", "ok", "forgotten", 4));
     assert_eq!(told(2), expected("dequeue()", "3", "completed", 103));
+    let in_core = operations.iter().map(|operation| operation["in_core"] == true).collect::<Vec<_>>();
+    assert_eq!(in_core, [true, false, true], "the explanation names the second");
+    assert_eq!(core["left_out_calls"].as_array().map_or(0, Vec::len), 102);
+    let evidence = &object["evidence"];
+    assert_eq!((&evidence["is_first"], &evidence["all_allowed"]), (&true.into(), &true.into()));
+    assert_eq!(evidence["allowed"], serde_json::json!(["2"]));
+    assert_eq!(evidence["refused"]["operation"], "dequeue()");
+    assert_eq!((&evidence["event"], &evidence["refused"]["return_event"]), (&205.into(), &205.into()));
+    assert_eq!((&evidence["prefix_length"], &evidence["open"]), (&102.into(), &serde_json::json!([])));
     assert_eq!((&operations[2]["process"], &operations[2]["in_part"]), (&1.into(), &false.into()));
     assert_eq!((&operations[0]["call_event"], &operations[0]["return_event"]), (&4.into(), &5.into()));
     // Everything else is as it is without.
@@ -94,10 +103,10 @@ fn what_a_core_begins_behind_is_told() {
     let core = judged.stdout.split_once("  the core").expect("there is a core").1;
     assert_eq!(
         core,
-        ", which cannot be put in order whatever else happened:
+        ": these calls have no order, whether or not other calls took effect:
     line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
     line 3  process 1  read() -> 7
-  1 further call was left out; whether it took effect does not matter
+  1 call is left out: it took effect in its interval with its result, or not at all
   why:
     What returned before write(8) of process 0 (line 2) was called does not matter, as that leaves the same
       state whatever was before: let all begin behind it.
@@ -117,7 +126,7 @@ fn lists_and_transactions_are_told_in_part() {
     let core = judged.stdout.split_once("  the core").expect("there is a core").1;
     assert!(core.contains("line 2  process 0  append(2) -> ok\n"), "{core}");
     assert!(core.contains("line 4  process 1  read() -> []  (in part)\n"), "{core}");
-    assert!(core.contains("2 further calls were left out"), "{core}");
+    assert!(core.contains("2 calls are left out"), "{core}");
 }
 
 #[test]

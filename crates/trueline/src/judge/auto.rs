@@ -47,6 +47,8 @@ pub(super) enum Choice {
     OneKey,
     Monitor(Monitor),
     Search(Turn),
+    /// The competitor with this number was first.
+    Competitor(usize),
 }
 
 /// How often each gave the answer.
@@ -57,6 +59,7 @@ pub(super) struct Choices {
     monitors: BTreeMap<Monitor, usize>,
     depth_first: usize,
     breadth_first: usize,
+    competitors: BTreeMap<usize, usize>,
 }
 
 impl Choices {
@@ -67,12 +70,13 @@ impl Choices {
             Some(Choice::Monitor(monitor)) => *self.monitors.entry(monitor).or_default() += 1,
             Some(Choice::Search(Turn::DepthFirst)) => self.depth_first += 1,
             Some(Choice::Search(Turn::BreadthFirst)) => self.breadth_first += 1,
+            Some(Choice::Competitor(index)) => *self.competitors.entry(index).or_default() += 1,
             None => {}
         }
     }
 
-    /// The choice and its reason, in words.
-    pub(super) fn describe(&self, parts: usize) -> String {
+    /// The choice and its reason, in words; `competitors` are the algorithms that competed.
+    pub(super) fn describe(&self, parts: usize, competitors: &[Algorithm]) -> String {
         let monitors = self.monitors.iter().map(|(monitor, count)| (format!("the monitor \"{}\"", monitor.0), *count));
         let others = [
             ("the order of calls, as nothing overlaps", self.order_of_calls),
@@ -81,7 +85,8 @@ impl Choices {
             ("breadth-first search with dominance, as depth-first search had no end", self.breadth_first),
         ];
         let others = others.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| (name.to_owned(), count));
-        let by: Vec<(String, usize)> = monitors.chain(others).collect();
+        let winners = self.competitors.iter().map(|(index, count)| (competitors[*index].to_string(), *count));
+        let by: Vec<(String, usize)> = monitors.chain(others).chain(winners).collect();
         match by.as_slice() {
             [(name, _)] if parts == 1 => name.clone(),
             [(name, _)] => format!("{parts} parts, by {name}"),

@@ -49,7 +49,7 @@ const MOST: usize = 2_000;
 pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Verdict<ResultId> {
     let frame = case.frame();
     let limit = |kind, event| Verdict::Unknown(Limit { kind, event, events: frame.event_count() });
-    let end = u32::try_from(frame.events.len()).expect("positions fit");
+    let end = events.last().map_or(0, |event| frame.position(*event) + 1);
     let operations = prefix(frame, events, end);
     if operations.len() > MOST {
         return limit(LimitKind::Refused("it has too many operations for the definition to be tried out"), 0);
@@ -71,20 +71,14 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
         match definition.linearizable(0) {
             Ok(true) => longest.clone_from(&definition.order),
             Ok(false) => {
-                definition.operations = prefix(frame, events, position);
-                definition.order.clear();
-                let mut allowed = Vec::new();
-                if let Err(kind) = definition.allowed(0, refused, &mut allowed) {
-                    return limit(kind, position);
-                }
                 return Verdict::Rejected(Evidence {
                     prefix: longest,
                     together: Vec::new(),
                     refused,
                     event: position,
                     open: frame.open_at_return(events, refused),
-                    allowed: case.distinct_results(allowed),
-                    all_allowed: true,
+                    allowed: Vec::new(),
+                    all_allowed: false,
                     is_first: true,
                     conflict: Vec::new(),
                     quasi: None,
@@ -152,29 +146,5 @@ impl Definition<'_> {
         let next = self.machine.next(state, op);
         self.meter.grown(&mut self.charged, self.machine.bytes())?;
         Ok(next)
-    }
-
-    /// Collects what `refused` may return after any linearization of what is left that leaves it out.
-    fn allowed(&mut self, state: u32, refused: OpId, results: &mut Vec<ResultId>) -> Result<(), LimitKind> {
-        self.meter.configuration()?;
-        if self.operations.iter().all(|(_, must)| !must) {
-            for result in self.machine.results(state, refused) {
-                if !results.contains(&result) {
-                    self.meter.push(results, result)?;
-                }
-            }
-        }
-        for index in 0..self.operations.len() {
-            let (op, must) = self.operations[index];
-            if op == refused || !self.may_be_next(op)? {
-                continue;
-            }
-            for next in self.next(state, op)? {
-                self.operations.remove(index);
-                self.allowed(next, refused, results)?;
-                self.operations.insert(index, (op, must));
-            }
-        }
-        Ok(())
     }
 }

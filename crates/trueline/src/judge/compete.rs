@@ -4,7 +4,8 @@
 //! mostly lucky and fast, and else never ends; a graph search is steady. Run both, and stop the loser. The papers'
 //! WG-WG, WG-JIT, JIT-WG and JIT-JIT are `compete:wing-gong-tree,wing-gong-graph` and so on.
 //!
-//! Verdict and place of a rejection do not depend on who wins; the witness and the numbers in the statistics do.
+//! Verdict, place of a rejection and allowed results do not depend on who wins; the witness and the numbers in the
+//! statistics do. [`Stats::choice`](crate::verdict::Stats::choice) names the winner.
 //!
 //! # Complexity
 //! The time of the fastest, on as many cores as there are competitors; the memory of all.
@@ -48,14 +49,14 @@ pub fn check<S: Spec>(
 /// How one competitor judges a part.
 pub(super) type Judge = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
 
-/// Judges one part, by `judge` for each algorithm.
+/// Judges one part, by `judge` for each algorithm; the number of the winner, if one knew.
 pub(super) fn search(
     worker: &Worker<'_>,
     task: Task<'_>,
     algorithms: &[Algorithm],
     judge: Judge,
     meter: &mut Meter,
-) -> Verdict<ResultId> {
+) -> (Verdict<ResultId>, Option<usize>) {
     let token = meter.token();
     let (case, classes, config) = worker.origin();
     let mut answer = None;
@@ -81,7 +82,7 @@ pub(super) fn search(
                 Verdict::Unknown(limit) => limits.push((index, limit)),
                 known => {
                     token.cancel();
-                    answer = answer.take().or(Some(known));
+                    answer = answer.take().or(Some((known, Some(index))));
                 }
             }
         }
@@ -93,6 +94,6 @@ pub(super) fn search(
     limits.sort_by_key(|(index, limit)| (limit.kind == LimitKind::Cancelled, *index));
     answer.unwrap_or_else(|| {
         let (_, limit) = limits.into_iter().next().expect("each competitor answers");
-        Verdict::Unknown(limit)
+        (Verdict::Unknown(limit), None)
     })
 }

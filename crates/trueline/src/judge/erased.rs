@@ -42,10 +42,14 @@ pub(crate) trait Case: Sync {
     fn observes(&self, op: OpId) -> bool;
     /// The keys of the operations; `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
-    /// Sorts some of the operations into classes; nothing is known of the others.
-    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>) -> Classes;
-    /// The states of the specification, for a search.
-    fn states<'c>(&'c self, classes: &'c Classes) -> Box<dyn StateSpace + 'c>;
+    /// Whether the key of an operation is the same whatever it returns.
+    fn has_key(&self, op: OpId) -> bool;
+    /// Sorts some of the operations into classes; nothing is known of the others. The result of `asked` is not looked at,
+    /// and it has a class of its own.
+    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes;
+    /// The states of the specification, for a search; with the classes in which an operation was `asked` for, it has any
+    /// result but these.
+    fn states<'c>(&'c self, classes: &'c Classes, asked: Option<&'c Asked>) -> Box<dyn StateSpace + 'c>;
     /// The states of the specification, without classes and searches: for what must share no code with them.
     fn machine(&self) -> Box<dyn Machine + '_>;
     /// What reads operations as standard ones.
@@ -64,14 +68,23 @@ pub(crate) trait Case: Sync {
 
     /// Sorts all operations into classes.
     fn classes(&self) -> Classes {
-        self.classes_of(&mut self.frame().operations())
+        self.classes_of(&mut self.frame().operations(), None)
     }
+}
+
+/// An operation whose results are asked for, and those that are known already.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) op: OpId,
+    pub(crate) known: Vec<ResultId>,
 }
 
 /// One object that carries out operations one by one.
 pub(crate) trait Replay {
     /// Carries out one operation, if it can have its result now.
     fn step(&mut self, op: OpId) -> Result<(), NotALinearization>;
+    /// Carries out one operation as if it had another result.
+    fn step_with(&mut self, op: OpId, result: ResultId) -> Result<(), NotALinearization>;
     /// What an operation may return now, each result once.
     fn results(&self, op: OpId) -> Vec<ResultId>;
     /// The states that the object may be in, as a person reads them.
@@ -121,6 +134,8 @@ pub(crate) struct Typed<'a, S: Spec> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
+    /// By operation: whether it may also have taken no effect; empty if none may.
+    left_out: Vec<bool>,
     /// Results by number. They are asked for in few places, and only of rejected histories.
     results: Mutex<Interner<S::Ret>>,
 }
@@ -136,12 +151,26 @@ impl<'a, S: Spec> Typed<'a, S> {
                 object: operation.object.0,
             });
         }
-        Self { spec, history, places, results: Mutex::default() }
+        Self { spec, history, places, left_out: Vec::new(), results: Mutex::default() }
+    }
+
+    /// The same, with some operations left out: each took effect within its interval and with its result, or not at all.
+    pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
+        Self { left_out, ..self }
+    }
+
+    fn is_left_out(&self, id: OpId) -> bool {
+        self.left_out.get(id.index()).is_some_and(|is_left_out| *is_left_out)
     }
 
     /// The result with this number.
     pub(crate) fn result(&self, ResultId(number): ResultId) -> S::Ret {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)[number].clone()
+    }
+
+    /// The number of a result.
+    fn number(&self, result: &S::Ret) -> ResultId {
+        ResultId(self.results.lock().unwrap_or_else(PoisonError::into_inner).number(result.clone()))
     }
 
     /// An operation and its result, if that is known.
@@ -161,11 +190,18 @@ impl<'a, S: Spec> Typed<'a, S> {
     /// Calls `each` with what `op` leads to from `state`, with what is known of its result.
     #[inline]
     fn outcomes(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(S::State)) {
-        let (op, recorded) = self.op(op);
-        for (result, next) in self.spec.step(state, op, recorded) {
+        self.outcomes_with(state, op, self.op(op).1, each);
+    }
+
+    #[inline]
+    fn outcomes_with(&self, state: &S::State, id: OpId, recorded: Option<&S::Ret>, each: &mut dyn FnMut(S::State)) {
+        for (result, next) in self.spec.step(state, self.op(id).0, recorded) {
             if recorded.is_none_or(|recorded| *recorded == result) {
                 each(next);
             }
+        }
+        if self.is_left_out(id) {
+            each(state.clone());
         }
     }
 }
@@ -211,26 +247,40 @@ impl<S: Spec> Case for Typed<'_, S> {
         (!keys.is_empty()).then_some(Keys { of, count: keys.len(), any_spans })
     }
 
-    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>) -> Classes {
+    fn has_key(&self, op: OpId) -> bool {
+        self.spec.key(self.op(op).0, None).is_some()
+    }
+
+    fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes {
         let hasher = hash::Builder::default();
         let mut table = Table::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut classes = Classes::none(self.places.len());
+        // What is not known for sure to be a blind write, and may be one, is not foreseen.
+        let foresees = self.left_out.is_empty() && asked.is_none_or(|asked| self.spec.observes(self.op(asked).0, None));
         for id in operations {
-            let pair = self.op(id);
+            let mut pair = self.op(id);
             let hash = hasher.hash_one(pair);
-            let is_it = &mut |class| self.op(classes.representative(ClassId(class))) == pair;
-            if let Some(class) = table.find(hash, is_it) {
+            let is_asked = asked == Some(id);
+            let is_it = &mut |class| {
+                let first = classes.representative(ClassId(class));
+                Some(first) != asked && self.op(first) == pair && self.is_left_out(first) == self.is_left_out(id)
+            };
+            if let Some(class) = if is_asked { None } else { table.find(hash, is_it) } {
                 classes.put(id, ClassId(class));
                 continue;
             }
+            if is_asked {
+                pair.1 = None;
+            }
             let (op, result) = pair;
             let reach = if self.spec.key(op, result).is_some() { Reach::Key } else { Reach::Everything };
+            let overwrites = !is_asked && !self.is_left_out(id) && self.spec.overwrites(op, result);
             let class = classes.add(
                 id,
                 self.spec.observes(op, result),
-                self.spec.overwrites(op, result).then_some(reach),
-                result.is_some_and(|result| self.spec.is_goal(op, result)),
+                overwrites.then_some(reach),
+                foresees && result.is_some_and(|result| self.spec.is_goal(op, result)),
             );
             hashes.push(hash);
             table.insert(hash, class.0, &|class| hashes[class as usize]);
@@ -244,8 +294,8 @@ impl<S: Spec> Case for Typed<'_, S> {
         classes
     }
 
-    fn states<'c>(&'c self, classes: &'c Classes) -> Box<dyn StateSpace + 'c> {
-        let mut space = Interned { case: self, classes, states: Interner::default(), heap: 0, noted: None };
+    fn states<'c>(&'c self, classes: &'c Classes, asked: Option<&'c Asked>) -> Box<dyn StateSpace + 'c> {
+        let mut space = Interned { case: self, classes, states: Interner::default(), heap: 0, asked };
         let initial = space.intern(self.spec.initial());
         debug_assert_eq!(initial, StateId::INITIAL, "the first state is numbered 0");
         Box::new(space)
@@ -311,6 +361,9 @@ impl<S: Spec> Typed<'_, S> {
         parts: usize,
         part_of: Option<&[u32]>,
     ) -> Option<Result<(), NotALinearization>> {
+        if !self.left_out.is_empty() {
+            return None;
+        }
         let mut objects: SmallVec<[Object<'_, S::Op, S::Ret>; 1]> = SmallVec::new();
         for _ in 0..parts {
             objects.push(self.spec.object()?);
@@ -335,13 +388,13 @@ struct InStates<'c, 'a, S: Spec> {
     states: SmallVec<[S::State; 1]>,
 }
 
-impl<S: Spec> Replay for InStates<'_, '_, S> {
-    fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
+impl<S: Spec> InStates<'_, '_, S> {
+    fn carry_out(&mut self, id: OpId, recorded: Option<&S::Ret>) -> Result<(), NotALinearization> {
         let Self { case, states } = self;
         let mut next: SmallVec<[S::State; 1]> = SmallVec::new();
         if let [state] = states.as_slice() {
             // The common case: one state, one outcome.
-            case.outcomes(state, op, &mut |successor| {
+            case.outcomes_with(state, id, recorded, &mut |successor| {
                 if !next.contains(&successor) {
                     next.push(successor);
                 }
@@ -349,7 +402,7 @@ impl<S: Spec> Replay for InStates<'_, '_, S> {
         } else {
             let mut known = Interner::default();
             for state in &*states {
-                case.outcomes(state, op, &mut |successor| {
+                case.outcomes_with(state, id, recorded, &mut |successor| {
                     if known.intern(successor.clone()).1 {
                         next.push(successor);
                     }
@@ -357,7 +410,17 @@ impl<S: Spec> Replay for InStates<'_, '_, S> {
             }
         }
         *states = next;
-        if states.is_empty() { Err(NotALinearization::Illegal(op)) } else { Ok(()) }
+        if states.is_empty() { Err(NotALinearization::Illegal(id)) } else { Ok(()) }
+    }
+}
+
+impl<S: Spec> Replay for InStates<'_, '_, S> {
+    fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
+        self.carry_out(op, self.case.op(op).1)
+    }
+
+    fn step_with(&mut self, op: OpId, result: ResultId) -> Result<(), NotALinearization> {
+        self.carry_out(op, Some(&self.case.result(result)))
     }
 
     fn results(&self, op: OpId) -> Vec<ResultId> {
@@ -433,8 +496,7 @@ struct Interned<'c, 'a, S: Spec> {
     states: Interner<S::State>,
     /// The bytes that states have on the heap.
     heap: usize,
-    /// The results of an operation in states that are forgotten.
-    noted: Option<(OpId, Vec<ResultId>)>,
+    asked: Option<&'c Asked>,
 }
 
 impl<S: Spec> Interned<'_, '_, S> {
@@ -449,10 +511,17 @@ impl<S: Spec> Interned<'_, '_, S> {
 
 impl<S: Spec> StateSpace for Interned<'_, '_, S> {
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
-        let (op, recorded) = self.case.op(self.classes.representative(class));
+        let id = self.classes.representative(class);
+        let (op, mut recorded) = self.case.op(id);
+        let asked = self.asked.filter(|asked| asked.op == id);
+        if asked.is_some() {
+            recorded = None;
+        }
         let observes = self.classes.observes(class);
         for (result, successor) in self.case.spec.step(&self.states[state.0], op, recorded) {
-            if recorded.is_some_and(|recorded| *recorded != result) {
+            if recorded.is_some_and(|recorded| *recorded != result)
+                || asked.is_some_and(|asked| asked.known.contains(&self.case.number(&result)))
+            {
                 continue;
             }
             if observes {
@@ -464,6 +533,9 @@ impl<S: Spec> StateSpace for Interned<'_, '_, S> {
             } else {
                 next.push(self.intern(successor));
             }
+        }
+        if self.case.is_left_out(id) {
+            next.push(state);
         }
         keep_first_of_equal(next);
     }
@@ -490,21 +562,6 @@ impl<S: Spec> StateSpace for Interned<'_, '_, S> {
 
     fn bytes(&self) -> usize {
         self.states.bytes() + self.heap
-    }
-
-    fn note_results(&mut self, op: OpId, states: &[StateId]) {
-        self.noted = Some((op, self.allowed(states, op)));
-    }
-
-    fn allowed(&self, states: &[StateId], op: OpId) -> Vec<ResultId> {
-        let mut results = match &self.noted {
-            Some((noted, results)) if *noted == op => results.clone(),
-            _ => Vec::new(),
-        };
-        for state in states {
-            self.case.results_in(&self.states[state.0], op, &mut |result| results.push(result));
-        }
-        self.case.distinct_results(results)
     }
 
     fn retain(&mut self, keep: &[StateId]) {
@@ -576,7 +633,7 @@ impl<S: Spec> ReadValues for Values<'_, '_, S> {
         let mut not_read = None;
         for &id in operations {
             let (op, recorded) = case.op(id);
-            let Some(what) = case.spec.standard(op, recorded) else {
+            let Some(what) = case.spec.standard(op, recorded).filter(|_| !case.is_left_out(id)) else {
                 not_read = Some(NotRead::NotStandard);
                 break;
             };

@@ -190,13 +190,27 @@ pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut imp
     let parts = by_object(history);
     let mut all = Vec::new();
     let mut unknown = None;
+    let mut rejected: Option<Evidence<Ret>> = None;
+    let mut undecided = Vec::new();
     for events in parts.iter() {
-        match judge.safety(&Cut::whole(history, events)) {
+        // Of the objects after a rejected one, it counts only whether they are rejected earlier.
+        let until = rejected.as_ref().map_or(u32::MAX, |evidence| evidence.event);
+        match judge.safety(&Cut { until, ..Cut::whole(history, events) }) {
             Ok(Ok(groups)) => all.push(groups),
-            Ok(Err(evidence)) => return Verdict::Rejected(evidence),
+            Ok(Err(evidence)) => rejected = Some(evidence),
             // Another object may still be wrong.
-            Err(kind) => unknown = unknown.or(Some(limit(history, kind))),
+            Err(kind) => {
+                undecided.push(events);
+                unknown = unknown.or(Some(limit(history, kind)));
+            }
         }
+    }
+    if let Some(mut evidence) = rejected {
+        for events in undecided {
+            let cut = Cut { until: evidence.event, ..Cut::whole(history, events) };
+            evidence.is_first &= judge.explains(&cut) == Ok(true);
+        }
+        return Verdict::Rejected(evidence);
     }
     match unknown {
         Some(limit) => Verdict::Unknown(limit),

@@ -47,6 +47,12 @@ impl Frame<'_> {
         (ret != NEVER).then_some(ret)
     }
 
+    /// The position of an event.
+    pub(crate) fn position(&self, event: Event) -> u32 {
+        let place = &self.places[event.op().index()];
+        if event.kind() == EventKind::Call { place.call } else { place.ret }
+    }
+
     pub(crate) fn process(&self, op: OpId) -> u32 {
         self.places[op.index()].process
     }

@@ -286,8 +286,12 @@ impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> 
         evidence: &Evidence<S::Ret>,
         limits: &Limits,
     ) -> Option<Argued<S::Op, S::Ret>> {
-        let core = shrink::core(&*self.0, history, evidence, limits);
+        let mut core = shrink::core(&*self.0, history, evidence, limits);
         let argument = argument::of_core(&*self.0, &core);
+        let named = argument.iter().flat_map(|argument| &argument.named).copied().chain(core.begins_behind);
+        core.named = named.filter(|id| !core.calls.contains(id)).collect();
+        core.named.sort_unstable();
+        core.named.dedup();
         Some((core, argument))
     }
 

@@ -23,6 +23,7 @@
 //! operations are not far out of order.
 
 mod algorithm;
+mod allowed;
 pub mod argument;
 pub mod auto;
 pub mod bounded;
@@ -92,6 +93,8 @@ pub struct Config {
     seed: Option<u64>,
     restart_after: Option<u64>,
     budget: Budget,
+    /// Whether evidence is completed: by the first bad event of the whole history, and by what was allowed there.
+    completes: bool,
 }
 
 impl Default for Config {
@@ -111,7 +114,13 @@ impl Config {
             seed: None,
             restart_after: None,
             budget: Budget::unlimited(),
+            completes: true,
         }
+    }
+
+    /// Where only the verdict counts.
+    fn verdict_only(self) -> Self {
+        Self { completes: false, ..self }
     }
 
     /// One algorithm on the history as a whole.

@@ -24,15 +24,17 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::auto::{self, Choice};
 use super::erased::{Case, Keys, SPANS};
 use super::frame::Frame;
-use super::monitor::part::By;
+use super::monitor::part::{By, MOST_TO_LOCATE};
 use super::replay::{self, NotALinearization};
 use super::search::Meter;
 use super::search::automaton::ResultId;
 use super::search::problem::{Classes, Task};
 use super::worker::Worker;
-use super::{Algorithm, CancelToken, Config, bounded, brute, compete, just_in_time, linear, monitor, wing_gong};
+use super::{
+    Algorithm, CancelToken, Config, allowed, bounded, brute, compete, just_in_time, linear, monitor, wing_gong,
+};
 use crate::history::{self, Event, EventKind, OpId};
-use crate::verdict::{Judgement, LimitKind, Stats, Verdict, Witness};
+use crate::verdict::{Evidence, Judgement, LimitKind, Stats, Verdict, Witness};
 
 /// Judges a history by its parts.
 pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judgement<ResultId> {
@@ -47,8 +49,18 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     } else {
         work.judge_all(meter, &mut stats, &mut choices)
     };
-    stats.choice = (config.algorithm == Algorithm::Auto).then(|| choices.describe(work.parts.whole.len()));
-    Judgement { verdict: work.combine(verdicts), stats }
+    let competitors: Option<&[Algorithm]> = match &config.algorithm {
+        Algorithm::Auto => Some(&[]),
+        Algorithm::Compete(competitors) => Some(competitors),
+        _ => None,
+    };
+    stats.choice = competitors.map(|competitors| choices.describe(work.parts.whole.len(), competitors));
+    let verdict = match work.combine(verdicts) {
+        Ok(verdict) => verdict,
+        Err((bad, _)) if !config.completes => Verdict::Rejected(bad.evidence),
+        Err((bad, undecided)) => Verdict::Rejected(work.complete(bad, undecided, meter, &mut stats)),
+    };
+    Judgement { verdict, stats }
 }
 
 /// Judges one part by an algorithm; says what gave the answer, if that was a choice.
@@ -72,7 +84,8 @@ fn judge_by(
         Algorithm::Brute => return (brute::search(worker.case, task.events, meter), None),
         Algorithm::Compete(algorithms) => {
             let judge: compete::Judge = |worker, task, algorithm, meter| judge_by(worker, task, algorithm, meter).0;
-            return (compete::search(worker, task, algorithms, judge, meter), None);
+            let (verdict, winner) = compete::search(worker, task, algorithms, judge, meter);
+            return (verdict, winner.map(Choice::Competitor));
         }
         Algorithm::WingGongTree => wing_gong::tree::search(worker.config),
         Algorithm::WingGongGraph => wing_gong::graph::search(worker.config),
@@ -163,7 +176,18 @@ impl<'h> Parts<'h> {
     fn task(&self, section: &Section) -> Task<'_> {
         Task { events: &self.buffers[section.buffer][section.events.clone()], one_key: section.one_key }
     }
+
+    /// A part up to the event before `end`.
+    fn task_before(&self, section: &Section, end: u32, frame: Frame<'_>) -> Task<'_> {
+        let Task { events, one_key } = self.task(section);
+        let until =
+            if end == WHOLE { events.len() } else { events.partition_point(|event| frame.position(*event) < end) };
+        Task { events: &events[..until], one_key }
+    }
 }
+
+/// The end of a part that is judged as a whole.
+const WHOLE: u32 = u32::MAX;
 
 /// So many events are few: operations of a part that short are still in the caches when they are needed again.
 const SHORT: usize = 64;
@@ -174,8 +198,20 @@ const TOUCHED: usize = 32;
 /// The verdicts on the parts, in their order, up to the first that is rejected.
 struct Verdicts {
     orders: Orders,
-    /// The one that is rejected; the first that is unknown if none is.
-    other: Option<Verdict<ResultId>>,
+    /// The first that is unknown.
+    unknown: Option<Verdict<ResultId>>,
+    /// The parts that are unknown.
+    undecided: Vec<usize>,
+    /// The part that is rejected, and its evidence.
+    rejected: Option<Bad>,
+}
+
+/// A part that is rejected.
+struct Bad {
+    index: usize,
+    evidence: Evidence<ResultId>,
+    /// Whether operations that span keys were left out.
+    is_early: bool,
 }
 
 impl Verdicts {
@@ -183,16 +219,19 @@ impl Verdicts {
         // The order of an only part is not copied.
         let operations = if parts > 1 { operations } else { 0 };
         let orders = Orders { operations: Vec::with_capacity(operations), ends: Vec::with_capacity(parts) };
-        Self { orders, other: None }
+        Self { orders, unknown: None, undecided: Vec::new(), rejected: None }
     }
 
     /// Adds the verdict on the next part.
-    fn push(&mut self, verdict: Verdict<ResultId>) {
+    fn push(&mut self, index: usize, verdict: Verdict<ResultId>, choice: Option<Choice>) {
         match verdict {
             Verdict::Accepted(witness) => self.orders.push(witness.order),
-            Verdict::Rejected(_) => self.other = Some(verdict),
+            Verdict::Rejected(evidence) => {
+                self.rejected = Some(Bad { index, evidence, is_early: choice == Some(Choice::OneKey) });
+            }
             Verdict::Unknown(_) => {
-                self.other.get_or_insert(verdict);
+                self.undecided.push(index);
+                self.unknown.get_or_insert(verdict);
             }
         }
     }
@@ -265,11 +304,11 @@ impl Work<'_> {
                 self.touch(&self.parts.whole[index..self.parts.whole.len().min(index + TOUCHED)]);
             }
             let mut own = meter.part(None, None);
-            let (verdict, choice) = self.judge_one(&mut worker, section, &mut own);
+            let (verdict, choice) = self.judge_one(&mut worker, section, WHOLE, &self.config.algorithm, &mut own);
             meter.add(&own);
             choices.count(choice);
             let ends = verdict.is_rejected() || is_out_of_time(&verdict);
-            verdicts.push(verdict);
+            verdicts.push(index, verdict, choice);
             if ends {
                 break;
             }
@@ -318,7 +357,7 @@ impl Work<'_> {
         let mut verdicts = Verdicts::with_capacity(judged.len(), self.frame.len());
         // At most `threads` parts are judged at once.
         let mut peak = 0;
-        for PartJudged { verdict, choice, mut own, states, backtracks, .. } in judged {
+        for PartJudged { index, verdict, choice, mut own, states, backtracks } in judged {
             stats.states += states;
             stats.backtracks += backtracks;
             choices.count(choice);
@@ -326,7 +365,7 @@ impl Work<'_> {
             own.peak_bytes = peak;
             meter.add(&own);
             let rejected = verdict.is_rejected();
-            verdicts.push(verdict);
+            verdicts.push(index, verdict, choice);
             if rejected {
                 break;
             }
@@ -351,7 +390,7 @@ impl Work<'_> {
             }
             let mut own = meter.share(threads, token);
             let before = (worker.states(), worker.backtracks);
-            let (verdict, choice) = self.judge_one(&mut worker, section, &mut own);
+            let (verdict, choice) = self.judge_one(&mut worker, section, WHOLE, &self.config.algorithm, &mut own);
             let mut running = running();
             running.retain(|(other, _)| *other != index);
             if verdict.is_rejected() {
@@ -366,15 +405,17 @@ impl Work<'_> {
         }
     }
 
-    /// Judges one part. If that is short, its linearization has been replayed.
+    /// Judges one part, up to the event before `end`. If that is short, its linearization has been replayed.
     fn judge_one(
         &self,
         worker: &mut Worker<'_>,
         section: &Section,
+        end: u32,
+        algorithm: &Algorithm,
         meter: &mut Meter,
     ) -> (Verdict<ResultId>, Option<Choice>) {
-        let task = self.parts.task(section);
-        let is_auto = self.config.algorithm == Algorithm::Auto;
+        let task = self.parts.task_before(section, end, self.frame);
+        let is_auto = *algorithm == Algorithm::Auto;
         if is_auto {
             if let Some(order) = self.in_order_of_calls(task.events) {
                 return (Verdict::Accepted(Witness::one_by_one(order)), Some(Choice::OrderOfCalls));
@@ -385,7 +426,8 @@ impl Work<'_> {
             None => {
                 // Parts without the operations that span keys can only reject.
                 for early in &self.parts.early[section.early.clone()] {
-                    let (verdict, _) = judge_by(worker, self.parts.task(early), &self.config.algorithm, meter);
+                    let task = self.parts.task_before(early, end, self.frame);
+                    let (verdict, _) = judge_by(worker, task, algorithm, meter);
                     if verdict.is_rejected() || is_out_of_time(&verdict) {
                         return (verdict, Some(Choice::OneKey));
                     }
@@ -394,7 +436,7 @@ impl Work<'_> {
                     let (verdict, choice) = auto::by_search(worker, task, meter);
                     (verdict, Some(choice))
                 } else {
-                    judge_by(worker, task, &self.config.algorithm, meter)
+                    judge_by(worker, task, algorithm, meter)
                 }
             }
         };
@@ -420,12 +462,69 @@ impl Work<'_> {
     }
 
     /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
-    fn combine(&self, verdicts: Verdicts) -> Verdict<ResultId> {
-        if let Some(other) = verdicts.other {
-            return other;
+    /// If a part is rejected: that part, and those that are undecided.
+    fn combine(&self, verdicts: Verdicts) -> Result<Verdict<ResultId>, (Bad, Vec<usize>)> {
+        let Verdicts { orders, unknown, undecided, rejected } = verdicts;
+        if let Some(bad) = rejected {
+            return Err((bad, undecided));
         }
-        assert_eq!(verdicts.orders.len(), self.parts.whole.len(), "parts are left out only behind another verdict");
-        Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(verdicts.orders))))
+        if let Some(unknown) = unknown {
+            return Ok(unknown);
+        }
+        assert_eq!(orders.len(), self.parts.whole.len(), "parts are left out only behind another verdict");
+        Ok(Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(orders)))))
+    }
+
+    /// The evidence of the first bad event of the whole history, with what was allowed there.
+    ///
+    /// Parts that were not judged, or not decided, are judged up to the first bad event that is known so far; and so is an
+    /// object that was rejected without its operations that span keys. If one of them is still not decided, the event is
+    /// not known to be the first.
+    fn complete(&self, mut bad: Bad, mut open: Vec<usize>, meter: &mut Meter, stats: &mut Stats) -> Evidence<ResultId> {
+        // Which algorithm judged the history says nothing about which can judge less of it.
+        let algorithm = if self.config.algorithm == Algorithm::Brute { Algorithm::Brute } else { Algorithm::Auto };
+        let mut worker = Worker::new(self.case, &self.classes, self.config);
+        open.extend(bad.index + 1..self.parts.whole.len());
+        if bad.is_early || !bad.evidence.is_first {
+            open.push(bad.index);
+        }
+        loop {
+            let event = bad.evidence.event;
+            let mut doubtful = Vec::new();
+            for index in open {
+                let most = MOST_TO_LOCATE.max(meter.configurations).max(8 * self.frame.events.len() as u64);
+                let mut own = meter.part(Some(most), None);
+                let section = &self.parts.whole[index];
+                let end = bad.evidence.event;
+                let (verdict, choice) = self.judge_one(&mut worker, section, end, &algorithm, &mut own);
+                meter.add(&own);
+                match verdict {
+                    Verdict::Accepted(_) => {}
+                    Verdict::Unknown(_) => doubtful.push(index),
+                    Verdict::Rejected(evidence) => {
+                        let is_early = choice == Some(Choice::OneKey);
+                        if is_early || !evidence.is_first {
+                            doubtful.push(index);
+                        }
+                        bad = Bad { index, evidence, is_early };
+                    }
+                }
+            }
+            // What was doubtful may be decided up to an earlier event.
+            if doubtful.is_empty() || bad.evidence.event == event {
+                bad.evidence.is_first = doubtful.is_empty();
+                break;
+            }
+            open = doubtful;
+        }
+        let is_whole = !bad.is_early && !self.parts.whole[bad.index].one_key;
+        if bad.evidence.is_first {
+            allowed::complete(&mut worker, &mut bad.evidence, is_whole, meter);
+        } else {
+            bad.evidence.allowed.clear();
+        }
+        stats.states += worker.states();
+        bad.evidence
     }
 
     /// One linearization from those of the parts, if all of them can be replayed.

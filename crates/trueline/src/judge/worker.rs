@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::erased::Case;
+use super::erased::{Asked, Case};
 use super::frame::calls;
 use super::monitor::read::Reader;
 use super::search::automaton::{Automaton, ResultId, StateSpace, Steps};
@@ -20,6 +20,8 @@ pub(super) struct Worker<'a> {
     pub(super) config: &'a Config,
     pub(super) reader: Reader<'a>,
     core: Option<Core<'a>>,
+    /// The operation whose results the searches are to find, where they are.
+    asked: Option<&'a Asked>,
     /// States of cores that were forgotten.
     forgotten: u64,
     /// How often Lowe's queue algorithm went back.
@@ -43,7 +45,7 @@ pub(super) enum Search {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(case: &'a dyn Case, classes: &'a OnceLock<Classes>, config: &'a Config) -> Self {
-        Self { case, classes, config, reader: Reader::new(case), core: None, forgotten: 0, backtracks: 0 }
+        Self { case, classes, config, reader: Reader::new(case), core: None, asked: None, forgotten: 0, backtracks: 0 }
     }
 
     /// What it takes to make a worker for another thread.
@@ -72,14 +74,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Lets `judge` judge one part with the classes of its own operations: for a short part of a long history, those of
-    /// all would take longer than a search.
+    /// all would take longer than a search. What was `asked` for is to return something that is not known.
     pub(super) fn alone(
         &mut self,
         task: Task<'_>,
+        asked: Option<&Asked>,
         judge: impl FnOnce(&mut Worker<'_>) -> Verdict<ResultId>,
     ) -> Verdict<ResultId> {
-        let classes = OnceLock::from(self.case.classes_of(&mut calls(task.events)));
-        let mut alone = Worker::new(self.case, &classes, self.config);
+        let classes = OnceLock::from(self.case.classes_of(&mut calls(task.events), asked.map(|asked| asked.op)));
+        let mut alone = Worker { asked, ..Worker::new(self.case, &classes, self.config) };
         let verdict = judge(&mut alone);
         self.forgotten += alone.states();
         verdict
@@ -95,7 +98,7 @@ impl<'a> Worker<'a> {
             matches!(&search, Search::BreadthFirst(options) if options.compare == breadth_first::Compare::AtReturn);
         let classes = self.classes();
         let core = self.core.get_or_insert_with(|| Core {
-            states: self.case.states(classes),
+            states: self.case.states(classes, self.asked),
             steps: Steps::new(),
             numbers: vec![0; self.case.frame().len()],
         });
@@ -115,7 +118,7 @@ impl<'a> Worker<'a> {
         let position = |op: OpId| frame.ret(op).expect("what has a level returns");
         match found {
             Found::Accepted(order) => Verdict::Accepted(Witness::one_by_one(ids(order))),
-            Found::Rejected { level, prefix, states } => {
+            Found::Rejected { level, prefix } => {
                 let refused = returning(level);
                 Verdict::Rejected(Evidence {
                     prefix: ids(prefix),
@@ -123,8 +126,8 @@ impl<'a> Worker<'a> {
                     refused,
                     event: position(refused),
                     open: frame.open_at_return(task.events, refused),
-                    allowed: self.core.as_ref().map_or_else(Vec::new, |core| core.states.allowed(&states, refused)),
-                    all_allowed: true,
+                    allowed: Vec::new(),
+                    all_allowed: false,
                     is_first: true,
                     conflict: Vec::new(),
                     quasi: None,

@@ -785,10 +785,13 @@ mod tests {
         assert!(!legal("priority-queue", &[&inserts, &[(delete, "[10,\"a\"]")][..]].concat()));
         let (append, read) = (|value| format!(r#""f":"append","value":{value}"#), r#""f":"read""#);
         let (a, b, c) = (append("\"a\""), append("5"), append("6"));
-        let appends = [(&*a, "0"), (&*b, "5"), (&*c, "null")];
+        let appends = [(&*a, "0"), (&*b, "1"), (&*c, "2")];
         assert!(legal("log", &[&appends, &[(read, "[\"a\",5,6]"), (r#""f":"size""#, "3")][..]].concat()));
         assert!(!legal("log", &[&appends, &[(read, "[\"a\",6,5]")][..]].concat()));
         assert!(!legal("log", &[(&a, "1")]));
+        assert!(legal("log", &[(&b, "5"), (&c, "null"), (&a, "\"a\"")]));
+        assert!(!legal("log", &[(&a, "0"), (&append("0"), "0")]));
+        assert!(fault("log", &[(&a, "0"), (&c, "null")]).contains("returned no index, but other appends did"));
         assert!(fault("log", &[(read, "null")]).contains("[] for none"));
         assert!(fault("log", &[(&a, "\"b\"")]).contains("not negative"));
         assert!(fault("log", &[(&a, "false")]).contains("always succeeds"));

@@ -12,6 +12,8 @@ pub struct Argument<Ret> {
     pub object: ObjectKind,
     /// The claims.
     pub proof: Proof<Ret>,
+    /// The calls that the claims name, in the order of their numbers.
+    pub named: Vec<OpId>,
 }
 
 /// What an object is, for the words that are used of it.
@@ -372,7 +374,7 @@ pub struct Place<Ret> {
 impl<Ret> Argument<Ret> {
     /// The same argument with results as another type.
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Argument<Other> {
-        Argument { object: self.object, proof: self.proof.map(&mut read) }
+        Argument { object: self.object, proof: self.proof.map(&mut read), named: self.named }
     }
 
     /// Whether it is made of claims, instead of all places of an operation.

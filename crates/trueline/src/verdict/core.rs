@@ -2,13 +2,24 @@
 
 use crate::history::{History, OpId};
 
-/// A small part of a rejected history that is not linearizable either, whatever became of the rest.
+/// The few calls that a rejection rests on.
 ///
-/// Its [`history`](Core::history) is weaker than the history it comes from: if that were linearizable, so would this
-/// be. So its rejection proves that of the whole, and it is 1-minimal if no single further step to weaken it leaves it
-/// rejected.
+/// A call is *left out* if it took effect within its own interval and with its recorded result, or not at all; a call that
+/// never returned stays pending. The [`calls`](Core::calls) of a core are such that the history up to the failing return,
+/// with all other calls left out, is rejected. They are 1-minimal: if any one of them is left out too, it is linearizable.
+///
+/// What an explanation is about is another, weaker [`history`](Core::history) with these calls in it: if the whole were
+/// linearizable, so would this be, and it is rejected. There, an operation may be *forgotten*: it may have had any result,
+/// at any time after its call. An explanation that needs less is easier to follow, but not every call of that history need be
+/// in the core: that a value was overwritten rests on the second write and the read, and the explanation names the first
+/// write too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Core<Op, Ret> {
+    /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if every
+    /// other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) has it.
+    pub calls: Vec<OpId>,
+    /// The other calls that the explanation names; empty where there is no explanation.
+    pub named: Vec<OpId>,
     /// What is left, ready to be judged: it is rejected.
     pub history: History<Op, Ret>,
     /// What each operation of [`history`](Core::history) was, by its number there.
@@ -33,6 +44,8 @@ pub struct Core<Op, Ret> {
 pub struct Member {
     /// Its number in the whole history.
     pub id: OpId,
+    /// The positions of its call and of its return in the whole history.
+    pub events: (u32, Option<u32>),
     /// What is known of it in the core.
     pub role: Role,
     /// Whether only that part of it is left, in arguments and result, which is about values or keys in the core.
@@ -73,7 +86,7 @@ impl Role {
 /// One step that makes a history say less.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Weakening {
-    /// Leaves out an operation that changes no state.
+    /// Leaves out a call.
     LeaveOut(OpId),
     /// Forgets the return and the result of an operation.
     Forget(OpId),
@@ -84,30 +97,34 @@ pub enum Weakening {
 impl<Op, Ret> Core<Op, Ret> {
     /// The same core with another form of its history: `form` keeps the operations and their order.
     pub fn map<Op2, Ret2>(self, form: impl FnOnce(&History<Op, Ret>) -> History<Op2, Ret2>) -> Core<Op2, Ret2> {
-        let Self { history, members, of, begins_behind, undecided, confirmed, oracle_calls } = self;
-        Core { history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
+        let Self { calls, named, history, members, of, begins_behind, undecided, confirmed, oracle_calls } = self;
+        Core { calls, named, history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
     }
 
-    /// Whether no single further step leaves it rejected.
+    /// Whether no call can be left out, and no single step to weaken the [`history`](Core::history) leaves it rejected.
     ///
-    /// Steps are to leave out an operation that changes no state, to forget an operation's return and result, and to
+    /// Such steps are to leave out an operation that changes no state, to forget an operation's return and result, and to
     /// leave out all that is about one value or key, where the specification allows that. If it is not known to be
     /// minimal, [`undecided`](Core::undecided) says why.
     pub fn is_minimal(&self) -> bool {
         self.undecided.is_empty()
     }
 
-    /// The operations whose results matter, in the order of their calls: what there is to tell.
+    /// The operations of [`history`](Core::history) whose results matter, in the order of their calls.
     pub fn told(&self) -> impl Iterator<Item = Member> + '_ {
         self.members.iter().copied().filter(|member| member.role.matters())
     }
 
-    /// How many operations of the whole history are not [told](Core::told).
-    ///
-    /// They may have had any result and may have taken effect or not: it does not matter. The
-    /// [`history`](Core::history) has those of them that could still have an effect as pending ones; without them it
-    /// would only be stricter.
+    /// How many calls of the whole history are left out: those that are not among the [`calls`](Core::calls).
     pub fn left_out(&self) -> usize {
-        self.of - self.told().count()
+        self.of - self.calls.len()
+    }
+
+    /// The calls that a picture of the core shows, in the order of their numbers: its own, and those that the explanation
+    /// names.
+    pub fn shown(&self) -> Vec<OpId> {
+        let mut shown = [self.calls.as_slice(), &self.named].concat();
+        shown.sort_unstable();
+        shown
     }
 }

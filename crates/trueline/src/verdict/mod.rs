@@ -130,9 +130,13 @@ pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
 
 /// Why a history is not linearizable.
 ///
-/// The place is exact (if `is_first`), whichever algorithm found it: the history is linearizable up to the event before `event`
-/// (operations open there being optional, with the results they have), and not up to `event`. With several objects or
-/// partitions, that is said of the part that `refused` belongs to.
+/// The history is linearizable *up to an event* if there is an order of its calls that the specification allows, with every
+/// call that returned by then, each within its interval, and with some of those that are open there, with the results that
+/// they have. `event` is the first event up to which it is not (if `is_first`): the first of the whole history, over all
+/// objects and partitions, whichever algorithm found it.
+///
+/// A result is *allowed* for the refused return if the history is linearizable up to that return with this result in its
+/// place, over the whole object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence<Ret> {
     /// A linearization of the longest linearizable prefix (of the part that was rejected).
@@ -145,12 +149,12 @@ pub struct Evidence<Ret> {
     pub event: u32,
     /// The other operations (of the part that was rejected) that were open then.
     pub open: Vec<OpId>,
-    /// Results that it could have returned, each once.
+    /// Results that it could have returned, each once, in the order of their descriptions.
     pub allowed: Vec<Ret>,
     /// Whether `allowed` has all of them. If so and it is empty, the operation could not have returned at all.
     pub all_allowed: bool,
-    /// Whether `event` is known to be the first such event. It is not if a monitor rejected the history, but cannot judge
-    /// shorter ones.
+    /// Whether `event` is known to be the first such event. If not, the first may be earlier: a limit ended the search for
+    /// it. Then nothing is said of what was allowed.
     pub is_first: bool,
     /// Operations that conflict, if a monitor found them: the few that its explanation is about.
     pub conflict: Vec<OpId>,
@@ -238,7 +242,7 @@ pub struct Stats {
     pub algorithm: String,
     /// What was judged, if it was not linearizability or synchronisation: which quasi linearizability, by which factors.
     pub criterion: Option<String>,
-    /// Why this algorithm, where it was chosen automatically.
+    /// Why this algorithm, where it was chosen automatically; and which won, where several competed.
     pub choice: Option<String>,
     /// The number of parts that were judged one by one.
     pub partitions: usize,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Line, Report, Story, Told};
+use super::{Finding, Line, Rejection, Report, Story, Told};
 use crate::history::{Value, visible_json};
 
 /// The report as a JSON object on one line, without the line's end.
@@ -10,15 +10,22 @@ use crate::history::{Value, visible_json};
 /// Its fields: `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `criterion` if it is quasi
 /// linearizability, with its factors, `operations`, `pending`,
 /// `partitions`, `stats` with `check_ns` (judging alone), `configurations`, `peak_bytes` and, where the algorithm was
-/// chosen automatically, `choice`; and `reason` if it was not accepted.
+/// chosen automatically or won a competition, `choice`; and `reason` if it was not accepted.
 ///
-/// If the core of a rejection was asked for, `core` has `operations`, each with `process`, `operation`, `result`, `role`
-/// (`completed`; `optional` if it need not have taken effect; or, if these are few, `forgotten` or `pending` if nothing
-/// needs to be known of its end), `in_part` (whether only a part of it is given, which is
-/// about values or keys in the core), `call_event` and `return_event`, and `call_line` and `return_line` if it came from
-/// a file; `begins_behind` (`process`, `operation`, `result` and `place`), if there is an operation such that nothing
-/// that returned before its call matters; `left_out`, the number of other operations; `minimal`, `undecided` (the number of steps that were
-/// not decided, 0 if it is minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
+/// For a rejection, `evidence` has `refused`, the operation whose return is refused, with `process`, `operation`, `result`,
+/// `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file; `event`, the position of
+/// that return, and `is_first`, whether it is known to be the first event up to which the history is not linearizable;
+/// `allowed`, what it could have returned, and `all_allowed`, whether that is complete; `prefix`, a linearization of what
+/// was before, as the positions of calls (the last 1,000, if there are more), and `prefix_length`; and `open`, the calls
+/// that were open then, by position (the last 8).
+///
+/// If the core of a rejection was asked for, `core` has `operations`, each with `process`, `operation`, `result`, and places
+/// as above, `in_core` (if not, it is left out, and only the explanation names it), `role` (what is known of it in the
+/// explanation: `completed`, `optional`, `forgotten` or `pending`), and `in_part` (whether only a part of it is given,
+/// which is about values or keys in the core); `begins_behind` (`process`, `operation`, `result` and `place`), if there is
+/// an operation such that nothing that returned before its call matters; `left_out`, the number of calls that are not in the
+/// core, and `left_out_calls`, their positions; `minimal`, `undecided` (the number of steps that were not decided, 0 if it is
+/// minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
 ///
 /// If an explanation was asked for, and there is one, `explanation` is a list of sentences; what is said of a case begins with
 /// spaces. If there is more to know to understand the verdict, `notes` is a list of sentences.
@@ -41,6 +48,9 @@ pub fn render(report: &Report) -> String {
     if let Some(reason) = report.reason() {
         let _ = write!(out, r#","reason":{}"#, string(&reason));
     }
+    if let Finding::Rejected(rejection) = &report.finding {
+        render_evidence(&mut out, rejection);
+    }
     if let Some(story) = &report.core {
         out.push_str(r#","core":"#);
         render_story(&mut out, story);
@@ -57,17 +67,36 @@ pub fn render(report: &Report) -> String {
     visible_json(&out)
 }
 
+/// What was refused, as data.
+fn render_evidence(out: &mut String, rejection: &Rejection) {
+    let Rejection { refused, event, is_first, allowed, all_allowed, prefix, before_total, open, .. } = rejection;
+    out.push_str(r#","evidence":{"refused":{"#);
+    render_line(out, refused);
+    render_places(out, refused);
+    let allowed: Value = allowed.iter().map(|result| string(result)).collect();
+    let open: Vec<u32> = open.iter().map(|line| line.events.0).collect();
+    let _ = write!(out, r#"}},"event":{event},"is_first":{is_first},"allowed":{allowed},"all_allowed":{all_allowed}"#);
+    let _ = write!(out, r#","prefix":{prefix:?},"prefix_length":{before_total},"open":{open:?}}}"#);
+}
+
+/// Where an operation was called and returned.
+fn render_places(out: &mut String, line: &Line) {
+    let _ = write!(out, r#","call_event":{}"#, line.events.0);
+    for (name, number) in [("return_event", line.events.1), ("call_line", line.lines.0), ("return_line", line.lines.1)]
+    {
+        if let Some(number) = number {
+            let _ = write!(out, r#","{name}":{number}"#);
+        }
+    }
+}
+
 fn render_story(out: &mut String, story: &Story) {
     out.push_str(r#"{"operations":["#);
-    for (index, Told { line, role, in_part, events, lines, .. }) in story.operations.iter().enumerate() {
+    for (index, Told { line, in_core, role, in_part, .. }) in story.operations.iter().enumerate() {
         out.push_str(if index == 0 { "{" } else { ",{" });
         render_line(out, line);
-        let _ = write!(out, r#","role":"{}","in_part":{in_part},"call_event":{}"#, role.name(), events.0);
-        for (name, number) in [("return_event", events.1), ("call_line", lines.0), ("return_line", lines.1)] {
-            if let Some(number) = number {
-                let _ = write!(out, r#","{name}":{number}"#);
-            }
-        }
+        let _ = write!(out, r#","in_core":{in_core},"role":"{}","in_part":{in_part}"#, role.name());
+        render_places(out, line);
         out.push('}');
     }
     out.push(']');
@@ -78,7 +107,8 @@ fn render_story(out: &mut String, story: &Story) {
     }
     let Story { left_out, undecided, confirmed, judgements, .. } = story;
     let minimal = *undecided == 0;
-    let _ = write!(out, r#","left_out":{left_out},"minimal":{minimal},"undecided":{undecided}"#);
+    let _ = write!(out, r#","left_out":{},"left_out_calls":{left_out:?}"#, left_out.len());
+    let _ = write!(out, r#","minimal":{minimal},"undecided":{undecided}"#);
     let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgements}}}"#);
 }
 

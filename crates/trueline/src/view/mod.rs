@@ -19,12 +19,14 @@ pub use timeline::Timeline;
 
 use crate::history::{History, OpId, Operation, visible};
 use crate::verdict::{
-    Core, Evidence, Judgement, Limit, LimitKind, Member, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats,
-    Verdict,
+    Core, Evidence, Judgement, Limit, LimitKind, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
 };
 
 /// How many operations of a kind are shown.
 const MOST_SHOWN: usize = 8;
+
+/// How much of a linearization is given as data.
+const MOST_IN_PREFIX: usize = 1_000;
 
 /// What is said of one judged history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,8 @@ pub struct Rejection {
     pub refused: Line,
     /// The position of that return in the order of events.
     pub event: u32,
+    /// Whether this is known to be the first event up to which the history is not linearizable.
+    pub is_first: bool,
     /// Results that it could have returned.
     pub allowed: Vec<String>,
     /// Whether those are all.
@@ -79,6 +83,8 @@ pub struct Rejection {
     pub before: Vec<Line>,
     /// How many operations that linearization has.
     pub before_total: usize,
+    /// The positions of the calls in that linearization, in its order: the last 1,000, if there are more.
+    pub prefix: Vec<u32>,
     /// Other operations that were open at the refused return, in the order of their calls.
     pub open: Vec<Line>,
     /// How many those are.
@@ -177,6 +183,10 @@ pub struct Line {
     pub took_effect: bool,
     /// In that linearization: whether it took effect together with the one before it, and with the one behind it.
     pub together: (bool, bool),
+    /// The positions of call and return in the order of all events.
+    pub events: (u32, Option<u32>),
+    /// The lines of the file that call and return came from.
+    pub lines: (Option<u32>, Option<u32>),
 }
 
 /// The core of a rejected history, ready to be shown.
@@ -184,11 +194,10 @@ pub struct Line {
 pub struct Story {
     /// What it begins behind: whatever returned before the call of that does not matter.
     pub begins_behind: Option<Line>,
-    /// The operations that matter, in the order of their calls; and, if they are few, those of whose ends nothing needs
-    /// to be known.
+    /// The calls of the core, and the others that the explanation names, in the order of their calls.
     pub operations: Vec<Told>,
-    /// How many operations of the history are not among these.
-    pub left_out: usize,
+    /// The positions of the calls that are left out: of all that are not in the core.
+    pub left_out: Vec<u32>,
     /// How many steps to tell less were not decided; if none, the core is 1-minimal.
     pub undecided: usize,
     /// Whether it was judged as it is, and rejected.
@@ -202,48 +211,39 @@ pub struct Story {
 pub struct Told {
     /// The operation, as far as it matters.
     pub line: Line,
-    /// What is known of it.
+    /// Whether it is in the core. Else it is left out, and only the explanation names it.
+    pub in_core: bool,
+    /// What is known of it in the history that the explanation is about.
     pub role: Role,
     /// Whether only a part of its arguments or result is shown: what is about values or keys in the core.
     pub in_part: bool,
     /// Whether it is what the core begins behind.
     pub begins: bool,
-    /// The positions of call and return in the order of all events.
-    pub events: (u32, Option<u32>),
-    /// The lines of the file that call and return came from.
-    pub lines: (Option<u32>, Option<u32>),
 }
 
 impl Story {
     fn new<Op: Display, Ret: Display>(history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
-        let told = |(member, left): (&Member, &Operation<Op, Ret>)| {
-            let original = &history[member.id];
-            let mut line = Line::of(history, member.id, false);
-            if member.in_part {
+        let told = |id: OpId| {
+            let mut line = Line::of(history, id, false);
+            let member = core.members.iter().zip(core.history.operations()).find(|(member, _)| member.id == id);
+            if let Some((_, left)) = member.filter(|(member, _)| member.in_part) {
                 line.operation = left.op.to_string();
                 line.result = left.outcome.result().map(ToString::to_string);
             }
             Told {
                 line,
-                role: member.role,
-                in_part: member.in_part,
-                begins: core.begins_behind == Some(member.id),
-                events: (original.call_position(), original.return_position()),
-                lines: (original.call_line(), original.return_line()),
+                in_core: core.calls.contains(&id),
+                role: member.map_or(Role::Completed, |(member, _)| member.role),
+                in_part: member.is_some_and(|(member, _)| member.in_part),
+                begins: core.begins_behind == Some(id),
             }
         };
-        let shows_all = core.members.len() - core.told().count() <= MOST_SHOWN;
-        let is_shown = |(member, _): &(&Member, &Operation<Op, Ret>)| {
-            // What it begins behind is shown as such, even if it is forgotten afterwards.
-            member.role.matters() || (shows_all && core.begins_behind != Some(member.id))
-        };
-        let operations: Vec<Told> =
-            core.members.iter().zip(core.history.operations()).filter(is_shown).map(told).collect();
-        let begins_behind = core.begins_behind.map(|first| Line::of(history, first, false));
-        let shown = operations.iter().filter(|told| !told.begins).count() + usize::from(begins_behind.is_some());
+        let operations: Vec<Told> = core.shown().into_iter().map(told).collect();
+        let is_left_out = |(id, _): &(OpId, &Operation<Op, Ret>)| core.calls.binary_search(id).is_err();
+        let others = (0..).map(OpId).zip(history.operations()).filter(is_left_out);
         Self {
-            begins_behind,
-            left_out: core.of - shown,
+            begins_behind: core.begins_behind.map(|first| Line::of(history, first, false)),
+            left_out: others.map(|(_, operation)| operation.call_position()).collect(),
             operations,
             undecided: core.undecided.len(),
             confirmed: core.confirmed,
@@ -423,11 +423,16 @@ impl Rejection {
         Self {
             refused: line(&evidence.refused),
             event: evidence.event,
+            is_first: evidence.is_first,
             allowed: evidence.allowed.iter().map(ToString::to_string).collect(),
             all_allowed: evidence.all_allowed,
             conflict: conflict.iter().map(line).collect(),
             before: (last..).zip(before).map(line_before).collect(),
             before_total: evidence.prefix.len(),
+            prefix: evidence.prefix[evidence.prefix.len().saturating_sub(MOST_IN_PREFIX)..]
+                .iter()
+                .map(|id| line(id).events.0)
+                .collect(),
             open: open.iter().map(line).collect(),
             open_total: evidence.open.len(),
             quasi: None,
@@ -444,15 +449,19 @@ impl Rejection {
         let place = if place.starts_with("event") { format!("event {}", self.event) } else { place.clone() };
         let what = format!("{operation} of process {process} ({place})");
         match (result, self.allowed.as_slice()) {
+            (None, _) => format!("{what} was refused"),
+            (Some(result), _) if !self.is_first => {
+                format!("{what} returned {}: there is no order any more, here at the latest", shorten(result))
+            }
             (Some(result), []) if self.all_allowed => {
                 format!("{what} returned {}, but could not have returned at all then", shorten(result))
             }
-            (None, _) => format!("{what} was refused"),
             (Some(result), []) => {
                 format!("{what} returned {}, which does not go with what else happened", shorten(result))
             }
             (Some(result), allowed) if !self.all_allowed => {
-                format!("{what} returned {}, but could have returned {}", shorten(result), alternatives(allowed))
+                let example = alternatives(allowed);
+                format!("{what} returned {}, but could have returned {example}, for example", shorten(result))
             }
             (Some(result), allowed) => {
                 format!("{what} returned {}, but could only have returned {}", shorten(result), alternatives(allowed))
@@ -485,6 +494,8 @@ impl Line {
             result: operation.outcome.result().map(ToString::to_string),
             took_effect,
             together: (false, false),
+            events: (operation.call_position(), operation.return_position()),
+            lines: (operation.call_line(), operation.return_line()),
         }
     }
 }

@@ -150,7 +150,7 @@ pub fn tell_progress<Op: Display, Ret: Display>(
 /// What evidence says by itself, where there is no argument: of synchronisations, of orders that are not far from a legal
 /// one, and of large cores.
 pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
-    let Evidence { prefix, together, refused, open, allowed, all_allowed, quasi, .. } = evidence;
+    let Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, quasi, .. } = evidence;
     let shown = prefix.len().saturating_sub(MOST_LISTED);
     if let Some(quasi) = quasi {
         let told = prefix[shown..].iter().chain(&quasi.out_of_reach).copied();
@@ -176,20 +176,35 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
         let name = teller.name(*refused);
         teller.say(format!("Before the return of {name}, nothing need have taken effect"));
     } else {
-        let names: Vec<String> = groups[first..].iter().map(|group| teller.group(group)).collect();
+        let names: Vec<String> = match together.as_slice() {
+            [] => groups[first..].iter().map(|group| teller.group(group)).collect(),
+            // What those that are open still return is not known then: they may have had other partners.
+            _ => {
+                let mut labels = Teller::of(history, groups[first..].concat().into_iter()).labels;
+                for (id, open) in &mut labels {
+                    let operation = &history[*id];
+                    if operation.return_position().is_some_and(|position| position >= *event) {
+                        open.short = label(&operation.op.to_string(), None);
+                    }
+                }
+                let mut before = Teller::with_labels(ObjectKind::Other, labels, HashSet::new());
+                groups[first..].iter().map(|group| before.group(group)).collect()
+            }
+        };
         let (name, last) = (teller.name(*refused), if first > 0 { ", at last" } else { "" });
         teller.say(format!("Up to the return of {name}, these may have taken effect{last}: {}", names.join(", then ")));
     }
     let results: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     let name = teller.name(*refused);
     teller.say(match (all_allowed, results.as_slice()) {
+        _ if !is_first => format!("At the return of {name} at the latest, there is no order any more"),
         (true, []) => format!("But {name} could not have returned then, in whatever way the others did"),
         (true, results) => {
             format!("But {name} could only have returned {}, in whatever way the others did", alternatives(results))
         }
         (false, []) => format!("But what {name} returned does not go with what the others did, in whatever way"),
         (false, results) => format!(
-            "But {name} could not have returned that, in whatever way the others did, but {}",
+            "But {name} could not have returned that, in whatever way the others did; it could have returned {}, for example",
             alternatives(results)
         ),
     });
@@ -746,19 +761,25 @@ impl Teller {
             let whether = if others.is_empty() {
                 String::new()
             } else {
-                format!(", whether {} came before or not", self.names(&others))
+                format!(", whether or not {} took effect before", self.names(&others))
             };
             let (state, what) = (shorten(state), would(results));
             self.say(format!("{when} the state is {state}{whether}, and {name} {what}"));
             return;
         }
         let then = if is_nested { "But then " } else { "" };
-        let (wherever, whether) =
-            if is_nested || !before.is_empty() { ("wherever", "whether") } else { ("Wherever", "Whether") };
+        let (wherever, whether, whichever) = if is_nested || !before.is_empty() {
+            ("wherever", "whether", "whichever")
+        } else {
+            ("Wherever", "Whether", "Whichever")
+        };
+        // What is open here may have returned before, and then took effect before it or not at all.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
             [] => format!("{wherever} {what} is put, something is wrong"),
-            [one] => format!("{whether} {what} is put before or after {}, something is wrong", teller.name(*one)),
-            open => format!("{wherever} {what} is put among {}, something is wrong", teller.names(open)),
+            [one] => {
+                format!("{whether} or not {} took effect before {what}, something is wrong", teller.name(*one))
+            }
+            open => format!("{whichever} of {} took effect before {what}, something is wrong", teller.names(open)),
         };
         let sentence = if before.is_empty() {
             format!("{then}{}", wherever(self, &name))

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::{Finding, Line, QuasiRejection, Rejection, Report, Stall, Story, Told, shorten};
 use crate::history::visible;
-use crate::verdict::Role;
 
 /// How text is set off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,27 +127,32 @@ fn wrap(out: &mut String, sentence: &str) {
     out.push('\n');
 }
 
+/// What a core is, in words.
+const CORE: &str = "the core: these calls have no order, whether or not other calls took effect:";
+
 fn render_story(out: &mut String, story: &Story, style: Style) {
     let widths = Widths::of(story.operations.iter().map(|told| &told.line).chain(&story.begins_behind));
-    let _ = writeln!(out, "  {}", style.paint(BOLD, "the core, which cannot be put in order whatever else happened:"));
+    let _ = writeln!(out, "  {}", style.paint(BOLD, CORE));
     if let Some(first) = &story.begins_behind {
         render_line(out, first, &widths, "  (what returned before its call does not matter)");
     }
-    for Told { line, role, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
-        let note = match (role, in_part) {
-            (Role::Completed, false) | (Role::Pending, _) => "",
-            (Role::Completed, true) => "  (in part)",
-            (Role::Optional, false) => "  (if it took effect)",
-            (Role::Optional, true) => "  (in part, if it took effect)",
-            (Role::Forgotten, _) => "  (if and when it took effect does not matter)",
+    for Told { line, in_core, in_part, .. } in story.operations.iter().filter(|told| !told.begins) {
+        let note = match (in_core, in_part) {
+            (true, false) => "",
+            (true, true) => "  (in part)",
+            (false, false) => "  (left out, but the explanation names it)",
+            (false, true) => "  (in part; left out, but the explanation names it)",
         };
         render_line(out, line, &widths, note);
     }
-    match story.left_out {
+    match story.left_out.len() {
         0 => {}
-        1 => out.push_str("  1 further call was left out; whether it took effect does not matter\n"),
+        1 => out.push_str("  1 call is left out: it took effect in its interval with its result, or not at all\n"),
         more => {
-            let _ = writeln!(out, "  {more} further calls were left out; whether they took effect does not matter");
+            let _ = writeln!(
+                out,
+                "  {more} calls are left out: each took effect in its interval with its result, or not at all"
+            );
         }
     }
     if story.undecided > 0 {

@@ -174,8 +174,9 @@ fn check_members<Op: Clone + PartialEq + std::fmt::Debug, Ret: Clone + PartialEq
             assert_eq!(core.history.precedes(first, second), history.precedes(one, other), "the order is kept");
         }
     }
-    let told = core.told().count();
-    assert!(told > 0 && told + core.left_out() == history.len());
+    assert!(!core.calls.is_empty() && core.calls.len() + core.left_out() == history.len());
+    let is_told = |id: &OpId| core.begins_behind == Some(*id) || core.told().any(|member| member.id == *id);
+    assert!(core.calls.iter().all(is_told), "{core:?}");
 }
 
 /// No single step more leaves it rejected.

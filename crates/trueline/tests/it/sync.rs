@@ -13,6 +13,7 @@ use trueline::spec::sync::{
     TerminatingQueuesOp, TimeoutChannel, TimeoutExchanger, TwoFamilies, TwoFamiliesOp,
 };
 use trueline::verdict::{Evidence, LimitKind, Partners, ProgressVerdict, Unfit, Verdict, WhyUnfit};
+use trueline::view::prose;
 
 use crate::happens::{Happens, histories, history, spoil};
 
@@ -106,6 +107,26 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             algorithms.extend([SyncAlgorithm::Greedy, SyncAlgorithm::Matching]);
         }
         algorithms
+    }
+
+    /// Prints rejected histories with what is said of them, to be read by a person.
+    fn print(&self, count: usize) {
+        let rejected = (0..).filter_map(|seed| {
+            let history = self.history(&mut Random::new(seed));
+            let verdict = check(&self.spec, &history, SyncAlgorithm::Auto, &Budget::unlimited()).verdict;
+            Some((seed, verdict.evidence()?.clone(), history))
+        });
+        for (seed, evidence, history) in rejected.take(count) {
+            println!("{}, seed {seed}:\n{}", self.name, crate::words::shown(&history));
+            let show = history.map(|operation| {
+                (format!("{:?}", operation.op), operation.outcome.map(|result| format!("{result:?}")))
+            });
+            let sentences = match partners(&self.spec, &history, &evidence) {
+                Some(partners) => prose::tell_partners(&show, &partners),
+                None => prose::tell_evidence(&show, &evidence.map(|result| format!("{result:?}"))),
+            };
+            sentences.iter().for_each(|sentence| println!("    {sentence}"));
+        }
     }
 
     fn agree(&self) {
@@ -260,6 +281,17 @@ fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {
 /// A test for each family.
 macro_rules! families {
     ($($name:ident: $spec:expr, $processes:expr, $is_binary:expr, $random_op:expr;)+) => {
+        /// `cargo test -p trueline --test it sync::explanations -- --ignored --nocapture`.
+        #[test]
+        #[ignore = "to be read by a person"]
+        fn explanations() {
+            $({
+                let (spec, random_op) = ($spec, $random_op);
+                let name = stringify!($name);
+                Family { name, spec, processes: $processes, random_op, is_binary: $is_binary }.print(2);
+            })+
+        }
+
         $(
             #[test]
             fn $name() {

@@ -160,7 +160,7 @@ mod tests {
     fn is_right(proof: &Proof<RegisterRet<u8>>) -> bool {
         let (spec, history) = (Register::new(0), history());
         let case = Typed::new(&spec, std::borrow::Cow::Owned(history));
-        super::is_right(&mut Executions::new(&mut *case.machine(), case.frame()), &[], proof)
+        super::is_right(&mut Executions::new(&mut *case.machine(), case.frame(), &[]), &[], proof)
     }
 
     #[test]

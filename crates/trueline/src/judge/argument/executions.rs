@@ -12,6 +12,7 @@ use crate::history::OpId;
 use crate::judge::erased::Machine;
 use crate::judge::frame::Frame;
 use crate::judge::search::hash;
+use crate::verdict::Member;
 
 /// The most operations that a core may have to be argued about.
 pub(super) const MOST_OPERATIONS: usize = 128;
@@ -50,6 +51,8 @@ pub(super) struct Executions<'m> {
     pub(super) completed: Mask,
     /// By operation: what returned before it was called.
     pub(super) real_time: Vec<Mask>,
+    /// By operation: what was called after its return in the whole history, even if that is forgotten here.
+    pub(super) later: Vec<Mask>,
     /// How many configurations may still be looked at.
     left: u64,
 }
@@ -62,7 +65,7 @@ const MOST_PER_QUESTION: u64 = 30_000;
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
-    pub(super) fn new(machine: &'m mut (dyn Machine + 'm), frame: Frame<'_>) -> Self {
+    pub(super) fn new(machine: &'m mut (dyn Machine + 'm), frame: Frame<'_>, members: &[Member]) -> Self {
         let count = frame.len();
         assert!(count <= MOST_OPERATIONS, "too many operations to be argued about");
         let set = |is_in: &dyn Fn(OpId) -> bool| {
@@ -74,6 +77,10 @@ impl<'m> Executions<'m> {
             count,
             completed: set(&|op| frame.ret(op).is_some()),
             real_time: frame.operations().map(|op| set(&|other| frame.precedes(other, op))).collect(),
+            later: members
+                .iter()
+                .map(|one| set(&|op| one.events.1.is_some_and(|ret| ret < members[op.index()].events.0)))
+                .collect(),
             left: MOST_IN_ALL,
         }
     }

@@ -18,6 +18,8 @@ mod places;
 mod read;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use self::conditions::Conditions;
 use self::containers::Container;
@@ -29,7 +31,7 @@ use super::erased::{Case, Machine, Typed};
 use super::search::automaton::ResultId;
 use crate::history::OpId;
 use crate::spec::Spec;
-use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, Place, Proof, Reason, Step};
+use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace, Place, Proof, Reason, Step};
 
 /// Why a core has no linearization; `None` if it is too large to be told, or was not rejected.
 ///
@@ -54,25 +56,31 @@ use crate::verdict::{Argument, Before, Core, Count, End, Ground, NoPlace, Place,
 /// ```
 pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
     let case = Typed::new(spec, Cow::Borrowed(&core.history));
-    let mut argument = of_case(&case)?;
-    renumber(&mut argument.proof, &|id| core.members[id.index()].id);
+    let mut argument = of_case(&case, &core.members)?;
+    let named = RefCell::new(BTreeSet::new());
+    renumber(&mut argument.proof, &|id| {
+        let id = core.members[id.index()].id;
+        named.borrow_mut().insert(id);
+        id
+    });
+    argument.named.extend(named.into_inner());
     Some(argument.map(|result| case.result(*result)))
 }
 
 /// Why the history of a core has no linearization; operations are numbered as in that history.
-fn of_case(case: &dyn Case) -> Option<Argument<ResultId>> {
+fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
     let frame = case.frame();
     if frame.len() > MOST_OPERATIONS {
         return None;
     }
     let Read { object, rules, container } = read::read(case);
     let mut machine = case.machine();
-    let proof = argue(&mut Executions::new(&mut *machine, frame), rules, container.as_deref());
+    let proof = argue(&mut Executions::new(&mut *machine, frame, members), rules, container.as_deref());
     let is_enough = |proof: &Proof<ResultId>| !tells_little(proof) || frame.len() == 1;
     let proof = match proof {
         Some(proof) if is_enough(&proof) => proof,
         proof => {
-            let places = places::find(&mut Executions::new(&mut *machine, frame), (0, 0));
+            let places = places::find(&mut Executions::new(&mut *machine, frame, members), (0, 0));
             match (proof, places) {
                 // What it would have returned says more, if there are few states.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),
@@ -81,7 +89,7 @@ fn of_case(case: &dyn Case) -> Option<Argument<ResultId>> {
             }
         }
     };
-    Some(Argument { object, proof })
+    Some(Argument { object, proof, named: Vec::new() })
 }
 
 /// Whether it is only said that something is impossible.

@@ -124,7 +124,8 @@ fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Opti
             }
         }
         for other in 0..executions.count {
-            let is_allowed = other != op && done & bit(other) == 0 && executions.real_time[other] & !done == 0;
+            let is_in_time = executions.real_time[other] & !done == 0 && executions.later[other] & done == 0;
+            let is_allowed = other != op && done & bit(other) == 0 && is_in_time;
             if !is_allowed {
                 continue;
             }

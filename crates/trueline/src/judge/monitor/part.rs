@@ -12,15 +12,9 @@ use crate::judge::{queue_lowe, turns};
 use crate::spec::{Standard, Taken};
 use crate::verdict::{Evidence, Verdict, Witness};
 
-/// Up to so many operations, what a refused operation could have returned is found by search: all of it, that is.
-const SMALL: usize = 24;
-
-/// How many configurations that search may visit.
-const MOST_CONFIGURATIONS: u64 = 20_000;
-
-/// How many it may visit to find where the history fails, if the monitor cannot say. That it is rejected is known by
-/// then, and must not have to wait for what may take for ever.
-const MOST_TO_LOCATE: u64 = 500_000;
+/// How many configurations a search may visit to find where a history fails that is known to be rejected: that must not
+/// have to wait for what may take for ever.
+pub(in crate::judge) const MOST_TO_LOCATE: u64 = 500_000;
 
 /// About the bytes that monitors take for each operation, beside what they read.
 const BYTES: usize = 120;
@@ -99,23 +93,14 @@ fn explain(
     };
     let (frame, reader) = (worker.case.frame(), &worker.reader);
     let place = locate(&reader.input, conflict.clone(), &mut judge);
-    let (conflict, spans) = match &place {
-        Some(place) => (reader.operations(&place.conflict), reader.ids.len()),
-        None => (reader.operations(&conflict), reader.ids.len()),
-    };
-    // Search knows all that was allowed; and where, should the monitor not be able to say.
-    if spans <= SMALL || place.is_none() {
-        let most = if place.is_some() { MOST_CONFIGURATIONS } else { MOST_TO_LOCATE };
-        let mut own = meter.part(Some(most), None);
-        let verdict = worker.alone(task, |worker| turns::search(worker, task, &mut own).0);
+    let conflict = reader.operations(place.as_ref().map_or(&conflict, |place| &place.conflict));
+    // Search knows where, should the monitor not be able to say.
+    if place.is_none() {
+        let mut own = meter.part(Some(MOST_TO_LOCATE), None);
+        let verdict = worker.alone(task, None, |worker| turns::search(worker, task, &mut own).0);
         meter.add(&own);
         match verdict {
-            Verdict::Rejected(evidence) => {
-                if let Some(place) = &place {
-                    debug_assert_eq!(evidence.refused, worker.reader.ids[place.refused as usize], "{family:?}");
-                }
-                return Evidence { conflict, ..evidence };
-            }
+            Verdict::Rejected(evidence) => return Evidence { conflict, ..evidence },
             Verdict::Unknown(_) => {}
             Verdict::Accepted(_) => panic!(
                 "the monitor for {family:?} rejects what search accepts: either `standard` of the specification is not \

@@ -60,13 +60,15 @@ impl<'a> Reader<'a> {
         self.input.initial = if let Initial::Value(value) = initial { Some(value) } else { None };
         let mut families = Family::ALL;
         let of_one_key = !task.one_key && !self.values.spans_keys();
+        // What returns later has not returned in this part.
+        let end = task.events.last().map_or(0, |event| frame.position(*event));
         let mut position = 0;
         let mut read = 0;
         for event in task.events {
             let id = event.op();
             match event.kind() {
                 EventKind::Call => {
-                    if frame.ret(id).is_none() && self.case.observes(id) {
+                    if frame.ret(id).is_none_or(|ret| ret > end) && self.case.observes(id) {
                         continue;
                     }
                     if self.spans.len() <= id.index() {

@@ -346,7 +346,7 @@ impl<'a> Judge<'a> {
                 _ => in_place::search(task, &serial, meter),
             };
         }
-        let mut space = self.case.states(kinds);
+        let mut space = self.case.states(kinds, None);
         let mut steps = Steps::new();
         let mut automaton = Automaton::new(&mut *space, &mut steps, kinds);
         let found = match by {

@@ -3,7 +3,6 @@
 use super::budget::Meter;
 use super::hash;
 use super::problem::{ClassId, Classes};
-use crate::history::OpId;
 use crate::verdict::LimitKind;
 
 /// A state of the specification, numbered from 0, the initial one.
@@ -36,12 +35,6 @@ pub(crate) trait StateSpace {
     fn bytes(&self) -> usize;
     /// Forgets all states but those in `keep` (ascending), which are numbered anew in that order.
     fn retain(&mut self, keep: &[StateId]);
-    /// Notes what `op` may return in these states, before they are forgotten. What was noted of another operation is
-    /// forgotten.
-    fn note_results(&mut self, op: OpId, states: &[StateId]);
-    /// The results that an operation may have in some of the states, each once, in the order of their descriptions.
-    /// States that are forgotten count, if their results were noted.
-    fn allowed(&self, states: &[StateId], op: OpId) -> Vec<ResultId>;
 }
 
 /// Removes all but the first of equal states. The order is the specification's own, not that of the numbers: a search
@@ -187,11 +180,6 @@ impl<'a> Automaton<'a> {
         let more = bytes.saturating_sub(self.charged);
         self.charged = self.charged.max(bytes);
         if more > 0 { meter.allocate(more) } else { Ok(()) }
-    }
-
-    /// Notes what `op` may return in these states, before they are forgotten.
-    pub(crate) fn note_results(&mut self, op: OpId, states: &[StateId]) {
-        self.space.note_results(op, states);
     }
 
     /// Forgets all states but those in `keep` (ascending, with the initial one), which are numbered anew in that

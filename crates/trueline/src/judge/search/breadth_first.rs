@@ -141,13 +141,9 @@ impl<M: Mask> Search<'_, '_, M> {
 
     /// What is known at the return that no configuration with right results survives.
     fn rejection(&self) -> Found {
-        let right: Vec<&Configuration<M>> =
-            self.here.configurations.iter().filter(|one| self.all_right(&one.mask)).collect();
-        let mut states: Vec<StateId> = right.iter().map(|one| one.state).collect();
-        states.sort_unstable();
-        states.dedup();
-        let prefix = right.first().map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
-        Found::Rejected { level: self.level, prefix, states }
+        let right = self.here.configurations.iter().find(|one| self.all_right(&one.mask));
+        let prefix = right.map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
+        Found::Rejected { level: self.level, prefix }
     }
 
     /// Whether no operation is linearized with a wrong result.

@@ -105,11 +105,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     };
     match search.until_known() {
         Ok(true) => Found::Accepted(problem.unfold(search.trail)),
-        Ok(false) => Found::Rejected {
-            level: search.furthest.level,
-            prefix: problem.unfold(search.furthest.prefix),
-            states: search.furthest.states,
-        },
+        Ok(false) => Found::Rejected { level: search.furthest.level, prefix: problem.unfold(search.furthest.prefix) },
         Err(kind) => Found::Unknown { kind, level: search.furthest.level },
     }
 }
@@ -162,10 +158,6 @@ struct Search<'s, 'a, M> {
 #[derive(Debug, Default)]
 struct Furthest {
     level: u32,
-    /// The states at that level, each once.
-    states: Vec<StateId>,
-    /// By state: the level for which it was last listed, plus one.
-    listed: Vec<u32>,
     /// The trail at a dead end at that level.
     prefix: Vec<u32>,
     /// How many operations at the start of `prefix` are still those of the trail.
@@ -176,21 +168,10 @@ struct Furthest {
 
 impl Furthest {
     #[inline]
-    fn reached(&mut self, level: u32, state: StateId) {
-        if level < self.level {
-            return;
-        }
+    fn reached(&mut self, level: u32) {
         if level > self.level {
             self.level = level;
-            self.states.clear();
             self.known = false;
-        }
-        if state.index() >= self.listed.len() {
-            self.listed.resize((state.index() + 1).next_power_of_two(), 0);
-        }
-        if self.listed[state.index()] != level + 1 {
-            self.listed[state.index()] = level + 1;
-            self.states.push(state);
         }
     }
 
@@ -238,10 +219,12 @@ impl<M: Mask> Search<'_, '_, M> {
         while self.latest_doom.is_some_and(|level| level >= self.furthest.level) {
             let good = self.furthest.level;
             if good == bad {
-                // Only where is known now. What is allowed there takes all configurations that come there.
-                (self.horizon, self.foreseen_until) = (bad, bad);
-                let passes = self.passes_horizon()?;
-                assert!(!passes, "a return that could not be passed can be passed with less foresight: `reaches` lies");
+                if !self.furthest.known {
+                    // Every configuration that came there was dropped: only with less foresight is one looked at.
+                    (self.horizon, self.foreseen_until) = (bad, bad);
+                    let passes = self.passes_horizon()?;
+                    assert!(!passes, "a return that cannot be passed is passed with less foresight: `reaches` lies");
+                }
                 break;
             }
             // The return is mostly near: doubling steps, and halving ones once it was overstepped.
@@ -396,7 +379,7 @@ impl<M: Mask> Search<'_, '_, M> {
         if key.level == levels {
             return Ok(true);
         }
-        self.furthest.reached(key.level, key.state);
+        self.furthest.reached(key.level);
         if let Some(Patience { at_start, per_return }) = self.options.patience {
             let passed = u64::from(self.furthest.level);
             if self.meter.configurations > at_start.saturating_add(per_return.saturating_mul(passed)) {
@@ -488,9 +471,7 @@ impl<M: Mask> Search<'_, '_, M> {
     #[inline]
     fn account(&mut self) -> Result<(), LimitKind> {
         let masks = self.frames.len() * self.frames.last().map_or(0, |frame| frame.key.mask.heap_size());
-        let furthest = &self.furthest;
-        let words = furthest.prefix.capacity() + furthest.listed.capacity() + furthest.states.capacity();
-        let bytes = masks + words * 4;
+        let bytes = masks + self.furthest.prefix.capacity() * 4;
         if bytes > self.other_bytes {
             self.meter.allocate(bytes - self.other_bytes)?;
             self.other_bytes = bytes;
@@ -509,10 +490,6 @@ impl<M: Mask> Search<'_, '_, M> {
         for frame in &self.frames {
             needed[frame.key.state.index()] = true;
         }
-        // What would have been allowed at the furthest return is noted now, for the states may be forgotten.
-        let furthest = self.problem.returns[self.furthest.level as usize];
-        self.automaton.note_results(self.problem.ids[furthest as usize], &self.furthest.states);
-        self.furthest.states.clear();
         let half = needed.len() / 2;
         let mut count = needed.iter().filter(|needed| **needed).count();
         if count > half {
@@ -537,7 +514,6 @@ impl<M: Mask> Search<'_, '_, M> {
         for frame in &mut self.frames {
             frame.key.state = new(frame.key.state);
         }
-        self.furthest.listed.fill(0);
         Ok(())
     }
 }

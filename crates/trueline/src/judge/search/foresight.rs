@@ -16,8 +16,8 @@
 //!
 //! A doomed configuration may well pass returns *before* the goal's. So, asked whether the return at some level can be
 //! passed, one must not look at goals behind that level. [`depth_first`] asks first for the last level. If the answer is
-//! no and something was dropped, it asks for lower levels until it knows the first return that cannot be passed, and
-//! then goes through all configurations that come there, looking only at goals before it: these are dropped by none.
+//! no and something was dropped, it asks for lower levels until it knows the first return that cannot be passed. If all
+//! configurations that came there were dropped, it looks for one once more, and only at goals before that return.
 //!
 //! This is what strings that are appended to need (`spec/kv.rs`): where an append belongs is known only when a read
 //! returns that sees it, long after the append. A depth-first search puts it somewhere, runs into a dead end at the

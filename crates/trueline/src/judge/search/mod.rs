@@ -46,8 +46,6 @@ pub(crate) enum Found {
         level: u32,
         /// A linearization of what is before that return.
         prefix: Vec<u32>,
-        /// All states that the object can be in at that return.
-        states: Vec<StateId>,
     },
     /// A limit was reached when some configuration had come to `level`, and none further.
     Unknown { kind: LimitKind, level: u32 },

@@ -43,6 +43,7 @@
 //! # Complexity
 //! O(c log n) judgements for a core of c operations in n; each is given a limited time.
 
+mod calls;
 mod minimise;
 mod oracle;
 mod weaker;
@@ -197,21 +198,22 @@ pub fn core<S: Spec>(
     let original = Typed::new(spec, Cow::Borrowed(history));
     let mut histories = Histories::new(spec, history);
     let found = Shrinking::new(&original, &mut histories, (evidence.refused, evidence.event), suspects, limits).run();
+    let in_part: Vec<bool> = (0..).map(OpId).take(histories.ids().len()).map(|op| histories.is_in_part(op)).collect();
     let (left, ids) = histories.into_left();
     let mut members = Vec::with_capacity(ids.len());
-    for (&id, operation) in ids.iter().zip(left.operations()) {
-        let original = &history[id];
-        let role = match (&operation.outcome, &original.outcome) {
+    for ((&id, operation), in_part) in ids.iter().zip(left.operations()).zip(in_part) {
+        let role = match (&operation.outcome, &history[id].outcome) {
             (Outcome::Returned(_), _) => Role::Completed,
             (Outcome::Optional(_), _) => Role::Optional,
             (Outcome::Pending, Outcome::Pending) => Role::Pending,
             (Outcome::Pending, _) => Role::Forgotten,
         };
-        let result = operation.outcome.result();
-        let in_part = operation.op != original.op || (result.is_some() && result != original.outcome.result());
-        members.push(Member { id, role, in_part });
+        let events = (history[id].call_position(), history[id].return_position());
+        members.push(Member { id, events, role, in_part });
     }
     Core {
+        calls: found.calls,
+        named: Vec::new(),
         members,
         of: history.len(),
         begins_behind: found.begins_behind,
@@ -224,6 +226,7 @@ pub fn core<S: Spec>(
 
 /// What there is to say of a core beside its history.
 struct Shrunk {
+    calls: Vec<OpId>,
     begins_behind: Option<OpId>,
     undecided: Vec<Weakening>,
     confirmed: bool,
@@ -238,10 +241,14 @@ struct Shrinking<'a> {
     histories: &'a mut dyn Weaken,
     /// The operation that was refused, as numbered in `original`.
     refused: OpId,
+    /// The position of its return.
+    event: u32,
     /// What the refused operation would have been about, had it been right: where to look first.
     suspects: Vec<Subject>,
     /// The operation behind which the history begins anew.
     begins_behind: Option<OpId>,
+    /// How it begins there; `None` if it begins at its beginning, or began anew several times.
+    beginning: Option<Beginning>,
     /// What was kept because nobody knows whether it is needed.
     undecided: Vec<Step>,
     /// How long a single question may take; less, when long questions are in vain.
@@ -265,18 +272,23 @@ impl<'a> Shrinking<'a> {
         suspects: Vec<Subject>,
         limits: &Limits,
     ) -> Self {
-        let frame = original.frame();
-        let prefix = |op: OpId| {
-            if frame.object(op) != frame.object(refused) || frame.call(op) > event {
-                return Fate::LeaveOut;
-            }
-            let returned = frame.ret(op).is_some_and(|ret| ret <= event);
-            if returned { Fate::Keep } else { optional(original, op) }
-        };
-        histories.take(&Choice { fates: frame.operations().map(prefix).collect(), gone: None });
         let oracle = Oracle::new(limits);
         let patience = oracle.most_time;
-        Self { oracle, original, histories, refused, suspects, begins_behind: None, undecided: Vec::new(), patience }
+        let new = Self {
+            oracle,
+            original,
+            histories,
+            refused,
+            event,
+            suspects,
+            begins_behind: None,
+            beginning: None,
+            undecided: Vec::new(),
+            patience,
+        };
+        let fates = original.frame().operations().map(|op| new.before_failure(op)).collect();
+        new.histories.take(&Choice { fates, gone: None });
+        new
     }
 
     fn run(mut self) -> Shrunk {
@@ -295,12 +307,11 @@ impl<'a> Shrinking<'a> {
             }
         }
         self.reconsider();
-        Shrunk {
-            confirmed: self.histories.is_noted() || self.oracle.confirms(self.histories.left()),
-            undecided: self.weakenings(),
-            begins_behind: self.begins_behind,
-            oracle_calls: self.oracle.calls,
-        }
+        let confirmed = self.histories.is_noted() || self.oracle.confirms(self.histories.left());
+        let mut undecided = self.weakenings();
+        let (calls, unknown) = self.calls();
+        undecided.extend(unknown.into_iter().map(Weakening::LeaveOut));
+        Shrunk { calls, confirmed, undecided, begins_behind: self.begins_behind, oracle_calls: self.oracle.calls }
     }
 
     /// Weakens the history; the caller knows that it stays rejected.
@@ -347,6 +358,11 @@ impl<'a> Shrinking<'a> {
     fn number(&self, id: OpId) -> Option<OpId> {
         let index = self.histories.ids().binary_search(&id).ok()?;
         Some(OpId(u32::try_from(index).expect("operations are numbered so")))
+    }
+
+    /// Whether an operation that is left has lost some of its arguments or its result.
+    fn is_in_part(&self) -> bool {
+        self.operations().any(|op| self.histories.is_in_part(op))
     }
 
     fn is_observer(&self, op: OpId) -> bool {
@@ -490,6 +506,7 @@ impl<'a> Shrinking<'a> {
             // Observers can be left out without that.
             return false;
         }
+        self.beginning = self.begins_behind.is_none().then_some(beginnings[high].1);
         self.begins_behind = Some(self.id(beginnings[high].0));
         self.take(&choice);
         true

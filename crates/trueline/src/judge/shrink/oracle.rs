@@ -68,7 +68,7 @@ impl Oracle {
         }
         self.calls += 1;
         let budget = Budget::unlimited().time(time).memory(self.memory).cancelled_by(cancel);
-        match check_case(history, &Config::new().budget(budget), Instant::now()).verdict {
+        match check_case(history, &Config::new().budget(budget).verdict_only(), Instant::now()).verdict {
             Verdict::Rejected(_) => Answer::Rejected,
             Verdict::Accepted(_) => Answer::Accepted,
             Verdict::Unknown(_) => Answer::Unknown,

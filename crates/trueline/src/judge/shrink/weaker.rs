@@ -15,6 +15,10 @@ pub(super) trait Weaken {
     fn ids(&self) -> &[OpId];
     /// What is left with this choice made, to be asked about.
     fn weaker(&mut self, choice: &Choice) -> &dyn Case;
+    /// The original after operations have met their fates, and with some of those that stay left out, to be asked about.
+    fn leaving_out(&mut self, fates: &[Fate], left_out: Vec<bool>) -> &dyn Case;
+    /// Whether an operation that is left has lost some of its arguments or its result.
+    fn is_in_part(&self, op: OpId) -> bool;
     /// Notes that the history that was asked about last is rejected.
     fn note_rejected(&mut self);
     /// Whether what is left is the history that was noted last.
@@ -41,6 +45,7 @@ pub(super) enum Beginning {
 /// The histories of a specification.
 pub(super) struct Histories<'a, S: Spec> {
     spec: &'a S,
+    original: &'a History<S::Op, S::Ret>,
     left: Typed<'a, S>,
     ids: Vec<OpId>,
     asked: Option<Typed<'a, S>>,
@@ -50,7 +55,7 @@ pub(super) struct Histories<'a, S: Spec> {
 impl<'a, S: Spec> Histories<'a, S> {
     pub(super) fn new(spec: &'a S, original: &'a History<S::Op, S::Ret>) -> Self {
         let left = Typed::new(spec, Cow::Borrowed(original));
-        Self { spec, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
+        Self { spec, original, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
     }
 
     /// What is left, and its numbers in the original.
@@ -113,6 +118,17 @@ impl<S: Spec> Weaken for Histories<'_, S> {
     fn weaker(&mut self, choice: &Choice) -> &dyn Case {
         let (weaker, _) = self.weaken(choice);
         self.asked.insert(weaker)
+    }
+
+    fn leaving_out(&mut self, fates: &[Fate], left_out: Vec<bool>) -> &dyn Case {
+        let weaker = Typed::new(self.spec, Cow::Owned(self.original.weaken_by(fates)));
+        self.asked.insert(weaker.leaving_out(left_out))
+    }
+
+    fn is_in_part(&self, op: OpId) -> bool {
+        let (left, original) = (&self.left.history[op], &self.original[self.ids[op.index()]]);
+        let result = left.outcome.result();
+        left.op != original.op || (result.is_some() && result != original.outcome.result())
     }
 
     fn note_rejected(&mut self) {

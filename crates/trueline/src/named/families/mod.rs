@@ -196,7 +196,7 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
                 "stack-heights" => of(StackHeights::new()),
                 "deque" => of(Deque::new()),
                 "priority-queue" => of(PriorityQueue::new()),
-                "log" => of(Log::new()),
+                "log" => settled(Log::new(), queues::settle_log),
                 "rwlock" => of(RwLock::new()),
                 "sync-channel" => waiting(sync::ChannelFamily(synchronising::Channel::new())),
                 "filter-channel" => waiting(sync::FilterChannelFamily(synchronising::FilterChannel)),

@@ -213,6 +213,32 @@ impl Written for PriorityQueue<Value> {
     }
 }
 
+/// Decides what a number is that an append returned: its index, or the element again, which says no more than that it was
+/// appended. It is the same for all appends of a history: the element, if all appends that returned a number returned their
+/// elements. A log that returns some indices, and sometimes none, is refused: Jepsen's files have the element where there
+/// is no result, which would then be an index.
+pub(super) fn settle_log(
+    _: &Log<Value>,
+    operations: &[(&LogOp<Value>, Option<&LogRet<Value>>)],
+) -> Result<Option<fn(&LogRet<Value>) -> LogRet<Value>>, String> {
+    let is_index = |(op, ret): &(&LogOp<Value>, Option<&LogRet<Value>>)| {
+        matches!((op, ret), (LogOp::Append(element), Some(LogRet::Index(index)))
+            if element.as_int().and_then(|element| usize::try_from(element).ok()) != Some(*index))
+    };
+    if !operations.iter().any(is_index) {
+        return Ok(Some(|ret| if let LogRet::Index(_) = ret { LogRet::Done } else { ret.clone() }));
+    }
+    for operation in operations {
+        if let (LogOp::Append(element), Some(LogRet::Done)) = operation {
+            return Err(format!(
+                "append({}) returned no index, but other appends did; give the index of each append as its result, or of none",
+                brief(element)
+            ));
+        }
+    }
+    Ok(None)
+}
+
 impl Written for Log<Value> {
     fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
@@ -226,9 +252,8 @@ impl Written for Log<Value> {
 
     fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match (op, result) {
-            // The element again says no more than that it was appended. That it might be the index as well only makes
-            // the verdict milder.
-            (LogOp::Append(element), result) if element == result => LogRet::Done,
+            // The element again, unless it could be an index: see `settle_log`.
+            (LogOp::Append(element), result) if element == result && size(record, result).is_err() => LogRet::Done,
             (LogOp::Append(_), Value::Null | Value::Bool(true)) => LogRet::Done,
             (LogOp::Append(_), Value::Bool(false)) => {
                 done(record, result)?;

@@ -179,7 +179,7 @@ function start() {
     else add("return", result === null ? "never" : limit(result) + ", if it took effect");
     const problem = data.problem;
     if (model.mark[bar] === REFUSED && problem) {
-      if (problem.allowed.length) add("allowed", limit(problem.allowed.join(" or ")) + (problem.all ? "" : ", among others"));
+      if (problem.allowed.length) add("allowed", (problem.all ? "" : "for example ") + limit(problem.allowed.join(" or ")));
       else if (problem.all) add("allowed", "nothing: it could not have returned then");
     }
     if (model.step[bar]) {

@@ -258,8 +258,7 @@ impl Timeline {
         }
         let mut keeps = vec![false; history.len()];
         let mut keep = |op: OpId| keeps[op.index()] = true;
-        core.iter().flat_map(|core| core.told()).take(most).for_each(|member| keep(member.id));
-        core.iter().filter_map(|core| core.begins_behind).for_each(&mut keep);
+        core.iter().flat_map(|core| core.shown()).take(most).for_each(&mut keep);
         let events = history.events();
         let end = match verdict {
             Verdict::Rejected(evidence) => {
@@ -410,10 +409,7 @@ impl Timeline {
     #[must_use]
     pub fn with_core<Op, Ret>(mut self, core: &Core<Op, Ret>) -> Self {
         self.has_core = true;
-        // Those whose ends are forgotten say where values came from, if they are few.
-        let shows_all = core.members.len() - core.told().count() <= super::MOST_SHOWN;
-        let members = core.members.iter().filter(|member| shows_all || member.role.matters());
-        for id in members.map(|member| member.id).chain(core.begins_behind) {
+        for id in core.shown() {
             self.change(id, |bar| bar.core = true);
         }
         if let Some(problem) = &self.problem {

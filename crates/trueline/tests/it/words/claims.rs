@@ -75,6 +75,12 @@ impl<S: Spec> Claims<'_, S> {
         self.call(id).is_some_and(|call| call.is_sure)
     }
 
+    /// Whether a call took effect, as something did that comes after it.
+    fn takes_effect(&self, id: OpId, known: &[Before]) -> bool {
+        let is_needed = |call: &Known<'_, S>| call.is_sure && follows(Before { first: id, second: call.id }, known);
+        self.is_sure(id) || self.calls.iter().any(is_needed)
+    }
+
     fn say(&mut self, is_right: bool, what: impl FnOnce() -> String) {
         if !is_right {
             self.wrong.push(what());
@@ -115,7 +121,7 @@ impl<S: Spec> Claims<'_, S> {
                 self.say(are_known, || format!("{:?} rests on what was not claimed", proof.end));
                 let takes_effect =
                     |order: &Vec<OpId>| order.contains(op) && given.iter().all(|given| holds(*given, order));
-                let is_right = self.is_sure(*op) && !self.orders.iter().any(takes_effect);
+                let is_right = self.takes_effect(*op, &known) && !self.orders.iter().any(takes_effect);
                 self.say(is_right, || format!("{:?}, but it is possible", proof.end));
             }
             End::NeverEmpty { op, first, pairs } => {
@@ -152,13 +158,15 @@ impl<S: Spec> Claims<'_, S> {
             self.say(is_right, || format!("{id:?} is not before {op:?}"));
         }
         for place in &none.places {
-            let calls: Option<Vec<&Known<'_, S>>> = place.order.iter().map(|id| self.call(*id)).collect();
+            let order = [placed, &place.order].concat();
+            let calls: Option<Vec<&Known<'_, S>>> = order.iter().map(|id| self.call(*id)).collect();
             let Some(calls) = calls else {
-                self.wrong.push(format!("{:?} are not all in the core", place.order));
+                self.wrong.push(format!("{order:?} are not all in the core"));
                 continue;
             };
             let states = definition::states(self.spec, &calls);
-            let in_time = definition::is_in_time(&calls);
+            let precedes = |at: usize, earlier: &OpId| self.history.precedes(order[at], *earlier);
+            let in_time = (0..order.len()).all(|at| !order[..at].iter().any(|earlier| precedes(at, earlier)));
             let own = self.call(op).map(|call| (call.op, call.result));
             let results: Vec<S::Ret> = own
                 .iter()
@@ -169,13 +177,13 @@ impl<S: Spec> Claims<'_, S> {
                 .collect();
             let returns_its_own = own.is_some_and(|(_, result)| result.is_some_and(|own| place.results.contains(own)));
             let (is_legal, tells) = (!states.is_empty(), place.results.iter().all(|result| results.contains(result)));
-            self.say(in_time, || format!("the order {:?} is against real time", place.order));
-            self.say(is_legal, || format!("the order {:?} is not allowed", place.order));
-            self.say(tells, || format!("after {:?}, {op:?} returns {results:?}, not {:?}", place.order, place.results));
+            self.say(in_time, || format!("the order {order:?} is against real time"));
+            self.say(is_legal, || format!("the order {order:?} is not allowed"));
+            self.say(tells, || format!("after {order:?}, {op:?} returns {results:?}, not {:?}", place.results));
             let explained = returns_its_own == place.then.is_some();
-            self.say(explained, || format!("{op:?} fits after {:?}, and nothing is said of it", place.order));
+            self.say(explained, || format!("{op:?} fits after {order:?}, and nothing is said of it"));
             if let Some(Some(then)) = &place.then {
-                self.no_place(then, &[placed, &place.order, &[op]].concat());
+                self.no_place(then, &[order.as_slice(), &[op]].concat());
             }
         }
     }

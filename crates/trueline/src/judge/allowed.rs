@@ -1,0 +1,123 @@
+//! What a refused return could have been.
+//!
+//! A result is *allowed* if the history up to that return, with the result in its place, is linearizable: over the whole
+//! object, and with operations that are open there optional, with the results that they have. This is the only place that
+//! finds allowed results, whichever algorithm rejected the history.
+//!
+//! One search after another looks for a linearization in which the operation returns something that is not known yet, and
+//! each finds at least one more result. When there is no such linearization, the results are complete.
+//!
+//! # Complexity
+//! A search for each result that the linearizations before it did not show, and one more: as much as it takes to reject the
+//! history, each. They end after [`MOST_SEARCHES`], and after [`MOST_CONFIGURATIONS`], or as many as it took to reject the
+//! history, if these are more: then what was found are examples.
+
+use super::erased::{Asked, Case, SPANS};
+use super::search::Meter;
+use super::search::automaton::ResultId;
+use super::search::problem::Task;
+use super::turns;
+use super::worker::Worker;
+use crate::history::{Event, OpId};
+use crate::verdict::{Evidence, Verdict};
+
+/// How many configurations all searches together may visit, at least.
+const MOST_CONFIGURATIONS: u64 = 20_000;
+
+/// A monitor judges a longer history faster than a search can go through it once: then only an example is given.
+const LONG: usize = 2_000;
+
+/// So many searches are made: each may find only one more result, and nobody reads hundreds of them.
+const MOST_SEARCHES: usize = 100;
+
+/// So many results are tried in one place of a linearization, once one of them was right.
+const TRIED: usize = 8;
+
+/// Completes evidence that is of the first bad event: by allowed results, and whether these are all. `is_whole`: its
+/// prefix has all operations that the result depends on.
+pub(super) fn complete(worker: &mut Worker<'_>, evidence: &mut Evidence<ResultId>, is_whole: bool, meter: &mut Meter) {
+    let (case, refused) = (worker.case, evidence.refused);
+    let (events, one_key) = scope(case, refused, evidence.event);
+    let mut known = std::mem::take(&mut evidence.allowed);
+    if !is_whole && !one_key {
+        known.clear();
+    } else if known.is_empty() {
+        known = after(case, &evidence.prefix, refused).unwrap_or_default();
+    }
+    let mut asked = Asked { op: refused, known };
+    let by_monitor = !evidence.conflict.is_empty();
+    if !by_monitor || events.len() <= LONG {
+        let spent = if by_monitor { 0 } else { meter.configurations };
+        let mut own = meter.part(Some(MOST_CONFIGURATIONS.max(spent)), None);
+        evidence.all_allowed = find(worker, Task { events: &events, one_key }, &mut asked, &mut own);
+        meter.add(&own);
+    }
+    evidence.allowed = case.distinct_results(asked.known);
+}
+
+/// The events up to a return that its result depends on: those of its key, if no result would give it another, and no
+/// operation spans keys; else those of its object. And whether they are of one key.
+fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
+    let frame = case.frame();
+    let object = frame.object(refused);
+    let until = &frame.events[..=event as usize];
+    let mut events: Vec<Event> = until.iter().copied().filter(|event| frame.object(event.op()) == object).collect();
+    let keys = if case.has_key(refused) { case.keys() } else { None };
+    let key = |event: &Event| keys.as_ref().map_or(SPANS, |keys| keys.of[event.op().index()]);
+    let one_key = events.iter().all(|event| key(event) != SPANS);
+    if one_key {
+        let own = key(events.last().expect("the return is one of them"));
+        events.retain(|event| key(event) == own);
+    }
+    (events, one_key)
+}
+
+/// Finds the results that are not known yet; whether all are known then.
+fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, meter: &mut Meter) -> bool {
+    for _ in 0..MOST_SEARCHES {
+        let verdict = worker.alone(task, Some(asked), |worker| turns::search(worker, task, meter).0);
+        let known = asked.known.len();
+        match verdict {
+            Verdict::Accepted(witness) => add_results(worker.case, &witness.order, asked),
+            Verdict::Rejected(_) => return true,
+            Verdict::Unknown(_) => return false,
+        }
+        assert!(known < asked.known.len(), "a linearization that was found cannot be replayed");
+    }
+    false
+}
+
+/// What an operation may return after these; `None` if they are not legal.
+fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
+    let mut replay = case.replay();
+    for &before in order.iter().filter(|before| **before != op) {
+        replay.step(before).ok()?;
+    }
+    Some(replay.results(op))
+}
+
+/// Adds the results that a linearization shows.
+fn add_results(case: &dyn Case, order: &[OpId], asked: &mut Asked) {
+    // Nothing returns later, so that it may come last if the others do without it.
+    for result in after(case, order, asked.op).unwrap_or_default() {
+        if !asked.known.contains(&result) {
+            asked.known.push(result);
+        }
+    }
+    let place = order.iter().position(|op| *op == asked.op).expect("it has returned");
+    let mut is_one_right = false;
+    for (tried, result) in after(case, &order[..place], asked.op).unwrap_or_default().into_iter().enumerate() {
+        if asked.known.contains(&result) {
+            continue;
+        }
+        if is_one_right && tried > TRIED {
+            break;
+        }
+        let mut replay = case.replay();
+        let mut step = |op: OpId| if op == asked.op { replay.step_with(op, result) } else { replay.step(op) };
+        if order.iter().all(|op| step(*op).is_ok()) {
+            asked.known.push(result);
+            is_one_right = true;
+        }
+    }
+}

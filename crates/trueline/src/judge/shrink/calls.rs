@@ -1,0 +1,88 @@
+//! The calls of a core: those without which the history would be linearizable.
+//!
+//! A call is *left out* if it took effect within its own interval and with its recorded result, or not at all. The core is a
+//! set of calls such that the history up to the failing return, with all other calls left out, is rejected, and no longer
+//! is if one more call is left out. A call that is open at the failing return is always left out.
+//!
+//! The history that the other steps have led to is weaker than that: what it has forgotten may have had any result, at any
+//! time. So the calls that it still knows all of are such a set, and only have to be tried one by one: the more is left out,
+//! the less is rejected.
+//!
+//! **Small histories.** What is asked about is mostly the few calls of the weaker history, and no others. If these are
+//! linearizable, so is everything, as all others may have taken no effect. If they are not, neither is everything, by what
+//! makes the other steps sound; except that a restricted operation says less than it did, and that a history may begin
+//! after an operation only if that took effect, and is possible at the beginning. Then all calls are asked about.
+
+use super::oracle::Answer;
+use super::weaker::Beginning;
+use super::{Shrinking, optional};
+use crate::history::{Fate, OpId};
+
+impl Shrinking<'_> {
+    /// The calls of the core, in the order of their numbers, and those of which it is not known whether they are needed.
+    pub(super) fn calls(&mut self) -> (Vec<OpId>, Vec<OpId>) {
+        let (left, frame) = (self.left(), self.left().frame());
+        let completed = frame.operations().filter(|op| frame.ret(*op).is_some() && left.has_result(*op));
+        let mut calls: Vec<OpId> = completed.map(|op| self.id(op)).chain(self.begins_behind).collect();
+        calls.sort_unstable();
+        calls.dedup();
+        let mut undecided = Vec::new();
+        for id in calls.clone() {
+            let others: Vec<OpId> = calls.iter().copied().filter(|other| *other != id).collect();
+            match self.is_rejected_by(&others) {
+                Answer::Rejected => calls = others,
+                Answer::Accepted => {}
+                Answer::Unknown => undecided.push(id),
+            }
+        }
+        (calls, undecided)
+    }
+
+    /// Whether these calls are rejected, all others left out.
+    fn is_rejected_by(&mut self, calls: &[OpId]) -> Answer {
+        let is_small = |id: OpId| self.number(id).is_some() || self.begins_behind == Some(id);
+        let has_begun = |first| self.beginning == Some(Beginning::With) && calls.contains(&first);
+        let is_exact = self.begins_behind.is_none_or(has_begun) && !self.is_in_part();
+        let (fates, left_out) = self.leaving_out(calls, &is_small);
+        match self.ask_leaving_out(&fates, left_out) {
+            Answer::Rejected if !is_exact => {}
+            answer => return answer,
+        }
+        let (fates, left_out) = self.leaving_out(calls, &|_| true);
+        self.ask_leaving_out(&fates, left_out)
+    }
+
+    fn ask_leaving_out(&mut self, fates: &[Fate], left_out: Vec<bool>) -> Answer {
+        if self.oracle.is_out_of_time() {
+            return Answer::Unknown;
+        }
+        let time = self.patience;
+        self.oracle.ask(self.histories.leaving_out(fates, left_out), time)
+    }
+
+    /// By operation of the original, what becomes of it, and whether it is left out, if only these calls are not.
+    fn leaving_out(&self, calls: &[OpId], is_there: &dyn Fn(OpId) -> bool) -> (Vec<Fate>, Vec<bool>) {
+        let frame = self.original.frame();
+        let is_call = |op: OpId| calls.binary_search(&op).is_ok();
+        let fate = |op: OpId| match self.before_failure(op) {
+            // Of an observer, nobody can tell whether it took effect.
+            Fate::Keep if !is_call(op) && self.original.observes(op) => Fate::LeaveOut,
+            _ if !is_there(op) => Fate::LeaveOut,
+            fate => fate,
+        };
+        let fates: Vec<Fate> = frame.operations().map(fate).collect();
+        let kept = frame.operations().zip(&fates).filter(|(_, fate)| **fate != Fate::LeaveOut);
+        let left_out = kept.map(|(op, fate)| *fate == Fate::Keep && !is_call(op)).collect();
+        (fates, left_out)
+    }
+
+    /// What becomes of an operation of the original if the history ends with the failing return.
+    pub(super) fn before_failure(&self, op: OpId) -> Fate {
+        let (frame, refused) = (self.original.frame(), self.refused);
+        if frame.object(op) != frame.object(refused) || frame.call(op) > self.event {
+            return Fate::LeaveOut;
+        }
+        let returned = frame.ret(op).is_some_and(|ret| ret <= self.event);
+        if returned { Fate::Keep } else { optional(self.original, op) }
+    }
+}
