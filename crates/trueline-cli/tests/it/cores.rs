@@ -41,7 +41,7 @@ fn a_core_is_printed() {
             "    line 3    process 0  enqueue(2) -> ok",
             "    line 4    process 0  enqueue(3) -> ok  (left out, but the explanation names it)",
             "    line 103  process 1  dequeue() -> 3",
-            "  102 calls are left out: each took effect in its interval with its result, or not at all",
+            "  102 calls are left out: each took effect in its interval with its result, if any, or not at all",
             "  why:",
             "    enqueue(2) of process 0 (line 3) returned before enqueue(3) of process 0 (line 4) was called.",
             "    enqueue(2) came before enqueue(3), so that its value was in front of the one that dequeue() -> 3 of",
@@ -106,7 +106,7 @@ fn what_a_core_begins_behind_is_told() {
         ": these calls have no order, whether or not other calls took effect:
     line 2  process 0  write(8) -> ok  (what returned before its call does not matter)
     line 3  process 1  read() -> 7
-  1 call is left out: it took effect in its interval with its result, or not at all
+  1 call is left out: it took effect in its interval with its result, if any, or not at all
   why:
     What returned before write(8) of process 0 (line 2) was called does not matter, as that leaves the same
       state whatever was before: let all begin behind it.
@@ -143,17 +143,8 @@ fn every_rejected_history_of_ours_has_a_minimal_core_and_is_explained() {
         let core = &object["core"];
         let operations = core["operations"].as_array().unwrap_or_else(|| panic!("{row}: {object}"));
         assert!(!operations.is_empty() && core["minimal"] == true && core["confirmed"] == true, "{row}: {core}");
-        let place = |operation: &serde_json::Value| {
-            let line = |field: &str| operation[field].as_u64().expect("it has returned");
-            match (line("call_line"), line("return_line")) {
-                (call, ret) if call == ret => format!("line {call}"),
-                (call, ret) => format!("lines {call}-{ret}"),
-            }
-        };
-        // What it begins behind is counted once.
-        let begins = |operation: &&serde_json::Value| core["begins_behind"]["place"] == place(operation);
-        let beginning = u64::from(core.get("begins_behind").is_some() && operations.iter().filter(begins).count() == 0);
-        let known = operations.len() as u64 + beginning + core["left_out"].as_u64().expect("a number");
+        let in_core = operations.iter().filter(|operation| operation["in_core"] == true).count();
+        let known = in_core as u64 + core["left_out"].as_u64().expect("a number");
         assert_eq!(Some(known), object["operations"].as_u64(), "{row}: {core}");
         let explanation =
             object["explanation"].as_array().unwrap_or_else(|| panic!("{row} is not explained: {object}"));

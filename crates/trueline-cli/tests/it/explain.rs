@@ -267,7 +267,7 @@ fn a_report_is_the_core_and_why() {
     lines 1-2  process 0  enqueue(1) -> ok
     lines 3-5  process 0  enqueue(2) -> ok  (left out, but the explanation names it)
     lines 4-6  process 1  dequeue() -> 2
-  1 call is left out: it took effect in its interval with its result, or not at all
+  1 call is left out: it took effect in its interval with its result, if any, or not at all
   why:
     enqueue(1) of process 0 (lines 1-2) returned before enqueue(2) of process 0 (lines 3-5) was called.
     enqueue(1) came before enqueue(2), so that its value was in front of the one that dequeue() -> 2 of

@@ -77,7 +77,19 @@ fn json_of_each_verdict() {
             assert!(object["stats"][field].is_u64(), "{field} in {object}");
         }
         assert_eq!(object.get("reason").is_some_and(serde_json::Value::is_string), verdict != "accepted", "{object}");
-        let known = ["file", "spec", "verdict", "algorithm", "operations", "pending", "partitions", "stats", "reason"];
+        assert_eq!(object.get("evidence").is_some(), verdict == "rejected", "{object}");
+        let known = [
+            "file",
+            "spec",
+            "verdict",
+            "algorithm",
+            "operations",
+            "pending",
+            "partitions",
+            "stats",
+            "reason",
+            "evidence",
+        ];
         for field in object.as_object().expect("an object").keys() {
             assert!(known.contains(&field.as_str()), "{field}");
         }

@@ -147,11 +147,12 @@ fn render_story(out: &mut String, story: &Story, style: Style) {
     }
     match story.left_out.len() {
         0 => {}
-        1 => out.push_str("  1 call is left out: it took effect in its interval with its result, or not at all\n"),
+        1 => out
+            .push_str("  1 call is left out: it took effect in its interval with its result, if any, or not at all\n"),
         more => {
             let _ = writeln!(
                 out,
-                "  {more} calls are left out: each took effect in its interval with its result, or not at all"
+                "  {more} calls are left out: each took effect in its interval with its result, if any, or not at all"
             );
         }
     }

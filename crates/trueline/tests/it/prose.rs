@@ -9,7 +9,7 @@ use trueline::history::{History, Interval, OpId, Outcome, from_intervals};
 use trueline::judge::argument;
 use trueline::judge::shrink::{self, Limits};
 use trueline::spec::Spec;
-use trueline::verdict::{Argument, Before, Core, End, Ground, NoPlace, Proof};
+use trueline::verdict::{Argument, Before, Core, End, Ground, Member, NoPlace, Proof};
 use trueline::view::prose;
 
 use crate::families::{self, Family, Op, Ret, history};
@@ -18,6 +18,7 @@ use crate::families::{self, Family, Op, Ret, history};
 struct Orders<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
+    members: &'a [Member],
     /// The number in the core of an operation of the whole history.
     numbers: BTreeMap<OpId, usize>,
     /// All legal orders with all that completed, whenever they were called.
@@ -27,7 +28,7 @@ struct Orders<'a, S: Spec> {
 impl<'a, S: Spec> Orders<'a, S> {
     fn new(spec: &'a S, core: &'a Core<S::Op, S::Ret>) -> Self {
         let numbers = core.members.iter().enumerate().map(|(number, member)| (member.id, number)).collect();
-        let mut all = Self { spec, history: &core.history, numbers, orders: Vec::new() };
+        let mut all = Self { spec, history: &core.history, members: &core.members, numbers, orders: Vec::new() };
         all.extend(&mut Vec::new(), &[spec.initial()]);
         all
     }
@@ -230,9 +231,12 @@ impl<'a, S: Spec> Orders<'a, S> {
         assert_eq!(silent.len(), none.more, "{silent:?} {none:?}");
     }
 
-    /// Whether all that returned before it was called is done.
+    /// Whether all that returned before it was called is done, and nothing that was called after it had returned: which
+    /// counts even if its return is forgotten.
     fn may_be_next(&self, done: &[usize], op: usize) -> bool {
-        (0..self.history.len()).all(|other| done.contains(&other) || !self.returned_before(other, op))
+        let is_late = |other: &usize| self.members[op].events.1.is_some_and(|ret| ret < self.members[*other].events.0);
+        !done.iter().any(is_late)
+            && (0..self.history.len()).all(|other| done.contains(&other) || !self.returned_before(other, op))
     }
 
     fn visit(&self, done: &mut Vec<usize>, state: &S::State, op: usize, visitor: &mut dyn FnMut(&S::State)) {

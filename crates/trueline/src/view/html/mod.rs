@@ -30,7 +30,7 @@ const SCRIPT: &str = concat!(
 
 /// SHA-256 of the style and of the script, for the policy. A test compares them.
 const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
-const SCRIPT_DIGEST: &str = "sha256-sZmaD1pFNzOpF1W3TDunyELy0FREHHrOuf2513LT7A4=";
+const SCRIPT_DIGEST: &str = "sha256-W0X6cK3u0IJnfRHXigYnJYdZ1dE2E3Y4N2ywoXyj4nk=";
 
 /// How many operations a page has at most; of longer histories, those near the problem.
 pub const MOST_SHOWN: usize = 500_000;
