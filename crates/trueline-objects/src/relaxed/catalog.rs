@@ -99,8 +99,7 @@ pub const OBJECTS: &[Object] = &[
     object!(balanced_queue, "herlihy-wing-queue", "herlihy-wing-queue", "queue", |_| HerlihyWingQueue::new())
         .without_factor()
         .paper("Round-Up table I, `Herlihy/Wing queue`"),
-    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, |k| QuasiQueue::new(k))
-        .paper("Round-Up table I, `Quasi Queue`"),
+    object!(queue, "quasi-queue", "quasi-queue", QUASI_QUEUE, QuasiQueue::new).paper("Round-Up table I, `Quasi Queue`"),
     object!(queue, "quasi-queue", "quasi-queue-faulty-removed-twice", QUASI_QUEUE, |k| QuasiQueue::faulty(
         k,
         quasi_queue::Fault::RemovedTwice
@@ -113,8 +112,7 @@ pub const OBJECTS: &[Object] = &[
     ))
     .paper("Round-Up table I, `Quasi Queue b3`")
     .faulty("one free cell is taken for an empty queue"),
-    object!(stack, "quasi-stack", "quasi-stack", "stack", |k| QuasiStack::new(k))
-        .paper("Round-Up table I, `Quasi Stack`"),
+    object!(stack, "quasi-stack", "quasi-stack", "stack", QuasiStack::new).paper("Round-Up table I, `Quasi Stack`"),
     object!(stack, "quasi-stack", "quasi-stack-faulty-empty-on-conflict", "stack", |k| QuasiStack::faulty(
         k,
         quasi_stack::Fault::EmptyOnConflict
@@ -136,7 +134,7 @@ pub const OBJECTS: &[Object] = &[
         .without_factor()
         .paper("Round-Up table IV, `sl-queue`")
         .faulty("a list for one thread, used by many"),
-    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, |k| RdQueue::new(k)).paper("Round-Up table IV, `rd-queue`"),
+    object!(queue, "rd-queue", "rd-queue", QUASI_QUEUE, RdQueue::new).paper("Round-Up table IV, `rd-queue`"),
     object!(balanced_queue, "bk-queue", "bk-queue", K_FIFO, |k| BkQueue::new(k, RING))
         .paper("Round-Up table IV, `bk-queue`"),
     object!(balanced_queue, "bk-queue", "bk-queue-faulty-no-commit", K_FIFO, |k| BkQueue::faulty(
@@ -145,13 +143,13 @@ pub const OBJECTS: &[Object] = &[
         bk_queue::Fault::NoCommit
     ))
     .faulty("a value that came too late is left where it is"),
-    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, |k| UbkQueue::new(k)).paper("Round-Up table IV, `ubk-queue`"),
+    object!(queue, "ubk-queue", "ubk-queue", K_FIFO, UbkQueue::new).paper("Round-Up table IV, `ubk-queue`"),
     object!(queue, "ubk-queue", "ubk-queue-faulty-no-commit", K_FIFO, |k| UbkQueue::faulty(
         k,
         ubk_queue::Fault::NoCommit
     ))
     .faulty("a value that came too late is left where it is"),
-    object!(stack, "k-stack", "k-stack", K_STACK, |k| KStack::new(k)),
+    object!(stack, "k-stack", "k-stack", K_STACK, KStack::new),
     object!(stack, "k-stack", "k-stack-faulty-second-read", K_STACK, |k| KStack::faulty(k, k_stack::Fault::SecondRead))
         .paper("Round-Up table IV, `k-stack`, and algorithm 3")
         .faulty("a counter is read twice, and a value pushed twice"),

@@ -58,7 +58,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     let verdict = match work.combine(verdicts) {
         Ok(verdict) => verdict,
         Err((bad, _)) if !config.completes => Verdict::Rejected(bad.evidence),
-        Err((bad, undecided)) => Verdict::Rejected(work.complete(bad, undecided, meter, &mut stats)),
+        Err((bad, undecided)) => Verdict::Rejected(work.complete(*bad, undecided, meter, &mut stats)),
     };
     Judgement { verdict, stats }
 }
@@ -463,10 +463,10 @@ impl Work<'_> {
 
     /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
     /// If a part is rejected: that part, and those that are undecided.
-    fn combine(&self, verdicts: Verdicts) -> Result<Verdict<ResultId>, (Bad, Vec<usize>)> {
+    fn combine(&self, verdicts: Verdicts) -> Result<Verdict<ResultId>, (Box<Bad>, Vec<usize>)> {
         let Verdicts { orders, unknown, undecided, rejected } = verdicts;
         if let Some(bad) = rejected {
-            return Err((bad, undecided));
+            return Err((Box::new(bad), undecided));
         }
         if let Some(unknown) = unknown {
             return Ok(unknown);

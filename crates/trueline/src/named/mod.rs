@@ -303,12 +303,11 @@ type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 /// The values of a family's standard operations, as [`Numbered`] has them.
 type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
 
-/// Looks at all operations of a history with their results. Answers how each result is to be read, if otherwise than it was,
-/// or why the history cannot be judged.
-type Settle<S> = fn(
-    &S,
-    &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)],
-) -> Result<Option<fn(&<S as Spec>::Ret) -> <S as Spec>::Ret>, String>;
+/// Looks at all operations of a history with their results.
+type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
+
+/// How each result is to be read, if otherwise than it was; or why the history cannot be judged.
+type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
 
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {

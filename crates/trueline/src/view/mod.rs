@@ -53,6 +53,7 @@ pub struct Report {
 
 /// A verdict, ready to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a report has one")]
 pub enum Finding {
     /// It is linearizable.
     Accepted,

@@ -158,7 +158,8 @@ fn runs_per_second() {
             .into_plan()
     };
     let by = |plan: Plan, name: &str| plan.judged_by(name).unwrap_or_else(|error| panic!("{error}"));
-    let rows: Vec<(&str, Box<dyn Fn() -> Plan>, Box<dyn Fn() -> Plan>)> = vec![
+    type Make = Box<dyn Fn() -> Plan>;
+    let rows: Vec<(&str, Make, Make)> = vec![
         (
             "VecDeque, queue",
             Box::new(|| queue(false, None)),

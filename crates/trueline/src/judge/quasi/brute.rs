@@ -64,13 +64,16 @@ pub(super) fn search(
     Ok(Found::behind(longest))
 }
 
+/// What is told of each order.
+type Each<'f, T> = &'f mut dyn FnMut(&[u32], &mut Meter) -> Result<T, LimitKind>;
+
 /// Tells of all orders of these operations in which each may come next, given those that are left.
 fn all_orders(
     rest: &[u32],
     order: &mut Vec<u32>,
     is_next: &dyn Fn(&[u32], u32) -> bool,
     meter: &mut Meter,
-    found: &mut dyn FnMut(&[u32], &mut Meter) -> Result<(), LimitKind>,
+    found: Each<'_, ()>,
 ) -> Result<(), LimitKind> {
     meter.work(rest.len() * rest.len())?;
     if rest.is_empty() {
@@ -105,7 +108,7 @@ impl Legal<'_> {
         states: &[u32],
         longest: &mut Vec<u32>,
         meter: &mut Meter,
-        found: &mut dyn FnMut(&[u32], &mut Meter) -> Result<bool, LimitKind>,
+        found: Each<'_, bool>,
     ) -> Result<bool, LimitKind> {
         meter.configuration()?;
         if order.len() > longest.len() {

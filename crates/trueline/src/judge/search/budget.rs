@@ -92,8 +92,11 @@ impl CancelToken {
     /// Ends all checks that have this token or a child of it, as if they had reached this limit themselves: for a program that
     /// watches its own time or memory. The first reason stays; limits other than time and memory count as cancelled.
     pub fn cancel_for(&self, limit: LimitKind) {
-        let reason = REASONS.iter().position(|reason| *reason == limit).unwrap_or(0);
-        let code = u8::try_from(reason + 1).expect("there are three");
+        let code = match limit {
+            LimitKind::Time => 2,
+            LimitKind::Memory => 3,
+            _ => 1,
+        };
         let _ = self.reason.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -105,7 +108,7 @@ impl CancelToken {
     /// Why it was cancelled, if it was.
     pub fn reason(&self) -> Option<LimitKind> {
         match self.reason.load(Ordering::Relaxed).checked_sub(1) {
-            Some(reason) => Some(REASONS[usize::from(reason)].clone()),
+            Some(reason) => Some(REASONS[usize::from(reason)]),
             None => self.parent.as_ref()?.reason(),
         }
     }

@@ -1,6 +1,6 @@
 //! Counters.
 
-use super::{DONE, Written, brief, done, not_in_table, record, without_key};
+use super::{DONE, Settled, Written, brief, done, not_in_table, record, without_key};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp, Spec};
 
@@ -115,20 +115,14 @@ impl Written for FetchAdd {
 }
 
 /// Refuses histories that may exceed 64 bits.
-pub(super) fn settle_counter(
-    spec: &Counter,
-    operations: &[(&CounterOp, Option<&CounterRet>)],
-) -> Result<Option<fn(&CounterRet) -> CounterRet>, String> {
+pub(super) fn settle_counter(spec: &Counter, operations: &[(&CounterOp, Option<&CounterRet>)]) -> Settled<CounterRet> {
     let added = operations.iter().map(|(op, _)| if let CounterOp::Add(number) = op { *number } else { 0 });
     fits(spec.initial(), added)?;
     Ok(None)
 }
 
 /// Refuses histories that may exceed 64 bits.
-pub(super) fn settle_fetch_add(
-    spec: &FetchAdd,
-    operations: &[(&FetchAddOp, Option<&i64>)],
-) -> Result<Option<fn(&i64) -> i64>, String> {
+pub(super) fn settle_fetch_add(spec: &FetchAdd, operations: &[(&FetchAddOp, Option<&i64>)]) -> Settled<i64> {
     let added = operations.iter().map(|(op, _)| if let FetchAddOp::FetchAdd(number) = op { *number } else { 0 });
     fits(spec.initial(), added)?;
     Ok(None)

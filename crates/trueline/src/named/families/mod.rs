@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use self::locks::MutexFamily;
 use super::quasi::Quasi;
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Settle, SyncFamily, Synchronising, Typed, sequential};
+use super::{AnyFamily, Family, Options, Settle, Settled, SyncFamily, Synchronising, Typed, sequential};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;

@@ -1,8 +1,8 @@
 //! Queues, stacks and logs.
 
 use super::{
-    DONE, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record, show_container_ret,
-    show_option, size, tuple, whether, without_key,
+    DONE, Settled, Written, brief, container_ret, done, element, element_or_empty, not_in_table, record,
+    show_container_ret, show_option, size, tuple, whether, without_key,
 };
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{
@@ -220,7 +220,7 @@ impl Written for PriorityQueue<Value> {
 pub(super) fn settle_log(
     _: &Log<Value>,
     operations: &[(&LogOp<Value>, Option<&LogRet<Value>>)],
-) -> Result<Option<fn(&LogRet<Value>) -> LogRet<Value>>, String> {
+) -> Settled<LogRet<Value>> {
     let is_index = |(op, ret): &(&LogOp<Value>, Option<&LogRet<Value>>)| {
         matches!((op, ret), (LogOp::Append(element), Some(LogRet::Index(index)))
             if element.as_int().and_then(|element| usize::try_from(element).ok()) != Some(*index))
