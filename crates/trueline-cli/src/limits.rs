@@ -89,7 +89,7 @@ impl Limits {
             if left.is_zero() {
                 self.token.cancel_for(LimitKind::Time);
             }
-            if self.elapsed() > time + time / 25 + GRACE {
+            if self.elapsed() > time.saturating_add(time / 25).saturating_add(GRACE) {
                 return Err(LimitKind::Time);
             }
             headroom = left;

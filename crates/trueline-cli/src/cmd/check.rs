@@ -77,7 +77,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
         // Should a limit end the program.
         let end = |judged: Judged| {
             bar.finish_and_clear();
-            let written = write(&render(&judged, args, wanted), args);
+            let written = write(&render(&judged, args, wanted));
             if left > 0 {
                 output::note(format_args!("{left} of {files} files were not judged"));
             }
@@ -98,7 +98,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
             },
         );
         tally = tally.and(&judged);
-        let written = bar.suspend(|| write(&rendered, args));
+        let written = bar.suspend(|| write(&rendered));
         let drawn = bar.suspend(|| drawn.map_or(Ok(()), |drawn| drawn?.write(args)));
         if let Err(fault) = drawn {
             output::error(fault);
@@ -437,12 +437,12 @@ pub(super) fn render(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Rende
     rendered
 }
 
-pub(super) fn write(rendered: &Rendered, args: &CheckArgs) -> Written {
+pub(super) fn write(rendered: &Rendered) -> Written {
     if let Some(error) = &rendered.error {
         output::error(error);
     }
-    // With --quiet, nothing is printed, and standard output may well be closed.
-    if rendered.text.is_empty() && args.quiet {
+    // Where nothing is printed, standard output may well be closed.
+    if rendered.text.is_empty() {
         return Written::All;
     }
     output::stdout(|out| out.write_all(rendered.text.as_bytes()))

@@ -37,7 +37,7 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     }
     let limits = judge.limits();
     // Nothing is drawn of what a limit kept from being read.
-    let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything), args) {
+    let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything)) {
         Written::All | Written::ReaderGone if matches!(judged, Judged::Report(..)) => 3,
         _ => 2,
     };

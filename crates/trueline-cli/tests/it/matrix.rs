@@ -199,7 +199,7 @@ fn what_cannot_be_written_is_an_error() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_closed_standard_output_is_an_error() {
-    let scratch = Scratch::new("matrix-closed");
+    let scratch = Scratch::new("matrix-no-stdout");
     let closed = |args: &[&str], redirection: &str| -> Run {
         let mut shell = super::plainly("sh");
         shell.args(["-c", &format!("exec \"$0\" \"$@\" {redirection}"), env!("CARGO_BIN_EXE_trueline")]).args(args);

@@ -4,7 +4,7 @@
 //! ([`interval`](super::interval)). Common to them is that it is a sequence of groups of executions, and that a history
 //! that can be explained can be explained up to any place.
 
-use super::frame::calls;
+use super::frame;
 use crate::history::{Event, EventKind, History, OpId, Outcome, by_object};
 use crate::verdict::{Evidence, Limit, LimitKind, ProgressVerdict, Synchronisations, Verdict, Witness, sizes};
 
@@ -263,9 +263,5 @@ fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
 
 /// The operations among these events that are open when `returning` returns, without it.
 pub(super) fn open_at_return<Op, Ret>(history: &History<Op, Ret>, events: &[Event], returning: OpId) -> Vec<OpId> {
-    let at = history[returning].return_position();
-    calls(events)
-        .take_while(|op| Some(history[*op].call_position()) < at)
-        .filter(|op| *op != returning && history[*op].return_position().is_none_or(|ret| Some(ret) > at))
-        .collect()
+    frame::open_at_return(events, returning, |op| (history[op].call_position(), history[op].return_position()))
 }

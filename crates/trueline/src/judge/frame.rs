@@ -68,17 +68,27 @@ impl Frame<'_> {
 
     /// The operations of a part that are open when `returning` returns, without it.
     pub(crate) fn open_at_return(&self, events: &[Event], returning: OpId) -> Vec<OpId> {
-        let at = self.ret(returning);
-        calls(events)
-            .take_while(|op| Some(self.call(*op)) < at)
-            .filter(|op| *op != returning && self.ret(*op).is_none_or(|ret| Some(ret) > at))
-            .collect()
+        open_at_return(events, returning, |op| (self.call(op), self.ret(op)))
     }
 
     /// The number of events, as limits report it.
     pub(crate) fn event_count(&self) -> u32 {
         u32::try_from(self.events.len()).unwrap_or(u32::MAX)
     }
+}
+
+/// The operations among these events that are open when `returning` returns, without it; `place` tells where one is called and
+/// where it returns.
+pub(super) fn open_at_return(
+    events: &[Event],
+    returning: OpId,
+    place: impl Fn(OpId) -> (u32, Option<u32>),
+) -> Vec<OpId> {
+    let at = place(returning).1;
+    let called = calls(events).map(|op| (op, place(op))).take_while(|(_, (call, _))| Some(*call) < at);
+    let is_open =
+        |(op, (_, ret)): &(OpId, (u32, Option<u32>))| *op != returning && ret.is_none_or(|ret| Some(ret) > at);
+    called.filter(is_open).map(|(op, _)| op).collect()
 }
 
 /// The operations called in these events, in the order of their calls.

@@ -418,7 +418,7 @@ fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeli
 
 /// The name of a file about a run of a test.
 fn file_name(name: &str, token: &Token) -> String {
-    let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let name = running::plain(name);
     // A long schedule would be too long for the name of a file.
     let mut token = token.to_string();
     if token.len() > LONGEST_NAME {

@@ -692,31 +692,28 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
     ///
     /// let outcome = trueline::test(|| AtomicU64::new(0))
+    ///     .handle(|counter, _| (counter.clone(), 0)) // each thread keeps the number that it drew last
     ///     .model(0_u64)
     ///     .operation(
     ///         "draw",
     ///         (),
-    ///         |counter, ()| {
-    ///             let number = counter.load(SeqCst);
-    ///             counter.store(number + 1, SeqCst);
-    ///             number
+    ///         |(counter, last), ()| {
+    ///             *last += 1;
+    ///             counter.fetch_max(*last, SeqCst);
+    ///             *last
     ///         },
     ///         |model, ()| {
     ///             *model += 1;
-    ///             *model - 1
+    ///             *model
     ///         },
     ///     )
     ///     .threads(2)
     ///     .calls(10)
-    ///     .chaos(2)
     ///     .shrink_by_exploring()
     ///     .shrink_for(Duration::MAX) // until there is nothing left to try
     ///     .outcome();
-    /// // It is up to the threads whether they meet within a second.
-    /// if let Some(failure) = outcome.failure {
-    ///     let smallest = failure.smallest.unwrap();
-    ///     assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
-    /// }
+    /// let smallest = outcome.failure.unwrap().smallest.unwrap();
+    /// assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 20));
     /// ```
     #[cfg(feature = "systematic")]
     pub fn shrink_by_exploring(mut self) -> Self {

@@ -22,8 +22,12 @@ pub(super) fn folder() -> Option<PathBuf> {
 }
 
 fn path(test: &str, tester: u32) -> Option<PathBuf> {
-    let name: String = test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    Some(folder()?.join(format!("{name}.{tester}.running")))
+    Some(folder()?.join(format!("{}.{tester}.running", plain(test))))
+}
+
+/// The name of a test as a part of the name of a file.
+pub(super) fn plain(test: &str) -> String {
+    test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
 
 /// The file of a tester.
