@@ -211,8 +211,8 @@ fn a_closed_standard_output_is_an_error() {
         let has_output = !case.run(|command| command).stdout.is_empty();
         let ended = closed(&args, ">&-");
         assert_eq!(ended.code, if has_output { 2 } else { case.code }, "{args:?}: {ended:?}");
-        assert_eq!(ended.stderr.contains("standard output"), has_output, "{args:?}: {ended:?}");
         if has_output {
+            assert!(ended.stderr.contains("standard output"), "{args:?}: {ended:?}");
             told.insert(case.args[0].clone());
         }
         // What is thrown away on purpose is no error, by whatever mode it is opened.
