@@ -40,6 +40,10 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     let outcome = cancel::while_busy(|| plan.run());
     bar.finish_and_clear();
     let explored = outcome.explored.clone().unwrap_or_default();
+    if explored.is_misfit && args.replay.is_some() {
+        output::error(format!("--replay: this schedule is none of {}; were the other options the same?", args.name));
+        return ExitCode::from(2);
+    }
     let finding = match Finding::of(&outcome, token.is_cancelled()) {
         Finding::Accepted if !explored.is_complete && args.replay.is_none() => Finding::Unknown,
         finding => finding,

@@ -60,7 +60,7 @@ fn the_papers_tables_in_full() {
 
 #[test]
 fn what_a_relaxed_object_is_compared_with_may_be_itself_in_order() {
-    let program = ["--program", "enqueue 1, enqueue 2 (dequeue | dequeue)", "--choices", "seed:1", "--json"];
+    let program = ["--program", "enqueue 1, enqueue 2 (dequeue | dequeue)", "--preemptions", "1", "--json"];
     for against in ["spec", "itself:0", "ms-queue", "quasi-queue:0"] {
         for (factor, code) in [("enq=0,deq=2", 0), ("0", 1)] {
             let args = ["explore", "quasi-queue", "--against", against, "--factor", factor];
@@ -81,7 +81,7 @@ fn what_a_relaxed_object_is_compared_with_may_be_itself_in_order() {
 fn factors_that_mean_nothing_are_refused() {
     for (args, message) in [
         (&["quasi-queue", "--k", "2", "--factor", "2"][..], "cannot be used with"),
-        (&["quasi-queue", "--factor", "push=1"], "has no operation \"push\""),
+        (&["quasi-queue", "--factor", "sort=1"], "has no operation \"sort\""),
         (&["quasi-queue", "--k", "2", "--program", "enqueue 1 | enqueue 2, dequeue"], "not well formed"),
         (&["ms-queue", "--criterion", "quasi"], "needs factors"),
         (&["ms-queue:3"], "made without a factor"),

@@ -102,7 +102,7 @@ pub enum End {
     Complete,
     /// Operations wait for something that never came, as they may.
     Blocked,
-    /// For so long, nobody got anywhere.
+    /// For so long, nobody got anywhere; zero if nobody ever can.
     Stuck(Duration),
     /// The object panicked.
     Panicked {
@@ -401,6 +401,8 @@ struct Status {
     begun: AtomicUsize,
     /// Whether it is done with the batch.
     is_over: AtomicBool,
+    /// Whether it waits for the others before a run, or behind one.
+    meets: AtomicBool,
     /// Which thread it is.
     task: OnceLock<Task>,
     /// The run of the handle that it drops, counted from 1; 0 before that.
@@ -572,7 +574,7 @@ impl Batch {
             _ => None,
         };
         let handle = Handles::keep(&mut handles.own, number, run.instance.handle(thread_number));
-        if !self.arrive(&self.starts[number], true) {
+        if !self.arrive(&self.starts[number], true, &lane.status) {
             return;
         }
         let mut random = Random::new(run.seed ^ u64::from(thread_number).wrapping_mul(0x9e37_79b9));
@@ -598,7 +600,7 @@ impl Batch {
         }
         lane.entries.push(Entry::EndOfRun);
         let waits = outer.is_some() || number + 1 == self.runs.len();
-        if !self.arrive(&self.ends[number], waits) {
+        if !self.arrive(&self.ends[number], waits, &lane.status) {
             return;
         }
         if let Some(lane) = around {
@@ -661,13 +663,14 @@ impl Batch {
     }
 
     /// Says that this thread is here, and `waits` until all are; whether they will be.
-    fn arrive(&self, meeting: &AtomicUsize, waits: bool) -> bool {
+    fn arrive(&self, meeting: &AtomicUsize, waits: bool, status: &Status) -> bool {
         let threads = self.runs[0].threads.len();
         meeting.fetch_add(1, Ordering::AcqRel);
         if !waits {
             return true;
         }
         let mut turns = 0_u32;
+        status.meets.store(true, Ordering::Relaxed);
         while meeting.load(Ordering::Acquire) < threads {
             if self.ended.load(Ordering::Relaxed) {
                 return false;
@@ -679,6 +682,7 @@ impl Batch {
             }
             std::hint::spin_loop();
         }
+        status.meets.store(false, Ordering::Relaxed);
         true
     }
 
@@ -795,7 +799,8 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         met + logs.iter().map(of_thread).sum::<usize>()
     };
     let (mut seen, mut since, mut ticks, mut looked) = (progress(), Instant::now(), 0_u32, None);
-    let mut ran_before = Vec::new();
+    let (mut ran_before, mut asleep) = (Vec::new(), (0, 0));
+    let of_threads = &logs[..logs.len() - 1];
     loop {
         if finish.is_over() {
             // A thread that panicked has told the others to leave.
@@ -808,12 +813,19 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
             (seen, since, ticks, looked) = (now, Instant::now(), 0, None);
             continue;
         }
+        // All that neither are done nor wait for these sleep in primitives, and have done so at one time: nobody is left to
+        // wake them.
+        let now_asleep = batch.cancellation.asleep();
+        let rests = |status: &Status| status.is_over.load(Ordering::SeqCst) || status.meets.load(Ordering::SeqCst);
+        let busy = of_threads.iter().filter(|log| !rests(&log.status)).count();
+        let can_go_on = now_asleep != asleep || now_asleep.0 < busy || busy == 0;
+        asleep = now_asleep;
         // This thread must have been awake as often as it should: else it is the machine that is slow.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
             return End::Stuck(waited);
         }
-        if waited >= GLANCE.min(batch.settings.patience) && looked.is_none() {
+        if (waited >= GLANCE.min(batch.settings.patience) || !can_go_on) && looked.is_none() {
             ran_before = logs.iter().map(LogOfThread::ran).collect();
             let look = look();
             // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
@@ -823,11 +835,18 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         if looked == Some(Look::IsWrong) {
             return End::Blocked;
         }
-        if waited >= batch.settings.patience && looked == Some(Look::MayWait) {
+        if looked == Some(Look::ShouldGoOn) && !can_go_on {
+            return End::Stuck(Duration::ZERO);
+        }
+        if (waited >= batch.settings.patience || !can_go_on) && looked == Some(Look::MayWait) {
             let mut inside = logs.iter().enumerate().filter_map(|(thread, log)| log.inside(thread, batch)).peekable();
             let may_block = |operation: u32| batch.kinds[operation as usize].may_block;
-            if inside.peek().is_some() && inside.all(may_block) {
+            let is_inside = inside.peek().is_some();
+            if is_inside && inside.all(may_block) {
                 return End::Blocked;
+            }
+            if is_inside && !can_go_on {
+                return End::Stuck(Duration::ZERO);
             }
         }
     }
@@ -1050,6 +1069,39 @@ mod tests {
         }
         // The threads that took their places work.
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
+    }
+
+    /// Two threads wait on a condition variable, which nobody notifies; others are done.
+    #[test]
+    fn nobody_waits_for_the_watchdog_where_all_sleep_in_primitives() {
+        struct Asleep(crate::primitives::Mutex<()>, crate::primitives::Condvar);
+
+        impl Instance for Arc<Asleep> {
+            fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+                Box::new(Self::clone(self))
+            }
+        }
+
+        impl Handle for Arc<Asleep> {
+            fn call(&mut self, call: &Call, clock: Clock) -> Timed {
+                Timed::measure(clock, || {
+                    if call.operation == 2 {
+                        drop(self.1.wait(self.0.lock()));
+                    }
+                })
+            }
+        }
+
+        let object =
+            || Arc::new(Arc::new(Asleep(crate::primitives::Mutex::new(()), crate::primitives::Condvar::new())));
+        let run = |threads: &[&[u32]]| Run { instance: object(), ..run_of(threads) };
+        let never = Duration::from_secs(100_000);
+        let settings = Settings { watchdog: never, patience: never, ..Settings::default() };
+        for threads in [&[&[2][..], &[0, 2], &[0]][..], &[&[0, 2], &[2]]] {
+            let seen = Runner::new().run(vec![run(&vec![&[0][..]; threads.len()]), run(threads)], &kinds(), &settings);
+            assert_eq!(seen[1].end, End::Stuck(Duration::ZERO));
+            assert_eq!(seen[1].history.pending(), 2);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -85,6 +85,20 @@ impl Cancellation {
     /// Whether it is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// How many threads inside sleep until they are notified, and are not, and a number for these sleeps of theirs. If both are
+    /// the same twice, these threads have slept at one time: none of them wakes another.
+    pub(crate) fn asleep(&self) -> (usize, u64) {
+        let (mut count, mut stamp) = (0, 0_u64);
+        for sleeper in &*lock(&self.shared.inside) {
+            let notified = lock(&sleeper.notified);
+            let sleeps = sleeper.sleeps.load(Ordering::SeqCst);
+            if !*notified && sleeps % 2 == 1 {
+                (count, stamp) = (count + 1, stamp.wrapping_add(sleeps));
+            }
+        }
+        (count, stamp)
     }
 
     /// Lets this thread be ended, until the guard is dropped.
@@ -182,6 +196,8 @@ pub(super) fn end(cancelled: Cancelled) -> ! {
 pub(super) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
+    /// Odd while it sleeps until it is notified, however long that takes; each sleep has a number of its own.
+    sleeps: AtomicU64,
 }
 
 impl Sleeper {
@@ -197,6 +213,16 @@ impl Sleeper {
 
     /// Sleeps until notified, which is true, or until the deadline, which is false; or returns an error if cancelled.
     pub(super) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
+        if deadline.is_some() {
+            return self.sleep(deadline);
+        }
+        self.sleeps.fetch_add(1, Ordering::SeqCst);
+        let woken = self.sleep(None);
+        self.sleeps.fetch_add(1, Ordering::SeqCst);
+        woken
+    }
+
+    fn sleep(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         let mut notified = lock(&self.notified);
         while !*notified {
             if is_cancelled() && !std::thread::panicking() {

@@ -223,6 +223,8 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and what part of a program's time that may take.
 const GLANCE_PART: u32 = 4;
+/// How many executions of each program are made, in each way, before one is explored completely; all have their turn.
+const LOOKS: [u64; 2] = [100, 1000];
 /// An object that makes more random choices in one execution tries again by them.
 const MANY_CHOICES: u32 = 100;
 /// How large they are.
@@ -230,11 +232,14 @@ const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some
 
 /// How many programs are looked at for a short time before some are explored, what part of the time that may take, and for how
 /// many of them the time is divided.
-const HUNTED: u32 = 240;
+const HUNTED: u32 = 400;
 const HUNT_PART: u32 = 2;
-const HUNTED_AT_ONCE: u32 = 40;
-/// How many threads they have at least, and how many operations each.
-const SIZES: [(u32, u32); 8] = [(2, 1), (2, 2), (2, 2), (2, 3), (3, 1), (3, 2), (2, 4), (3, 3)];
+const HUNTED_AT_ONCE: u32 = 60;
+/// How many threads they have more than they need, how many operations of each, and how many the main thread calls before and
+/// after at most. Small ones come first.
+const SIZES: [(u32, u32, u32); 10] =
+    [(0, 1, 3), (0, 2, 3), (1, 1, 3), (0, 3, 4), (1, 2, 4), (0, 2, 8), (1, 3, 8), (2, 2, 6), (0, 5, 8), (2, 4, 4)];
+const SIZES_COUNT: u32 = 10;
 
 /// Explores a test, if that is asked for.
 pub(super) fn run(plan: &Plan) -> Option<Outcome> {
@@ -334,6 +339,8 @@ struct Exploring {
     coverage: Arc<Coverage>,
     /// By operation: whether it reached a schedule point.
     reached: Vec<bool>,
+    /// How many executions a search may make.
+    most_executions: u64,
     exploration: Exploration,
     started: Instant,
     seed: u64,
@@ -391,6 +398,7 @@ impl Exploring {
             pulse: Arc::default(),
             coverage: Arc::default(),
             reached: Vec::new(),
+            most_executions: u64::MAX,
             undecided: Arc::default(),
             judging: Arc::default(),
             operations: 0,
@@ -614,8 +622,18 @@ impl Exploring {
         let mut left: Vec<Token> = sources.map(token).collect();
         let count = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
         let share = self.time_left() / GLANCE_PART / count;
+        let end = self.started.elapsed() + self.time_left() / GLANCE_PART;
+        for (token, executions) in
+            LOOKS.iter().flat_map(|executions| left.iter().map(move |token| (token, *executions)))
+        {
+            let rest = end.saturating_sub(self.started.elapsed());
+            if self.is_over() || rest.is_zero() || self.exploration.search.is_some() || options.runs.is_some() {
+                break;
+            }
+            self.look_for(token, executions, rest, executions);
+        }
         for token in &left {
-            if self.is_over() {
+            if self.is_over() || self.exploration.search.is_none() {
                 break;
             }
             self.glance(token, share);
@@ -663,17 +681,24 @@ impl Exploring {
             }
             let share = left / (HUNTED - number).min(HUNTED_AT_ONCE);
             let token = self.hunted(number, shape);
-            self.look_for(&token, u64::from(number), share);
+            self.look_for(&token, u64::from(number), share, u64::MAX);
+            // What was looked at for a short time is not what is explored.
+            self.histories.retain(|(known, _)| *known != token);
         }
     }
 
     /// The program of this number that is looked at for a short time.
     fn hunted(&self, number: u32, shape: Shape) -> Token {
         let plan = &self.plan;
-        let (threads, operations) = SIZES[number as usize % SIZES.len()];
-        let threads = shape.threads.max(threads);
+        let (more_threads, operations, of_main) = SIZES[(number / (HUNTED / SIZES_COUNT) % SIZES_COUNT) as usize];
+        let few = [Some(2), Some(3), None, Some(1)][number as usize % 4].filter(|_| shape.few.is_some());
         let seed = Random::new(self.seed ^ u64::from(number) << 32).bits();
-        let shape = Shape { threads, operations: (1.min(operations), operations), ..shape };
+        let shape = Shape {
+            threads: shape.threads + more_threads,
+            operations: (operations.div_ceil(2), operations),
+            few,
+            ..shape
+        };
         if plan.choose.is_some() {
             return Token { program: Source::Chosen(seed), shape, scheduled: None };
         }
@@ -683,15 +708,22 @@ impl Exploring {
             return Token { program: Source::Seed(seed), shape, scheduled: None };
         }
         // Two more threads are what the main thread does before and after.
-        let around = Shape { threads: threads + 2, operations: (operations, operations + 2), ..shape };
+        let around = Shape { threads: shape.threads + 2, operations: (operations, operations.max(of_main)), ..shape };
         let mut random = Random::new(seed);
         let mut calls = plan.made_up(&around, seed);
-        let mut of_main = || {
+        let mut take = || {
             let mut calls = calls.pop().unwrap_or_default();
-            calls.truncate(random.below(u32::try_from(calls.len()).unwrap_or(0) + 1) as usize);
+            calls.truncate(random.below(of_main + 1) as usize);
             calls
         };
-        let (after, before) = (of_main(), of_main());
+        let (mut after, mut before) = (take(), take());
+        // Of a container, the main thread often fills it, and takes out what is left.
+        if let Some((insert, remove)) = programs::pair(&plan.workload, |number| plan.meaning(number)) {
+            if number % 2 == 0 {
+                before.sort_by_key(|call| call.operation != insert);
+                after.sort_by_key(|call| call.operation != remove);
+            }
+        }
         calls.iter_mut().for_each(|calls| calls.truncate(operations as usize));
         let Workload { before: first, after: last, .. } = &plan.workload;
         let program =
@@ -702,13 +734,15 @@ impl Exploring {
 
     /// Explores a program for a short time, with few preemptions and at random in turn, and with the object's choices by
     /// seed before all of them.
-    fn look_for(&mut self, token: &Token, seed: u64, time: Duration) {
+    fn look_for(&mut self, token: &Token, seed: u64, time: Duration, executions: u64) {
         supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
         let deadline = Instant::now() + time;
         let left = || deadline.saturating_duration_since(Instant::now());
         let given = self.exploration.choices;
         let Ok(serial) = self.serial(token, &program, Some(left())) else { return };
+        let makes_choices =
+            given.is_none() && systematic::replay(&program, &self.settings(), &Schedule::default()).choices > 0;
         let ways = [
             (Search::Preemptions(1), true),
             (BY_CHANCE, true),
@@ -719,15 +753,17 @@ impl Exploring {
         for (done, (search, by_seed)) in ways.iter().enumerate() {
             let rest = left();
             if self.is_over() || rest.is_zero() {
-                return;
+                break;
             }
             let share = rest / u32::try_from(ways.len() - done).unwrap_or(1);
             self.exploration.choices = given.or(by_seed.then_some(seed));
-            self.search(token, &program, search, serial.as_ref(), Some(share));
-            self.exploration.choices = given;
+            self.most_executions = executions;
+            let is_done = self.search(token, &program, search, serial.as_ref(), Some(share));
+            (self.exploration.choices, self.most_executions) = (given, u64::MAX);
+            if is_done && *search == Search::Preemptions(2) && !makes_choices {
+                break;
+            }
         }
-        // What was looked at for a short time is not what is explored.
-        self.histories.retain(|(known, _)| known != token);
     }
 
     fn was_begun(&self, token: &Token) -> bool {
@@ -911,7 +947,7 @@ impl Exploring {
         settings.search = search.clone();
         settings.time = time;
         settings.seed = self.seed;
-        settings.executions = self.executions_left();
+        settings.executions = self.executions_left().or(Some(u64::MAX)).map(|left| left.min(self.most_executions));
         settings.stop = self.stop();
         settings.collect = self.plan.options.collect.saturating_sub(self.found.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
@@ -984,6 +1020,14 @@ impl Exploring {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
             Search::Preemptions(most) => Search::Preemptions(most),
+            // What was met at random on the way is exact if it needs no more than this.
+            Search::Pct { .. } | Search::Uniform
+                if self.exploration.search.is_none()
+                    && self.plan.options.exploration.is_some()
+                    && execution.preemptions <= PREEMPTIONS =>
+            {
+                Search::Preemptions(PREEMPTIONS)
+            }
             // A run that was made again may be small, or large.
             _ => BY_CHANCE,
         };
@@ -1105,6 +1149,7 @@ impl Exploring {
             settings.search = Search::Serial;
         }
         let execution = systematic::replay(&program, &settings, &schedule);
+        self.explored.is_misfit = execution.schedule != schedule;
         self.explored.programs += 1;
         self.explored.executions += 1;
         self.explored.histories += 1;
@@ -1248,7 +1293,7 @@ impl Plan {
     /// What an operation means, if the test says so.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
         let model = self.judge.model()?;
-        let guessed = || model.guess.as_ref()?.meaning(number);
+        let guessed = || model.guess()?.meaning(number);
         model.operations.get(number as usize)?.meaning.or_else(guessed)
     }
 

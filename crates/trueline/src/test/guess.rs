@@ -6,11 +6,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{replace, take};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::judge::Recorded;
 use super::meaning::{Meaning, taken};
 use super::model::ModelSpec;
+use super::supervise::Supervised;
 use crate::drive::{Call, Random, Workload};
 use crate::history::{History, Value};
 use crate::judge::{Algorithm, Config, check, replay};
@@ -197,6 +200,36 @@ pub(super) struct Guess {
     done: Vec<Value>,
     start: Held,
     is_wrong: AtomicBool,
+}
+
+/// What a model seems to be, once that is asked for: trying it out is code of the test, for which runs must be known.
+#[derive(Debug)]
+pub(super) struct Guessing {
+    workload: Workload,
+    guess: OnceLock<Option<Guess>>,
+}
+
+/// For how long a model is tried out.
+const LONGEST: Duration = Duration::from_millis(300);
+
+impl Guessing {
+    pub(super) fn new(workload: Workload) -> Self {
+        Self { workload, guess: OnceLock::new() }
+    }
+
+    /// The guess, if the model was tried out already.
+    pub(super) fn known(&self) -> Option<&Guess> {
+        self.guess.get()?.as_ref()
+    }
+
+    pub(super) fn get(&self, spec: &ModelSpec) -> Option<&Guess> {
+        let try_out = || {
+            // If the model panics, or does not return in time, nothing is known of it: it may ask for more than is tried.
+            let (model, workload) = (ModelSpec { guess: None, ..spec.clone() }, self.workload.clone());
+            Supervised::start(move || Guess::of(&model, &workload)).wait(|_| Some(LONGEST)).ok().flatten()
+        };
+        self.guess.get_or_init(try_out).as_ref()
+    }
 }
 
 /// What a model did: which operation, with what, what it returned, and whether it changed anything.

@@ -82,8 +82,8 @@ impl Specification<Call, Value> for ModelSpec {
     type Error = String;
 
     fn judge<'a>(&'a self, history: Cow<'a, Recorded>, config: &Config) -> Result<Box<dyn Judged + 'a>, String> {
-        let guess = self.guess.as_ref().filter(|_| *config.chosen() == Algorithm::Auto);
-        match guess.and_then(|guess| guess.judge(self, &history, config)) {
+        let is_free = *config.chosen() == Algorithm::Auto;
+        match is_free.then(|| self.guess()).flatten().and_then(|guess| guess.judge(self, &history, config)) {
             Some(judgement) => Ok(judged_so(Linearizable(self), by_name(&self.names), history, judgement)),
             None => Ok(judged(Linearizable(self), by_name(&self.names), history, config)),
         }

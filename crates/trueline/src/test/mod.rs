@@ -1086,9 +1086,6 @@ impl<M: PlainModel> Judges for Modelled<M> {
     }
 }
 
-/// For how long a model is tried out to find out what it is.
-const LONGEST_GUESS: Duration = Duration::from_millis(300);
-
 #[track_caller]
 fn judge_by_model(
     initial: State,
@@ -1100,10 +1097,7 @@ fn judge_by_model(
     let mut spec = ModelSpec { initial, operations, names, independent_keys, register: None, guess: None };
     let workload = workload.clone();
     if spec.operations.iter().all(|operation| operation.meaning.is_none()) {
-        // If the model panics here, or never returns, nothing is known of it: it may ask for more than is tried out here.
-        let model = spec.clone();
-        let tried = supervise::Supervised::start(move || guess::Guess::of(&model, &workload));
-        spec.guess = tried.wait(|_| Some(LONGEST_GUESS)).ok().flatten().map(Arc::new);
+        spec.guess = Some(Arc::new(guess::Guessing::new(workload)));
         return Arc::new(spec);
     }
     let tried = supervise::call(supervise::Doing::Judging, move || {
@@ -1194,6 +1188,8 @@ pub struct Explored {
     pub preemptions: Option<u32>,
     /// Whether all executions of all programs were, or all that were asked for.
     pub is_complete: bool,
+    /// Whether one execution was asked for, and its schedule does not fit: it is of another object, or of another version.
+    pub is_misfit: bool,
 }
 
 #[expect(private_bounds, reason = "what says what is right is either a model or a specification")]

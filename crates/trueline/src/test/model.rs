@@ -6,7 +6,7 @@ use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::guess::Guess;
+use super::guess::{Guess, Guessing};
 use super::judge::Names;
 use super::meaning::Meaning;
 use crate::drive::Call;
@@ -130,14 +130,19 @@ pub struct ModelSpec {
     /// What its register starts with, if it is one.
     pub(super) register: Option<Value>,
     /// What it seems to be, if the test does not say it.
-    pub(super) guess: Option<Arc<Guess>>,
+    pub(super) guess: Option<Arc<Guessing>>,
 }
 
 impl ModelSpec {
+    /// What it seems to be; it is tried out now, if it was not yet.
+    pub(super) fn guess(&self) -> Option<&Guess> {
+        self.guess.as_ref()?.get(self)
+    }
+
     /// Whether monitors know all operations.
     pub(super) fn is_standard(&self) -> bool {
         self.operations.iter().all(|operation| operation.meaning.is_some())
-            || self.guess.as_ref().is_some_and(|guess| !guess.is_wrong())
+            || self.guess.as_ref().and_then(|guess| guess.known()).is_some_and(|guess| !guess.is_wrong())
     }
 }
 

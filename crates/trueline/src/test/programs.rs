@@ -9,6 +9,11 @@ use crate::drive::{Call, Random, Workload};
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
 const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
 
+/// If the main thread makes so many calls, it may take some out before the others start, ...
+const MUCH: u32 = 8;
+/// ... but not more than these.
+const MOST_REMOVED_BEFORE: u32 = 3;
+
 /// The operations that put in and take out, if there are such.
 pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>) -> Option<(u32, u32)> {
     let find = |names: &[&str], means: fn(Meaning) -> bool| {
@@ -87,7 +92,13 @@ impl<'w> Programs<'w> {
 
     /// How many there are; `None` if they are drawn at random, without end.
     pub(super) fn count(&self) -> Option<u32> {
-        self.pair.map(|_| u32::try_from(self.patterns.len()).unwrap_or(u32::MAX))
+        let count = self.patterns.len() * (self.most_removed_before() as usize + 1);
+        self.pair.map(|_| u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// How much the main thread may take out before the others start: where it does little, it would take out what it put in.
+    fn most_removed_before(&self) -> u32 {
+        if self.calls.main >= MUCH { MOST_REMOVED_BEFORE } else { 0 }
     }
 
     /// The program of this number.
@@ -111,11 +122,17 @@ impl<'w> Programs<'w> {
             let threads = children.iter().map(|calls| draw(*calls)).collect();
             return Some(Written { before, threads, after: draw(main - main / 2) });
         };
-        let pattern = *self.patterns.get(number as usize)?;
+        let patterns = u32::try_from(self.patterns.len()).ok()?.max(1);
+        let pattern = *self.patterns.get((number % patterns) as usize)?;
         let of_children: u32 = children.iter().sum();
         let of_main = ((of_children + main) / 2).saturating_sub(pattern.count_ones()).min(*main);
         let mut call = |is_insert| workload.call(if is_insert { inserts } else { removes }, &mut random, &mut unique);
-        let before = (0..of_main).map(|_| call(true)).collect();
+        let removed = number / patterns;
+        if removed > self.most_removed_before() {
+            return None;
+        }
+        let removed = removed.min(main - of_main).min(of_main);
+        let before = (0..of_main + removed).map(|place| call(place < of_main)).collect();
         let mut at = 0;
         let threads = children
             .iter()
@@ -125,7 +142,7 @@ impl<'w> Programs<'w> {
                 (first..at).map(|place| call(pattern >> (place % 64) & 1 == 1)).collect()
             })
             .collect();
-        Some(Written { before, threads, after: (of_main..*main).map(|_| call(false)).collect() })
+        Some(Written { before, threads, after: (of_main + removed..*main).map(|_| call(false)).collect() })
     }
 }
 
@@ -161,12 +178,13 @@ mod tests {
                 let lengths: Vec<u32> = program.threads.iter().map(|calls| calls.len() as u32).collect();
                 assert_eq!(lengths, calls.children);
                 assert_eq!(program.before.len() + program.after.len(), calls.main as usize);
-                assert!(program.before.iter().all(|call| call.operation == 0));
+                assert!(program.before.is_sorted_by_key(|call| call.operation), "what was put in is taken out");
                 assert!(!seen.contains(&program), "{text} {number}");
                 seen.push(program);
             }
         }
-        // Enqueue and dequeue, two of either: as in the paper's table V.
-        assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(3));
+        // Enqueue and dequeue, two of either: as in the paper's table V; and where up to three are taken out before.
+        assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(12));
+        assert_eq!(Programs::new(&workload, &calls("1*1+2"), |_| None).count(), Some(3));
     }
 }

@@ -139,7 +139,7 @@ impl FromStr for Token {
                     "u" => scheduled.spurious = rest.parse().ok()?,
                     "v" => scheduled.serial = rest == "1",
                     "z" => {
-                        let is_known = |c: char| c.is_ascii_digit() || c == '-' || c == '_';
+                        let is_known = |c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | 'r');
                         (!rest.is_empty() && rest.chars().all(is_known)).then_some(())?;
                         rest.clone_into(&mut scheduled.schedule);
                         is_scheduled = true;

@@ -14,6 +14,11 @@ use super::strategy::{Tasks, first_choice};
 /// let schedule: Schedule = "3-1_17-0".parse().unwrap();
 /// assert_eq!(schedule.to_string(), "3-1_17-0");
 /// assert_eq!(Schedule::default().to_string(), "0");
+///
+/// // What repeats is written once.
+/// let long: Schedule = "1-1_3-0_5-1_7-0_9-1_11-0_13-1_15-0".parse().unwrap();
+/// assert!(long.to_string().len() < 20);
+/// assert_eq!(long.to_string().parse(), Ok(long));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
@@ -21,7 +26,23 @@ pub struct Schedule {
     departures: Vec<(u32, u32)>,
 }
 
+/// How many departures may repeat together, and how many a name may have in all.
+const LONGEST_PERIOD: usize = 8;
+const MOST_DEPARTURES: usize = 10_000_000;
+
 impl Schedule {
+    /// How often the `period` departures before this one are repeated from here on.
+    fn repeats(&self, from: usize, period: usize) -> usize {
+        let step = |at: usize| {
+            let before = at.checked_sub(1).map_or(0, |at| self.departures[at].0);
+            self.departures.get(at).map(|(decision, value)| (decision - before, *value))
+        };
+        if period > from {
+            return 0;
+        }
+        (from..self.departures.len()).take_while(|at| step(*at) == step(at - period)).count() / period
+    }
+
     pub(super) fn departure(&self, decision: u32) -> Option<usize> {
         let at = self.departures.binary_search_by_key(&decision, |(decision, _)| *decision).ok()?;
         Some(self.departures[at].1 as usize)
@@ -33,9 +54,17 @@ impl fmt::Display for Schedule {
         if self.departures.is_empty() {
             return f.write_str("0");
         }
-        for (number, (decision, value)) in self.departures.iter().enumerate() {
+        let mut number = 0;
+        while let Some((decision, value)) = self.departures.get(number) {
             let separator = if number == 0 { "" } else { "_" };
             write!(f, "{separator}{decision}-{value}")?;
+            number += 1;
+            let repeats = (1..=LONGEST_PERIOD).map(|period| (period * self.repeats(number, period), period));
+            if let Some((length, period)) = repeats.max_by_key(|(length, _)| *length).filter(|(length, _)| *length > 3)
+            {
+                write!(f, "_r{period}-{}", length / period)?;
+                number += length;
+            }
         }
         Ok(())
     }
@@ -49,11 +78,24 @@ impl FromStr for Schedule {
             if text == "0" {
                 return Some(Self::default());
             }
-            let departure = |part: &str| {
-                let (decision, value) = part.split_once('-')?;
-                Some((decision.parse().ok()?, value.parse().ok()?))
-            };
-            let departures: Vec<(u32, u32)> = text.split('_').map(departure).collect::<Option<_>>()?;
+            let mut departures: Vec<(u32, u32)> = Vec::new();
+            for part in text.split('_') {
+                let (first, second) = part.split_once('-')?;
+                let Some(period) = first.strip_prefix('r') else {
+                    departures.push((first.parse().ok()?, second.parse().ok()?));
+                    continue;
+                };
+                let (period, times): (usize, usize) = (period.parse().ok()?, second.parse().ok()?);
+                let length = times.checked_mul(period).filter(|length| *length <= MOST_DEPARTURES)?;
+                (1..=departures.len()).contains(&period).then_some(())?;
+                for _ in 0..length {
+                    let at = departures.len() - period;
+                    let before = at.checked_sub(1).map_or(0, |at| departures[at].0);
+                    let step = departures[at].0.checked_sub(before)?;
+                    let decision = departures.last()?.0.checked_add(step)?;
+                    departures.push((decision, departures[at].1));
+                }
+            }
             departures.windows(2).all(|pair| pair[0].0 < pair[1].0).then_some(Self { departures })
         };
         read().ok_or_else(|| format!("`{text}` does not name a schedule; copy it from the report, such as 3-1_17-0"))
@@ -102,8 +144,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn long_names_are_short() {
+        let mut departures: Vec<(u32, u32)> = (1..=3000).map(|at| (3 * at, at % 3)).collect();
+        departures.extend([(10_000, 1), (10_007, 5)]);
+        let schedule = Schedule { departures };
+        let name = schedule.to_string();
+        assert!(name.len() < 60, "{name}");
+        assert_eq!(name.parse(), Ok(schedule));
+    }
+
+    #[test]
     fn others_are_refused() {
-        for bad in ["", "1", "1-", "1-2_", "2-1_1-1", "1-1_1-2", "a-b", "-1-2"] {
+        for bad in [
+            "",
+            "1",
+            "1-",
+            "1-2_",
+            "2-1_1-1",
+            "1-1_1-2",
+            "a-b",
+            "-1-2",
+            "r1-2",
+            "1-1_r2-1",
+            "1-1_r0-1",
+            "1-1_r1-99999999",
+        ] {
             assert!(bad.parse::<Schedule>().is_err(), "{bad}");
         }
     }
