@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::judge::show_result;
 use super::plan::Plan;
-#[cfg(feature = "json")]
 use super::running;
 use super::supervise::{self, Doing};
 use super::token::Token;

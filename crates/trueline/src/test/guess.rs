@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::judge::Recorded;
-use super::meaning::{Meaning, taken};
+#[cfg(feature = "systematic")]
+use super::meaning::Meaning;
+use super::meaning::taken;
 use super::model::ModelSpec;
 use super::supervise::Supervised;
 use crate::drive::{Call, Random, Workload};
@@ -341,6 +343,7 @@ impl Guess {
     }
 
     /// What an operation means, as far as there is a word for it.
+    #[cfg(feature = "systematic")]
     pub(super) fn meaning(&self, operation: u32) -> Option<Meaning> {
         match (self.family, self.roles.get(operation as usize)?) {
             (Family::Queue, Put) => Some(Meaning::Enqueue),
