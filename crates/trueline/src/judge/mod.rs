@@ -222,7 +222,6 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Confi
 fn check_case(case: &dyn Case, config: &Config, started: Instant) -> Judgement<ResultId> {
     let mut meter = Meter::start(&config.budget);
     let mut judgement = partition::judge(case, config, &mut meter);
-    judgement.stats.configurations = meter.configurations;
     judgement.stats.peak_bytes = meter.peak_bytes;
     judgement.stats.elapsed = started.elapsed();
     judgement

@@ -55,6 +55,8 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
         _ => None,
     };
     stats.choice = competitors.map(|competitors| choices.describe(work.parts.whole.len(), competitors));
+    // Those that complete the evidence do not count: a paper's algorithm does not visit them.
+    stats.configurations = meter.configurations;
     let verdict = match work.combine(verdicts) {
         Ok(verdict) => verdict,
         Err((bad, _)) if !config.completes => Verdict::Rejected(bad.evidence),

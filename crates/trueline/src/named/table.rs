@@ -306,7 +306,7 @@ pub const SPECS: &[SpecInfo] = &[
                 "append",
                 &["add", "write", "push"],
                 ELEMENT,
-                "its index, from 0 on; or, for all appends alike, nothing or the element: a number is the element if all numbers are",
+                "its index, from 0 on; or nothing, or the element: a number is the element if all appends return their elements",
             ),
             op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
             op("size", &["len", "count"], NOTHING, "the number of elements"),

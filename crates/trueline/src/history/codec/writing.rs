@@ -252,10 +252,11 @@ impl fmt::Display for Keyword<'_> {
 }
 
 /// What an `:ok` says in EDN: the argument again where the result says no more than that it succeeded, as the tools that
-/// read EDN take it from there.
+/// read EDN take it from there. A number that was appended stays `nil`: said again, it could be read as an index.
 pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
     let succeeded = match result {
-        Value::Null => matches!(&*record.f, "write" | "w" | "put" | "append" | "enqueue" | "enq"),
+        Value::Null if &*record.f == "append" => !matches!(record.value, Value::Int(_)),
+        Value::Null => matches!(&*record.f, "write" | "w" | "put" | "enqueue" | "enq"),
         Value::Bool(true) => jepsen_edn::is_cas(&record.f) && matches!(record.value, Value::List(_)),
         _ => false,
     };
