@@ -1,5 +1,6 @@
 //! Random small histories of each specification.
 
+use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use trueline::drive::{Random, Simulation, simulate};
@@ -7,12 +8,12 @@ use trueline::history::{History, Interval, Outcome, from_intervals};
 use trueline::spec::{
     Array, ArrayOp, ArrayRet, Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, CasRegister,
     CasRegisterOp, CasRegisterRet, Counter, CounterOp, CounterRet, Deque, DequeOp, DequeRet, DisplacementQueue,
-    FetchAdd, FetchAddOp, Kv, KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp, MultiRegister,
-    MultiRegisterOp, MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell, OnceCellOp,
-    OnceCellRet, Outcomes, PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet, Register,
-    RegisterOp, RegisterRet, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack, RwLock, RwLockOp, Semaphore,
+    FetchAdd, FetchAddOp, Initial, Kv, KvOp, KvRet, LockRet, Log, LogOp, LogRet, Map, MapOp, MapRet, MicroOp,
+    MultiRegister, MultiRegisterOp, MultiRegisterRet, Multiset, MultisetOp, MultisetRet, Mutex, MutexOp, OnceCell,
+    OnceCellOp, OnceCellRet, Outcomes, PriorityQueue, PriorityQueueOp, PriorityQueueRet, Queue, QueueOp, QueueRet,
+    Register, RegisterOp, RegisterRet, RelaxedPriorityQueue, RelaxedQueue, RelaxedStack, RwLock, RwLockOp, Semaphore,
     SemaphoreOp, Set, SetOp, SetRet, Spec, Stack, StackHeights, StackHeightsOp, StackHeightsRet, StackOp, StackRet,
-    Stuttering,
+    Standard, Stuttering, Taken, blocked, outcome,
 };
 
 /// A specification with made-up operations and results.
@@ -21,6 +22,8 @@ pub(crate) trait Family {
     const NAME: &'static str;
     /// The monitor of the type judges at least so many of a hundred histories.
     const MONITORED: u32 = 0;
+    /// Whether the calls that a monitor says conflict do so by themselves, without others of the same values.
+    const ALONE: bool = false;
     fn spec() -> Self::Spec;
     /// Any operation that `process` may call.
     fn call(random: &mut Random, process: u32) -> Op<Self>;
@@ -181,13 +184,42 @@ fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
     from_intervals(intervals).expect("the order of events is kept but for ties")
 }
 
+/// The same with the results of two calls exchanged, of one kind and at least so far apart; `None` where there are none.
+///
+/// What is wrong then is mostly the order: a value comes out of a container that is there, and not its turn.
+pub(crate) fn exchanged<Op: Clone, Ret: Clone + PartialEq>(
+    history: &History<Op, Ret>,
+    apart: usize,
+    random: &mut Random,
+) -> Option<History<Op, Ret>> {
+    let operations = history.operations();
+    let kind = |at: usize| std::mem::discriminant(&operations[at].op);
+    let result = |at: usize| operations[at].outcome.result().filter(|_| operations[at].return_position().is_some());
+    let start = random.below(u32::try_from(operations.len() / 2).ok()?.max(1)) as usize;
+    let (first, second) = (start..operations.len()).find_map(|first| {
+        let own = result(first)?;
+        let is_other = |at: &usize| kind(*at) == kind(first) && result(*at).is_some_and(|other| other != own);
+        Some((first, (first + apart..operations.len()).find(is_other)?))
+    })?;
+    let mut places = 0..;
+    Some(history.map(|operation| {
+        let outcome = match places.next() {
+            Some(at) if at == first => &operations[second].outcome,
+            Some(at) if at == second => &operations[first].outcome,
+            _ => &operation.outcome,
+        };
+        (operation.op.clone(), outcome.clone())
+    }))
+}
+
 macro_rules! family {
-    ($name:ident, $spec:ty, $text:literal, $make:expr, $call:expr, $result:expr $(, $percent:literal)?) => {
+    ($name:ident, $spec:ty, $text:literal, $make:expr, $call:expr, $result:expr $(, $percent:literal $(, $alone:literal)?)?) => {
         pub(crate) struct $name;
         impl Family for $name {
             type Spec = $spec;
             const NAME: &'static str = $text;
-            $(const MONITORED: u32 = $percent;)?
+            $(const MONITORED: u32 = $percent;
+            $(const ALONE: bool = $alone;)?)?
             fn spec() -> $spec {
                 $make
             }
@@ -775,7 +807,8 @@ pub(crate) mod monitored {
             RegisterOp::Read => RegisterRet::Value(many(random)),
             RegisterOp::Write(_) => RegisterRet::Done,
         },
-        30
+        30,
+        true
     );
 
     family!(
@@ -807,7 +840,8 @@ pub(crate) mod monitored {
             _ => SetOp::Add(random.below(2) as u8),
         },
         |random, _| SetRet::Bool(random.chance(1, 2)),
-        90
+        90,
+        true
     );
 
     family!(
@@ -867,7 +901,8 @@ pub(crate) mod monitored {
             QueueOp::Enqueue(_) => QueueRet::Done,
             _ => QueueRet::Value(random.chance(2, 3).then(|| many(random))),
         },
-        50
+        50,
+        true
     );
 
     family!(
@@ -880,7 +915,8 @@ pub(crate) mod monitored {
             QueueOp::Enqueue(_) => QueueRet::Done,
             _ => QueueRet::Value(random.chance(2, 3).then(|| small(random))),
         },
-        95
+        95,
+        true
     );
 
     family!(
@@ -897,7 +933,8 @@ pub(crate) mod monitored {
             StackOp::Push(_) => StackRet::Done,
             _ => StackRet::Value(random.chance(2, 3).then(|| many(random))),
         },
-        40
+        40,
+        true
     );
 
     family!(
@@ -914,7 +951,8 @@ pub(crate) mod monitored {
             PriorityQueueOp::Insert(_) => PriorityQueueRet::Done,
             _ => PriorityQueueRet::Value(random.chance(2, 3).then(|| many(random))),
         },
-        40
+        40,
+        true
     );
 
     family!(
@@ -927,7 +965,8 @@ pub(crate) mod monitored {
             BagOp::Add(_) => BagRet::Done,
             BagOp::RemoveAny => BagRet::Value(random.chance(2, 3).then(|| many(random))),
         },
-        50
+        50,
+        true
     );
 
     family!(
@@ -971,7 +1010,8 @@ pub(crate) mod monitored {
             RwLockOp::TryReadLock => LockRet::Taken(true),
             _ => LockRet::Done,
         },
-        10
+        10,
+        true
     );
 
     family!(
@@ -985,6 +1025,227 @@ pub(crate) mod monitored {
             _ => LockRet::Done,
         },
         60
+    );
+
+    /// A register that swaps.
+    pub(crate) struct SwapRegister {
+        initial: u32,
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub(crate) enum SwapOp {
+        Read,
+        Write(u32),
+        Swap(u32),
+    }
+
+    impl SwapRegister {
+        pub(crate) const fn new(initial: u32) -> Self {
+            Self { initial }
+        }
+    }
+
+    impl Spec for SwapRegister {
+        type Op = SwapOp;
+        /// What a read or a swap found.
+        type Ret = Option<u32>;
+        type State = u32;
+        type Key = ();
+        type Value = u32;
+
+        fn initial(&self) -> u32 {
+            self.initial
+        }
+
+        fn step(&self, state: &u32, op: &SwapOp, _: Option<&Option<u32>>) -> Outcomes<Option<u32>, u32> {
+            match op {
+                SwapOp::Read => outcome(Some(*state), *state),
+                SwapOp::Write(new) => outcome(None, *new),
+                SwapOp::Swap(new) => outcome(Some(*state), *new),
+            }
+        }
+
+        fn observes(&self, op: &SwapOp, _: Option<&Option<u32>>) -> bool {
+            *op == SwapOp::Read
+        }
+
+        fn standard<'a>(&'a self, op: &'a SwapOp, recorded: Option<&'a Option<u32>>) -> Option<Standard<&'a u32>> {
+            Some(match (op, recorded) {
+                (SwapOp::Read, Some(Some(value))) => Standard::Read(value),
+                (SwapOp::Write(value), None | Some(None)) => Standard::Write(value),
+                (SwapOp::Swap(new), None) => Standard::Exchange { old: None, new },
+                (SwapOp::Swap(new), Some(Some(old))) => Standard::Exchange { old: Some(old), new },
+                _ => return None,
+            })
+        }
+
+        fn standard_initial(&self) -> Initial<&u32> {
+            Initial::Value(&self.initial)
+        }
+    }
+
+    family!(
+        Swaps,
+        SwapRegister,
+        "swap register, monitored",
+        SwapRegister::new(0),
+        |random, _| match random.below(8) {
+            0..3 => SwapOp::Read,
+            3..5 => SwapOp::Write(u32::from(many(random))),
+            _ => SwapOp::Swap(u32::from(many(random))),
+        },
+        |random, op| if matches!(op, SwapOp::Write(_)) { None } else { Some(u32::from(many(random))) },
+        10
+    );
+
+    /// A lock with tries, and with owners or without.
+    pub(crate) struct TryLock {
+        pub(crate) owned: bool,
+    }
+
+    #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+    pub(crate) enum TryOp {
+        Lock(u32),
+        TryLock(u32),
+        Unlock(u32),
+        /// Whether it is free; if not, that is a try that failed.
+        IsFree,
+    }
+
+    impl Spec for TryLock {
+        type Op = TryOp;
+        type Ret = bool;
+        type State = Option<u32>;
+        type Key = ();
+        type Value = ();
+
+        fn initial(&self) -> Option<u32> {
+            None
+        }
+
+        fn step(&self, state: &Option<u32>, op: &TryOp, _: Option<&bool>) -> Outcomes<bool, Option<u32>> {
+            match (op, state) {
+                (TryOp::Lock(by) | TryOp::TryLock(by), None) => outcome(true, Some(*by)),
+                (TryOp::TryLock(_), Some(_)) => outcome(false, *state),
+                (TryOp::IsFree, _) => outcome(state.is_none(), *state),
+                (TryOp::Unlock(by), Some(owner)) if !self.owned || by == owner => outcome(true, None),
+                _ => blocked(),
+            }
+        }
+
+        fn observes(&self, op: &TryOp, recorded: Option<&bool>) -> bool {
+            matches!((op, recorded), (TryOp::IsFree, _) | (TryOp::TryLock(_), Some(false)))
+        }
+
+        fn standard<'a>(&'a self, op: &'a TryOp, recorded: Option<&'a bool>) -> Option<Standard<&'a ()>> {
+            let owner = |by: &u32| self.owned.then_some(*by);
+            Some(match (op, recorded) {
+                (TryOp::Lock(by) | TryOp::TryLock(by), None | Some(true)) => Standard::Lock { by: owner(by) },
+                (TryOp::TryLock(_) | TryOp::IsFree, Some(false)) => Standard::LockFailed,
+                (TryOp::Unlock(by), None | Some(true)) => Standard::Unlock { by: owner(by) },
+                _ => return None,
+            })
+        }
+    }
+
+    fn try_op(random: &mut Random, process: u32) -> TryOp {
+        match random.below(9) {
+            0..3 => TryOp::Lock(process),
+            3..5 => TryOp::TryLock(process),
+            5..8 => TryOp::Unlock(process),
+            _ => TryOp::IsFree,
+        }
+    }
+
+    fn try_result(random: &mut Random, op: &TryOp) -> bool {
+        !matches!(op, TryOp::TryLock(_) | TryOp::IsFree) || random.chance(1, 3)
+    }
+
+    family!(
+        TryLocks,
+        TryLock,
+        "lock with tries, monitored",
+        TryLock { owned: false },
+        |random, process| try_op(random, process),
+        |random, op| try_result(random, op),
+        50,
+        true
+    );
+
+    family!(
+        OwnedTryLocks,
+        TryLock,
+        "lock with tries and owners, monitored",
+        TryLock { owned: true },
+        |random, process| try_op(random, process),
+        |random, op| try_result(random, op),
+        50,
+        true
+    );
+
+    /// A priority queue whose values go in pairs: of those with the least priority, any is next.
+    pub(crate) struct Pairs;
+
+    impl Spec for Pairs {
+        type Op = PriorityQueueOp<u8>;
+        type Ret = PriorityQueueRet<u8>;
+        type State = Vec<u8>;
+        type Key = ();
+        type Value = u8;
+
+        fn initial(&self) -> Vec<u8> {
+            Vec::new()
+        }
+
+        fn step(&self, state: &Vec<u8>, op: &Self::Op, _: Option<&Self::Ret>) -> Outcomes<Self::Ret, Vec<u8>> {
+            let mut next = state.clone();
+            if let PriorityQueueOp::Insert(value) = op {
+                next.push(*value);
+                next.sort_unstable();
+                return outcome(PriorityQueueRet::Done, next);
+            }
+            let Some(least) = state.first() else { return outcome(PriorityQueueRet::Value(None), next) };
+            let mut outcomes = blocked();
+            for (place, value) in state.iter().enumerate().take_while(|(_, value)| *value / 2 == least / 2) {
+                let mut next = state.clone();
+                if *op == PriorityQueueOp::DeleteMin {
+                    next.remove(place);
+                }
+                outcomes.push((PriorityQueueRet::Value(Some(*value)), next));
+            }
+            outcomes
+        }
+
+        fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
+            *op == PriorityQueueOp::PeekMin || recorded == Some(&PriorityQueueRet::Value(None))
+        }
+
+        fn standard<'a>(&'a self, op: &'a Self::Op, recorded: Option<&'a Self::Ret>) -> Option<Standard<&'a u8>> {
+            let found = match recorded {
+                Some(PriorityQueueRet::Value(found)) => Some(found),
+                _ => None,
+            };
+            Some(match op {
+                PriorityQueueOp::Insert(value) => Standard::Insert(value),
+                PriorityQueueOp::DeleteMin => Standard::DeleteMin(Taken::from_result(found)),
+                PriorityQueueOp::PeekMin => Standard::Min(Taken::from_result(found)),
+            })
+        }
+
+        fn standard_order(&self, one: &u8, other: &u8) -> Ordering {
+            (one / 2).cmp(&(other / 2))
+        }
+    }
+
+    family!(
+        PairQueues,
+        Pairs,
+        "priority queue of pairs, monitored",
+        Pairs,
+        |random, process| PriorityQueues::call(random, process),
+        |random, op| PriorityQueues::result(random, op),
+        40,
+        true
     );
 
     #[expect(clippy::cast_possible_truncation, reason = "below 8")]

@@ -1,12 +1,15 @@
 //! All checkers against each other, on histories that the definition cannot judge.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use trueline::drive::{Random, Simulation};
+use trueline::drive::{Random, Simulation, simulate};
+use trueline::history::{EventKind, History};
 use trueline::judge::{ALGORITHMS, Algorithm, Budget, Config, check, replay};
+use trueline::spec::Spec;
 use trueline::verdict::{LimitKind, Verdict};
 
-use crate::families::{Family, HistoryOf, monitored, simulated, spoilt};
+use crate::families::{Family, exchanged, monitored, simulated, spoilt};
 
 /// How many verdicts each algorithm gave.
 #[derive(Default)]
@@ -15,6 +18,8 @@ struct Tally {
     rejected: u32,
     /// Of these, how many algorithms judged on average.
     opinions: u32,
+    /// How many histories the monitor of the type judged.
+    monitored: u32,
 }
 
 /// Every algorithm that knows within limits says the same, and of a rejected history at the same place.
@@ -22,50 +27,57 @@ fn agree<F: Family>(operations: u32, seed: u64, tally: &mut Tally) {
     let mut random = Random::new(seed);
     let shape = Simulation { processes: 2 + random.below(3), operations, crashes: 0, busy: false };
     let good = simulated::<F>(&shape, &mut random);
+    let all: Vec<_> = ALGORITHMS.iter().map(|(one, _)| one).filter(|one| **one != Algorithm::Brute).collect();
     for history in [spoilt::<F>(&good, &mut random), good] {
-        agree_on::<F>(&history, tally);
+        agree_on(F::NAME, &F::spec(), &history, (&all, 300_000), tally);
     }
 }
 
-fn agree_on<F: Family>(history: &HistoryOf<F>, tally: &mut Tally) {
-    let spec = F::spec();
-    let budget = Budget::unlimited().configurations(300_000).memory(256 << 20).time(Duration::from_secs(20));
+fn agree_on<S: Spec>(
+    name: &str,
+    spec: &S,
+    history: &History<S::Op, S::Ret>,
+    (algorithms, most): (&[&Algorithm], u64),
+    tally: &mut Tally,
+) {
+    let budget = Budget::unlimited().configurations(most).memory(256 << 20).time(Duration::from_secs(20));
     let mut first: Option<(&Algorithm, Verdict<_>)> = None;
-    for (algorithm, _) in ALGORITHMS.iter().filter(|(one, _)| *one != Algorithm::Brute) {
+    for &algorithm in algorithms {
         let config = Config::new().algorithm(algorithm.clone()).budget(budget.clone());
-        let verdict = check(&spec, history, &config).verdict;
+        let verdict = check(spec, history, &config).verdict;
         match (&verdict, &first) {
             (Verdict::Unknown(limit), _) => {
-                assert_ne!(limit.kind, LimitKind::Cancelled, "{}: {algorithm}", F::NAME);
+                assert_ne!(limit.kind, LimitKind::Cancelled, "{}: {algorithm}", name);
                 continue;
             }
             (Verdict::Accepted(witness), _) => {
-                replay(&spec, history, &witness.order).expect("a witness can be replayed");
+                replay(spec, history, &witness.order).expect("a witness can be replayed");
             }
             (Verdict::Rejected(evidence), Some((other, Verdict::Rejected(expected)))) => {
-                assert!(evidence.is_first, "{}: {algorithm}", F::NAME);
+                assert!(evidence.is_first, "{}: {algorithm}", name);
                 let place = |refused, event| (refused, event);
                 assert_eq!(
                     place(evidence.refused, evidence.event),
                     place(expected.refused, expected.event),
                     "{}: {algorithm} and {other}",
-                    F::NAME
+                    name
                 );
             }
             (Verdict::Rejected(_), _) => {}
         }
         tally.opinions += 1;
+        tally.monitored += u32::from(*algorithm == Algorithm::Monitor);
         match &first {
             None => first = Some((algorithm, verdict)),
             Some((other, expected)) => {
-                assert_eq!(verdict.name(), expected.name(), "{}: {algorithm} and {other}", F::NAME);
+                assert_eq!(verdict.name(), expected.name(), "{}: {algorithm} and {other}", name);
             }
         }
     }
     match first.map(|(_, verdict)| verdict) {
         Some(Verdict::Accepted(_)) => tally.accepted += 1,
         Some(Verdict::Rejected(_)) => tally.rejected += 1,
-        _ => panic!("{}: nobody knows", F::NAME),
+        _ => panic!("{}: nobody knows", name),
     }
 }
 
@@ -74,7 +86,7 @@ fn family<F: Family>(seed: u64) {
     for (index, operations) in (0..).zip([1000, 1500, 2000, 3000, 4000, 5000]) {
         agree::<F>(operations, seed + index, &mut tally);
     }
-    let Tally { accepted, rejected, opinions } = tally;
+    let Tally { accepted, rejected, opinions, .. } = tally;
     println!("{}: {accepted} accepted, {rejected} rejected, {opinions} verdicts", F::NAME);
     assert!(accepted >= 6 && rejected >= 1, "{}: {accepted} accepted, {rejected} rejected", F::NAME);
     assert!(opinions >= 3 * (accepted + rejected), "{}: {opinions} verdicts are few", F::NAME);
@@ -113,4 +125,255 @@ fn fetch_adds() {
 #[test]
 fn semaphores() {
     family::<monitored::Semaphores>(7);
+}
+
+/// Monitors against searches, on long histories that keep to the conditions of the monitors.
+mod monitors {
+    use trueline::spec::{
+        Bag, BagOp, CasRegister, CasRegisterOp, Counter, CounterOp, FetchAdd, FetchAddOp, Map, MapOp, Mutex, MutexOp,
+        PriorityQueue, PriorityQueueOp, Queue, QueueOp, Register, RegisterOp, RwLock, RwLockOp, Semaphore, SemaphoreOp,
+        Set, SetOp, Stack, StackOp,
+    };
+
+    use super::*;
+    use crate::families::monitored::{SwapOp, SwapRegister, TryLock, TryOp};
+
+    /// What was called so far.
+    #[derive(Default)]
+    struct Calls {
+        last: u32,
+        /// By process: whether it holds the lock, and whether it shares it.
+        holds: HashMap<u32, Option<bool>>,
+    }
+
+    impl Calls {
+        /// A value that was not there before.
+        fn new_value(&mut self) -> u32 {
+            self.last += 1;
+            self.last
+        }
+
+        /// One of the last.
+        fn recent(&self, random: &mut Random) -> u32 {
+            self.last.saturating_sub(random.below(3))
+        }
+
+        /// Locks and unlocks in turn: whether `process` locks, and whether it shares.
+        fn turn(&mut self, random: &mut Random, process: u32) -> (bool, bool) {
+            let holds = self.holds.entry(process).or_default();
+            if let Some(shared) = holds.take() {
+                return (false, shared);
+            }
+            let shared = random.chance(1, 2);
+            *holds = Some(shared);
+            (true, shared)
+        }
+    }
+
+    /// Some returns come before calls that they were right behind.
+    fn narrowed<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mut Random) -> History<Op, Ret> {
+        let mut events = history.events().to_vec();
+        for at in 1..events.len() {
+            let is_between = events[at - 1].kind() == EventKind::Call && events[at].kind() == EventKind::Return;
+            if is_between && events[at - 1].op() != events[at].op() && random.chance(1, 40) {
+                events.swap(at - 1, at);
+            }
+        }
+        let mut builder = History::builder();
+        for event in events {
+            let operation = &history[event.op()];
+            let added = match (event.kind(), operation.outcome.result()) {
+                (EventKind::Return, Some(result)) => builder.ret(operation.process, result.clone()),
+                _ => builder.call(operation.process, operation.op.clone()),
+            };
+            added.expect("the events of a process keep their order");
+        }
+        builder.finish()
+    }
+
+    const HISTORIES: u32 = 24;
+
+    fn judged<S: Spec>(name: &str, spec: &S, call: impl Fn(&mut Calls, &mut Random, u32) -> S::Op) {
+        let algorithms = [&Algorithm::Monitor, &Algorithm::JustInTimeGraph, &Algorithm::Linear, &Algorithm::QueueLowe];
+        let mut tally = Tally::default();
+        for seed in 0..HISTORIES {
+            let mut random = Random::new(u64::from(seed));
+            let shape = Simulation {
+                processes: 2 + random.below(3),
+                operations: 300 + random.below(700),
+                crashes: if random.chance(1, 4) { 2 } else { 0 },
+                busy: random.chance(1, 3),
+            };
+            let (mut calls, mut state) = (Calls::default(), spec.initial());
+            let history = simulate(
+                &shape,
+                &mut random,
+                |random, process| call(&mut calls, random, process.0),
+                |_, op| {
+                    let (result, next) = spec.step(&state, op, None).into_iter().next()?;
+                    state = next;
+                    Some(result)
+                },
+            );
+            // What monitors do not know changes nothing: a compare-and-swap that failed, a read that never returned.
+            let is_known = |op: &S::Op, result: Option<&S::Ret>| spec.standard(op, result).is_some();
+            let history = history.project(|_, operation| is_known(&operation.op, operation.outcome.result()));
+            let history = match seed % 3 {
+                0 => history,
+                1 => exchanged(&history, 20, &mut random).unwrap_or_else(|| narrowed(&history, &mut random)),
+                _ => narrowed(&history, &mut random),
+            };
+            agree_on(name, spec, &history, (&algorithms, 20_000), &mut tally);
+        }
+        let Tally { accepted, rejected, opinions, monitored } = tally;
+        println!("{name}: {accepted} accepted, {rejected} rejected, {opinions} verdicts, {monitored} by the monitor");
+        assert!(accepted >= 4 && rejected >= 4, "{name}: {accepted} accepted, {rejected} rejected");
+        assert!(monitored * 4 >= HISTORIES * 3, "{name}: {monitored} are few");
+        assert!(opinions - monitored >= HISTORIES / 2, "{name}: searches knew only {}", opinions - monitored);
+    }
+
+    #[test]
+    fn registers() {
+        judged("register", &Register::new(0), |calls, random, _| {
+            if random.chance(1, 2) { RegisterOp::Read } else { RegisterOp::Write(calls.new_value()) }
+        });
+    }
+
+    #[test]
+    fn swap_registers() {
+        judged("swap register", &SwapRegister::new(0), |calls, random, _| match random.below(8) {
+            0..3 => SwapOp::Read,
+            3..5 => SwapOp::Write(calls.new_value()),
+            _ => SwapOp::Swap(calls.new_value()),
+        });
+    }
+
+    #[test]
+    fn cas_registers() {
+        judged("cas-register", &CasRegister::new(0), |calls, random, _| match random.below(9) {
+            0 | 1 => CasRegisterOp::Read,
+            2 => CasRegisterOp::Write(calls.new_value()),
+            _ => CasRegisterOp::Cas { expected: calls.recent(random), new: calls.new_value() },
+        });
+    }
+
+    #[test]
+    fn sets() {
+        judged("set", &Set::new(), |_, random, _| match random.below(3) {
+            0 => SetOp::Contains(0),
+            1 => SetOp::Remove(0),
+            _ => SetOp::Add(0),
+        });
+    }
+
+    #[test]
+    fn maps() {
+        judged("map", &Map::new(), |calls, random, _| match random.below(12) {
+            0..3 => MapOp::Get(0),
+            3..7 => MapOp::Insert(0, calls.new_value()),
+            7 => MapOp::Cas { key: 0, expected: Some(calls.recent(random)), new: calls.new_value() },
+            _ => MapOp::Remove(0),
+        });
+    }
+
+    #[test]
+    fn queues() {
+        judged("queue", &Queue::new(), |calls, random, _| match random.below(10) {
+            0..5 => QueueOp::Enqueue(calls.new_value()),
+            _ => QueueOp::Dequeue,
+        });
+    }
+
+    #[test]
+    fn queues_with_repeats() {
+        judged("queue with repeats", &Queue::new(), |_, random, _| match random.below(10) {
+            0..5 => QueueOp::Enqueue(random.below(20)),
+            _ => QueueOp::Dequeue,
+        });
+    }
+
+    #[test]
+    fn stacks() {
+        judged("stack", &Stack::new(), |calls, random, _| match random.below(20) {
+            0..10 => StackOp::Push(calls.new_value()),
+            10 => StackOp::Top,
+            _ => StackOp::Pop,
+        });
+    }
+
+    #[test]
+    fn priority_queues() {
+        judged("priority queue", &PriorityQueue::new(), |calls, random, _| match random.below(20) {
+            0..10 => PriorityQueueOp::Insert(calls.new_value().reverse_bits()),
+            10 => PriorityQueueOp::PeekMin,
+            _ => PriorityQueueOp::DeleteMin,
+        });
+    }
+
+    #[test]
+    fn bags() {
+        judged(
+            "bag",
+            &Bag::new(),
+            |calls, random, _| {
+                if random.chance(1, 2) { BagOp::Add(calls.new_value()) } else { BagOp::RemoveAny }
+            },
+        );
+    }
+
+    #[test]
+    fn counters() {
+        judged(
+            "counter",
+            &Counter::new(0),
+            |_, random, _| {
+                if random.chance(1, 2) { CounterOp::Read } else { CounterOp::Add(1) }
+            },
+        );
+    }
+
+    #[test]
+    fn fetch_adds() {
+        judged("fetch-add", &FetchAdd::new(0), |_, random, _| {
+            if random.chance(1, 4) { FetchAddOp::Read } else { FetchAddOp::FetchAdd(1) }
+        });
+    }
+
+    #[test]
+    fn mutexes() {
+        judged("mutex", &Mutex::new(), |calls, random, process| match calls.turn(random, process) {
+            (true, _) => MutexOp::Acquire { by: None },
+            _ => MutexOp::Release { by: None },
+        });
+    }
+
+    #[test]
+    fn locks_with_tries() {
+        for owned in [false, true] {
+            judged("lock with tries", &TryLock { owned }, |calls, random, process| {
+                if random.chance(1, 5) {
+                    return TryOp::IsFree;
+                }
+                if calls.turn(random, process).0 { TryOp::Lock(process) } else { TryOp::Unlock(process) }
+            });
+        }
+    }
+
+    #[test]
+    fn rwlocks() {
+        judged("rwlock", &RwLock::new(), |calls, random, process| match calls.turn(random, process) {
+            (true, true) => RwLockOp::ReadLock,
+            (true, false) => RwLockOp::WriteLock,
+            (false, true) => RwLockOp::ReadUnlock,
+            (false, false) => RwLockOp::WriteUnlock,
+        });
+    }
+
+    #[test]
+    fn semaphores() {
+        judged("semaphore", &Semaphore::new(1), |calls, random, process| match calls.turn(random, process) {
+            (true, _) => SemaphoreOp::Acquire,
+            _ => SemaphoreOp::Release,
+        });
+    }
 }

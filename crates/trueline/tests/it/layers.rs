@@ -100,7 +100,7 @@ fn modules_name_only_what_is_below_them() {
     let of_files: Vec<_> = texts.iter().map(|text| lines(text)).collect();
     let for_tests: Vec<PathBuf> =
         files.iter().zip(&of_files).flat_map(|(file, [_, lines])| test_modules(file, lines)).collect();
-    assert!(for_tests.len() > 2 && for_tests.iter().all(|file| files.contains(file)), "{for_tests:?}");
+    assert!(!for_tests.is_empty() && for_tests.iter().all(|file| files.contains(file)), "{for_tests:?}");
     let mut seen = 0;
     let mut wrong = Vec::new();
     for (file, [shipped, _]) in files.iter().zip(&of_files).filter(|(file, _)| !for_tests.contains(file)) {

@@ -340,3 +340,21 @@ impl Window {
         Some(operations)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spans;
+    use super::*;
+
+    #[test]
+    fn a_conflict_of_flips_is_found_where_it_is() {
+        // The key comes and goes, and then comes twice.
+        let mut whats: Vec<_> = (0..10_000).map(|index| (Standard::Flip(index % 2 == 0), true)).collect();
+        whats.extend([(Standard::Flip(true), true), (Standard::Sees(true), true), (Standard::Flip(true), true)]);
+        assert_eq!(judge(&spans(&whats)), Answer::Rejected(vec![10_001, 10_002]));
+        // It was not there, and then it was.
+        let mut whats = vec![(Standard::Sees(false), true); 10_000];
+        whats.push((Standard::Sees(true), true));
+        assert_eq!(judge(&spans(&whats)), Answer::Rejected(vec![9_999, 10_000]));
+    }
+}

@@ -86,3 +86,18 @@ fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
     }
     Ok(impossible)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spans;
+    use super::*;
+
+    #[test]
+    fn owners_may_have_any_numbers() {
+        let by = Some(u32::MAX);
+        let turns = [(Standard::Lock { by }, true), (Standard::Unlock { by }, true), (Standard::Lock { by }, true)];
+        assert_eq!(judge(&spans(&turns)), Answer::Accepted(vec![0, 1, 2]));
+        let twice = [(Standard::Lock { by }, true), (Standard::Lock { by }, true)];
+        assert_eq!(judge(&spans(&twice)), Answer::Rejected(vec![0, 1]));
+    }
+}

@@ -27,11 +27,6 @@ mod shared_lock;
 mod stack;
 mod zones;
 
-#[cfg(test)]
-mod container_oracle;
-#[cfg(test)]
-mod oracle_b;
-
 use super::{Algorithm, Budget, Config};
 use crate::history::History;
 use crate::spec::{Spec, Standard, Taken};
@@ -138,4 +133,98 @@ pub(crate) enum Answer {
     Rejected(Vec<u32>),
     /// Outside of what this monitor can judge; and why.
     Refused(&'static str),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::{Random, Simulation, simulate};
+
+    /// Spans one after the other, but those that never return.
+    pub(super) fn spans(whats: &[(Standard<ValueId>, bool)]) -> Input {
+        let spans = (0..).zip(whats).map(|(index, &(what, returns))| {
+            let call = 2 * index;
+            Span { what, call, ret: if returns { call + 1 } else { NEVER } }
+        });
+        let spans: Vec<Span> = spans.collect();
+        let events = 2 * u32::try_from(spans.len()).expect("few");
+        Input { spans, events, values: 4, initial: None, rank: Vec::new() }
+    }
+
+    /// A history of a container, and what its monitor reads. All values are distinct; some results are exchanged.
+    pub(super) fn container<S: Spec<Value = u32>>(
+        spec: &S,
+        operations: u32,
+        random: &mut Random,
+        call: impl Fn(Option<u32>) -> S::Op,
+        is_possible: impl Fn(&S::Ret) -> bool,
+    ) -> (History<S::Op, S::Ret>, Input) {
+        let shape = Simulation { processes: 2 + random.below(3), operations, crashes: 0, busy: false };
+        let (mut values, mut state) = (0, spec.initial());
+        let mut add = |random: &mut Random| {
+            values += 1;
+            random.chance(1, 2).then_some(values - 1)
+        };
+        let history = simulate(
+            &shape,
+            random,
+            |random, _| call(add(random)),
+            |_, op| {
+                let (result, next) = spec.step(&state, op, None).into_iter().find(|(result, _)| is_possible(result))?;
+                state = next;
+                Some(result)
+            },
+        );
+        let mut outcomes: Vec<_> = history.operations().iter().map(|operation| operation.outcome.clone()).collect();
+        for _ in 0..random.below(16) {
+            let first = random.below(operations) as usize;
+            let second = first + 1 + random.below(6) as usize;
+            let kind = |at: usize| {
+                let operation = history.operations().get(at).filter(|operation| operation.return_position().is_some());
+                operation.map(|operation| std::mem::discriminant(&operation.op))
+            };
+            if kind(first).is_some() && kind(first) == kind(second) {
+                outcomes.swap(first, second);
+            }
+        }
+        let mut outcomes = outcomes.into_iter();
+        let history = history.map(|operation| (operation.op.clone(), outcomes.next().expect("one for each")));
+        let spans = history.operations().iter().map(|operation| {
+            let what = spec.standard(&operation.op, operation.outcome.result()).expect("it is standard");
+            let ret = operation.return_position().unwrap_or(NEVER);
+            Span { what: what.map(|value| ValueId(*value)), call: operation.call_position(), ret }
+        });
+        let spans = spans.collect();
+        let events = u32::try_from(history.events().len()).expect("few");
+        (history, Input { spans, events, values: operations, initial: None, rank: Vec::new() })
+    }
+
+    #[test]
+    fn what_is_outside_the_conditions_is_refused() {
+        use Standard::{Acquire, Exchange, FetchIncrement, Increment, Lock, LockShared, Read, Replace, Unlock, Write};
+        let refuses = |answer| assert!(matches!(answer, Answer::Refused(_)), "{answer:?}");
+        let value = ValueId;
+        let from_0 = |whats: &[_]| Input { initial: Some(value(0)), ..spans(whats) };
+        refuses(register::judge(&spans(&[(Write(value(1)), true)])));
+        refuses(register::judge(&from_0(&[(Write(value(0)), true)])));
+        refuses(register::judge(&from_0(&[(Write(value(1)), true), (Write(value(1)), false)])));
+        refuses(register::judge(&from_0(&[(Exchange { old: Some(value(0)), new: value(1) }, true)])));
+        let unknown = (Exchange { old: None, new: value(1) }, false);
+        refuses(exchange::judge(&from_0(&[unknown, (Read(value(1)), true)])));
+        assert_eq!(exchange::judge(&from_0(&[unknown, (Read(value(0)), true)])), Answer::Accepted(vec![1]));
+        let insert = |new| (Replace { old: Some(None), new: Some(value(new)) }, true);
+        let remove = (Replace { old: None, new: None }, false);
+        refuses(map_key::judge(&spans(&[insert(0), insert(1), remove])));
+        assert!(matches!(map_key::judge(&spans(&[insert(0), remove, insert(1)])), Answer::Refused(_)));
+        assert_eq!(map_key::judge(&spans(&[remove, insert(0)])), Answer::Accepted(vec![1, 0]));
+        refuses(flip::judge(&spans(&[(Increment, true)])));
+        refuses(counter::judge(&spans(&[(Acquire, true)])));
+        refuses(fetch_increment::judge(&spans(&[(Increment, true)])));
+        refuses(fetch_increment::judge(&spans(&[(FetchIncrement(None), false), (FetchIncrement(Some(1)), false)])));
+        refuses(lock::judge(&spans(&[(Lock { by: Some(1) }, true), (Unlock { by: None }, true)])));
+        refuses(lock::judge(&spans(&[(Lock { by: Some(1) }, false), (Unlock { by: Some(1) }, true)])));
+        refuses(shared_lock::judge(&spans(&[(LockShared { by: None }, true)])));
+        refuses(shared_lock::judge(&spans(&[(LockShared { by: Some(1) }, true), (LockShared { by: Some(1) }, true)])));
+        refuses(semaphore::judge(&spans(&[(Increment, true)]), 1));
+    }
 }

@@ -379,9 +379,10 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
 
 #[cfg(test)]
 mod tests {
-    use super::super::container_oracle::{Queues, Shape, run, small};
+    use super::super::tests::container as made;
     use super::*;
     use crate::drive::Random;
+    use crate::spec::{Queue, QueueOp, QueueRet};
 
     /// Without peeks, two values that are surely in the wrong order are all that can be wrong.
     #[test]
@@ -389,12 +390,10 @@ mod tests {
         let mut random = Random::new(11);
         let mut verdicts = [0; 2];
         for number in 0..20_000 {
-            let shape = Shape { looks: 0, pending: 0, empties: false, ..Shape::SMALL };
-            let input = if number % 200 == 0 {
-                run::<Queues>(&Shape { wrong: number / 200 % 2, adds: 60, ..shape }, 2000, &mut random)
-            } else {
-                small::<Queues>(&shape, &mut random)
-            };
+            let operations = if number % 200 == 0 { 2000 } else { 4 + random.below(8) };
+            let call = |value: Option<u32>| value.map_or(QueueOp::Dequeue, QueueOp::Enqueue);
+            let is_possible = |result: &QueueRet<u32>| *result != QueueRet::Value(None);
+            let (_, input) = made::<Queue<u32>>(&Queue::new(), operations, &mut random, call, is_possible);
             let Ok(container) = container::collect(&input, role) else { continue };
             let accepted = sweep(&container).is_none();
             assert_eq!(accepted, topological(&input, &container).is_ok(), "{input:#?}");

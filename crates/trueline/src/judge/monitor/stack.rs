@@ -60,7 +60,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
 }
 
 /// The same; with no patience, by trees alone.
-pub(super) fn judge_with(input: &Input, patience: usize) -> Answer {
+fn judge_with(input: &Input, patience: usize) -> Answer {
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container, patience)),
         Err(answer) => answer,
@@ -700,5 +700,40 @@ impl<'a> Ways<'a> {
             gap = self.container.values[other as usize].last_call;
         }
         Some(chain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::container;
+    use super::*;
+    use crate::drive::Random;
+    use crate::history::OpId;
+    use crate::judge::replay;
+    use crate::spec::{Stack, StackOp};
+
+    #[test]
+    fn watching_and_trees_agree() {
+        let mut random = Random::new(8);
+        let mut verdicts = [0; 2];
+        let stack = Stack::new();
+        for number in 0..6000 {
+            let operations = if number % 100 == 0 { 2000 } else { 4 + random.below(8) };
+            let call = |value: Option<u32>| value.map_or(StackOp::Pop, StackOp::Push);
+            let (history, input) = container(&stack, operations, &mut random, call, |_| true);
+            // By trees, by what comes first, by watching.
+            let accepted = [0, PATIENCE, 1 << 20].map(|patience| match judge_with(&input, patience) {
+                Answer::Accepted(order) => {
+                    let order: Vec<OpId> = order.into_iter().map(OpId).collect();
+                    replay(&stack, &history, &order).expect("a witness can be replayed");
+                    true
+                }
+                Answer::Rejected(_) => false,
+                Answer::Refused(why) => panic!("history {number}: {why}"),
+            });
+            assert!(accepted == [accepted[0]; 3], "history {number}: {accepted:?}");
+            verdicts[usize::from(accepted[0])] += 1;
+        }
+        assert!(verdicts.iter().all(|count| *count > 500), "both verdicts: {verdicts:?}");
     }
 }

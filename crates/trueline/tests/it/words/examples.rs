@@ -1,9 +1,10 @@
-//! Histories of which something false was said once.
+//! Histories of which something false was said once, or which random ones seldom show.
 
-use trueline::history::{History, OpId};
+use trueline::history::{History, Interval, OpId, from_intervals};
+use trueline::judge::{Algorithm, Config, check};
 use trueline::spec::{
-    Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, Register, RegisterOp, RegisterRet, Set, SetOp,
-    SetRet, Spec,
+    Bag, BagOp, BagRet, BoundedQueue, BoundedQueueOp, BoundedQueueRet, Queue, QueueOp, QueueRet, Register, RegisterOp,
+    RegisterRet, Set, SetOp, SetRet, Spec,
 };
 
 use super::{compare, definition, shown};
@@ -23,7 +24,7 @@ fn history<Op, Ret>(events: Vec<(u32, Result<Op, Ret>)>) -> History<Op, Ret> {
 
 /// The history is rejected, and whatever is said of it is true.
 fn is_told_truly<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
-    let said = compare(spec, history, true);
+    let said = compare(spec, history, true, false);
     assert!(said.is_rejected && said.is_explained && said.wrong.is_empty(), "{}{said:?}", shown(history));
 }
 
@@ -80,4 +81,61 @@ fn operations_that_span_keys_count_for_the_place() {
     ]);
     assert_eq!(definition::place(&spec, &history), Some(3));
     is_told_truly(&spec, &history);
+}
+
+/// A queue: what is called, when, and what a dequeue or a peek finds.
+type Timed = (QueueOp<char>, i64, i64, Option<char>);
+
+fn queue(calls: &[Timed]) -> History<QueueOp<char>, QueueRet<char>> {
+    let intervals = (0..).zip(calls).map(|(process, (op, call, ret, found))| {
+        let result = if matches!(op, QueueOp::Enqueue(_)) { QueueRet::Done } else { QueueRet::Value(*found) };
+        Interval::returned(process, op.clone(), *call, *ret, result)
+    });
+    from_intervals(intervals.collect::<Vec<_>>()).expect("each has its own process")
+}
+
+/// Lowe's definition 11: without it the dequeue that ends first is taken, and the history wrongly rejected.
+#[test]
+fn a_conflicting_unsuccessful_dequeue_is_seen() {
+    let history = queue(&[
+        (QueueOp::Enqueue('a'), 0, 10, None),
+        (QueueOp::Dequeue, 5, 200, Some('a')),
+        (QueueOp::Dequeue, 15, 55, None),
+        (QueueOp::Enqueue('b'), 20, 40, None),
+        (QueueOp::Dequeue, 50, 150, Some('a')),
+        (QueueOp::Dequeue, 60, 90, Some('b')),
+        (QueueOp::Enqueue('a'), 65, 80, None),
+    ]);
+    for algorithm in [Algorithm::QueueLowe, Algorithm::Monitor] {
+        let verdict = check(&Queue::new(), &history, &Config::new().algorithm(algorithm)).verdict;
+        assert!(verdict.is_accepted(), "{verdict:?}");
+    }
+    let said = compare(&Queue::new(), &history, true, true);
+    assert!(!said.is_rejected && said.wrong.is_empty(), "{said:?}");
+}
+
+/// With peeks there are cycles of three values without any of two.
+#[test]
+fn three_values_are_forced_in_a_cycle() {
+    let calls = [
+        (QueueOp::Enqueue('c'), -100, 0, None),
+        (QueueOp::Enqueue('b'), -90, 200, None),
+        (QueueOp::Enqueue('a'), 50, 410, None),
+        (QueueOp::Dequeue, 100, 500, Some('a')),
+        (QueueOp::Peek, 210, 300, Some('b')),
+        (QueueOp::Dequeue, 400, 900, Some('c')),
+        (QueueOp::Dequeue, 700, 800, Some('b')),
+    ];
+    let judge = |history: &_| check(&Queue::new(), history, &Config::new().algorithm(Algorithm::Monitor)).verdict;
+    let verdict = judge(&queue(&calls));
+    let evidence = verdict.evidence().expect("a cycle");
+    // It is one before the last is called.
+    assert_eq!((evidence.event, &evidence.conflict), (10, &(0..6).map(OpId).collect()));
+    let said = compare(&Queue::new(), &queue(&calls), true, true);
+    assert!(said.is_rejected && said.wrong.is_empty(), "{said:?}");
+    for left_out in ['a', 'b', 'c'] {
+        let is_left = |(op, _, _, found): &&Timed| *op != QueueOp::Enqueue(left_out) && *found != Some(left_out);
+        let pair: Vec<Timed> = calls.iter().filter(is_left).cloned().collect();
+        assert!(judge(&queue(&pair)).is_accepted(), "two values are no cycle");
+    }
 }

@@ -60,7 +60,9 @@ impl Said {
 }
 
 /// Judges a history by every checker that can, and compares all that is said of it with the definitions.
-pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compete: bool) -> Said {
+///
+/// `alone` says whether what a monitor says conflicts does so by itself.
+pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compete: bool, alone: bool) -> Said {
     let mut said = Said::default();
     let place = definition::place(spec, history);
     let allowed = place.map(|event| definition::allowed(spec, history, event)).unwrap_or_default();
@@ -82,6 +84,12 @@ pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compe
         said.is_monitored |= algorithm == Algorithm::Monitor;
         if let (Some(event), Some(evidence)) = (place, verdict.evidence()) {
             compare_evidence(spec, history, (event, &allowed), &algorithm, evidence, &mut said);
+            let conflict = &evidence.conflict;
+            if !conflict.is_empty() {
+                let is_right = is_conflict(spec, history, conflict, false)
+                    && (!alone || is_conflict(spec, history, conflict, true));
+                said.say(is_right, Word::Conflict, || format!("{algorithm:?}: {conflict:?} do not conflict"));
+            }
         }
         if let (None, Some(witness)) = (place, verdict.witness()) {
             let is_right = is_linearization(spec, history, &witness.order, u32::MAX, |_| true);
@@ -115,10 +123,6 @@ fn compare_evidence<S: Spec>(
             format!("{algorithm:?}: allowed are {all} {:?}, but it is {allowed:?}", evidence.allowed)
         });
     }
-    if !evidence.conflict.is_empty() {
-        let is_right = is_conflict(spec, history, &evidence.conflict);
-        said.say(is_right, Word::Conflict, || format!("{algorithm:?}: {:?} do not conflict", evidence.conflict));
-    }
     // It is one of the object, or of a part of it.
     let refused = &history[evidence.refused];
     let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
@@ -130,15 +134,15 @@ fn compare_evidence<S: Spec>(
     said.say(is_right, Word::Prefix, || format!("{algorithm:?}: {:?} is not a linearization", evidence.prefix));
 }
 
-/// Whether calls conflict: with all that are about the same values or keys, they have no order.
-fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId]) -> bool {
+/// Whether calls conflict: alone, or with all that are about the same values or keys, they have no order.
+fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId], alone: bool) -> bool {
     let Some(first) = conflict.first() else { return false };
     let subject = |id: OpId| spec.subject(&history[id].op, history[id].outcome.result());
     let mut calls = definition::before::<S>(history, history[*first].object, u32::MAX);
     calls.retain(|call| {
         let own = subject(call.id);
         let is_about = |other: &OpId| own == Subject::All || matches!(own, Subject::One(_)) && own == subject(*other);
-        conflict.contains(&call.id) || conflict.iter().any(is_about)
+        conflict.contains(&call.id) || (!alone && conflict.iter().any(is_about))
     });
     conflict.is_sorted() && !definition::is_linearizable(spec, &calls)
 }
@@ -254,7 +258,10 @@ fn on_two_objects<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mu
 const MOST: u32 = 6;
 
 fn history<F: Family>(random: &mut Random) -> HistoryOf<F> {
-    let history = families::history::<F>(random, MOST);
+    let mut history = families::history::<F>(random, MOST);
+    if F::MONITORED > 0 && random.chance(1, 2) {
+        history = families::exchanged(&history, 1, random).unwrap_or(history);
+    }
     if !random.chance(1, 8) {
         return history;
     }
@@ -268,7 +275,7 @@ fn agree<F: Family>(count: u32, seed: u64) {
     for index in 0..count {
         let seed = seed.wrapping_add(u64::from(index));
         let history = history::<F>(&mut Random::new(seed));
-        let compared = catch_unwind(AssertUnwindSafe(|| compare(&spec, &history, index % 64 == 0)));
+        let compared = catch_unwind(AssertUnwindSafe(|| compare(&spec, &history, index % 64 == 0, F::ALONE)));
         let said = compared.unwrap_or_else(|panic| {
             eprintln!("{}: seed {seed} gives\n{}", F::NAME, shown(&history));
             std::panic::resume_unwind(panic)
@@ -402,4 +409,8 @@ words! {
     monitored_fetch_add: crate::families::monitored::FetchAdds, 51;
     monitored_rwlock: crate::families::monitored::RwLocks, 52;
     monitored_semaphore: crate::families::monitored::Semaphores, 53;
+    monitored_swap_register: crate::families::monitored::Swaps, 54;
+    monitored_lock_with_tries: crate::families::monitored::TryLocks, 55;
+    monitored_lock_with_tries_and_owners: crate::families::monitored::OwnedTryLocks, 56;
+    monitored_priority_queue_of_pairs: crate::families::monitored::PairQueues, 57;
 }
