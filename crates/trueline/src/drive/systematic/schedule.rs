@@ -16,8 +16,9 @@ use super::strategy::{Tasks, first_choice};
 /// assert_eq!(Schedule::default().to_string(), "0");
 ///
 /// // What repeats is written once.
-/// let long: Schedule = "1-1_3-0_5-1_7-0_9-1_11-0_13-1_15-0".parse().unwrap();
-/// assert!(long.to_string().len() < 20);
+/// let departures: Vec<String> = (0..50).map(|at| format!("{}-{}", 2 * at + 1, (at + 1) % 2)).collect();
+/// let long: Schedule = departures.join("_").parse().unwrap();
+/// assert!(long.to_string().len() < 40);
 /// assert_eq!(long.to_string().parse(), Ok(long));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
