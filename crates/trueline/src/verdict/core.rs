@@ -27,8 +27,8 @@ pub struct Core<Op, Ret> {
     /// How many operations the whole history has.
     pub of: usize,
     /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
-    /// matter, because the state behind it is known. It belongs to the story, even if it is not in the history (because
-    /// the state behind it is the initial one) or is forgotten there. `None` if the history begins at its beginning.
+    /// matter, because the state after it is known. It is in the history and completed there, or it is not in the history, because
+    /// the state after it is the initial one. `None` if the history begins at its beginning.
     pub begins_behind: Option<OpId>,
     /// The steps that were not decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
@@ -103,8 +103,9 @@ impl<Op, Ret> Core<Op, Ret> {
 
     /// Whether no call can be left out, and no single step to weaken the [`history`](Core::history) leaves it rejected.
     ///
-    /// Such steps are to leave out an operation that changes no state, to forget an operation's return and result, and to
-    /// leave out all that is about one value or key, where the specification allows that. If it is not known to be
+    /// Such steps are to leave out an operation that changes no state, to forget the return and the result of an operation
+    /// other than the one at which the history begins, and to leave out all that is about one value or key, where the
+    /// specification allows that. If it is not known to be
     /// minimal, [`undecided`](Core::undecided) says why.
     pub fn is_minimal(&self) -> bool {
         self.undecided.is_empty()

@@ -648,7 +648,7 @@ impl Teller {
                 };
                 format!(
                     "{user} could not have returned that {begin}, \
-                     and nothing that was called before it returned could lead to a state in which it could"
+                     and nothing that was called before it returned could, with its result, lead to a state in which it could"
                 )
             }
             Reason::NoMaker { needs, .. } => {

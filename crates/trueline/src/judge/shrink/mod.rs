@@ -548,12 +548,16 @@ impl<'a> Shrinking<'a> {
         Choice { fates: frame.operations().map(fate).collect(), gone: None }
     }
 
-    /// Forgets as many operations as can be, and leaves out observers instead.
+    /// Forgets as many operations as possible; observers are left out instead.
+    ///
+    /// The operation with which the history begins stays as it is: earlier calls do not matter only because it took effect
+    /// before all that was called after its return, and an explanation that begins with it must not place it later.
     fn forget_operations(&mut self) {
         self.undecided.retain(|step| matches!(step, Step::Subject(_)));
         let refused = self.refused();
+        let stays = |id: OpId| id == refused || self.begins_behind == Some(self.id(id));
         let known = |id: OpId| {
-            (id != refused && self.left().has_result(id)).then(|| Unit {
+            (!stays(id) && self.left().has_result(id)).then(|| Unit {
                 step: Step::Operation(self.id(id)),
                 operations: vec![id],
                 last: self.last_event(id),
