@@ -32,6 +32,7 @@ pub mod compete;
 mod erased;
 mod explain;
 mod frame;
+mod graph;
 mod interner;
 pub mod interval;
 mod judged;

@@ -35,7 +35,7 @@ use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations};
+use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Synchronisations};
 use greedy::Nearby;
 use numbered::{AnySpec, Numbered};
 use search::Search;
@@ -105,16 +105,7 @@ fn check_numbered(
 ) -> Judgement<u32> {
     let mut judge = Judge { spec: &spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
     let verdict = explain::safety(history, &mut judge);
-    let Judge { meter, states, .. } = judge;
-    let stats = Stats {
-        partitions: history.object_count(),
-        configurations: meter.configurations,
-        peak_bytes: meter.peak_bytes,
-        elapsed: started.elapsed(),
-        states,
-        ..Stats::default()
-    };
-    Judgement { verdict, stats }
+    explain::judgement(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is synchronisation-linearisable, as a [`Config`] says: `auto` and `brute` are those of
