@@ -65,17 +65,13 @@ pub struct LaarmanMap {
 impl LaarmanMap {
     /// An empty map for at most `capacity` different keys, deleted ones included.
     pub fn new(capacity: usize) -> Self {
-        Self::with(capacity, None)
+        Self::faulty(capacity, None)
     }
 
     /// An empty map that is wrong.
-    pub fn faulty(capacity: usize, fault: Fault) -> Self {
-        Self::with(capacity, Some(fault))
-    }
-
-    fn with(capacity: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
         let slot = |_| Slot { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
-        Self { slots: (0..capacity.max(1)).map(slot).collect(), fault }
+        Self { slots: (0..capacity.max(1)).map(slot).collect(), fault: fault.into() }
     }
 
     fn find(&self, key: u64) -> Place<'_> {

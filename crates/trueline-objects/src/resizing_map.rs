@@ -127,17 +127,14 @@ pub struct ResizingMap {
 impl ResizingMap {
     /// An empty map with `capacity` slots at first.
     pub fn new(capacity: usize) -> Self {
-        Self::with(capacity, None)
+        Self::faulty(capacity, None)
     }
 
     /// An empty map that is wrong.
-    pub fn faulty(capacity: usize, fault: Fault) -> Self {
-        Self::with(capacity, Some(fault))
-    }
-
-    fn with(capacity: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
         let capacity = capacity.max(2);
-        let map = Self { tables: [const { OnceLock::new() }; 24], root: AtomicUsize::new(0), capacity, fault };
+        let map =
+            Self { tables: [const { OnceLock::new() }; 24], root: AtomicUsize::new(0), capacity, fault: fault.into() };
         map.tables[0].get_or_init(|| Table::new(capacity));
         map
     }
