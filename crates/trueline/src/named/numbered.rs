@@ -5,17 +5,16 @@
 //! and everything else sees their numbers. So the code around the judges is compiled once for all named specifications, and
 //! a new one adds only its `Table`.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fmt::{self, Debug};
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Family, Lent, Op, Ret, Written};
 use crate::history::{History, ProcessId, Record, Shown, Value};
 use crate::judge::{Interner, Show};
-use crate::spec::persistent::{Text, hash_of};
+use crate::spec::persistent::Text;
+use crate::spec::state::State;
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard, Subject};
 
 /// An operation, by its number in the table.
@@ -28,60 +27,6 @@ pub(super) struct RetNumber(u32);
 
 /// A history whose operations and results are in a table.
 pub(super) type NumberedHistory = History<OpNumber, RetNumber>;
-
-/// A state of some specification.
-#[derive(Clone)]
-pub(super) struct State(Arc<dyn AnyState>);
-
-impl State {
-    fn of<T: AnyState>(state: T) -> Self {
-        Self(Arc::new(state))
-    }
-
-    fn get<T: 'static>(&self) -> &T {
-        self.0.as_any().downcast_ref().expect("a table sees only its own states")
-    }
-}
-
-trait AnyState: Debug + Send + Sync + 'static {
-    fn is_equal(&self, other: &dyn Any) -> bool;
-    fn hash(&self) -> u64;
-    fn as_any(&self) -> &dyn Any;
-}
-
-impl<T: Eq + Hash + Debug + Send + Sync + 'static> AnyState for T {
-    fn is_equal(&self, other: &dyn Any) -> bool {
-        other.downcast_ref::<T>() == Some(self)
-    }
-
-    fn hash(&self) -> u64 {
-        hash_of(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl PartialEq for State {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.is_equal(other.0.as_any())
-    }
-}
-
-impl Eq for State {}
-
-impl Hash for State {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        hasher.write_u64(AnyState::hash(&*self.0));
-    }
-}
-
-impl Debug for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A value of standard operations.
 pub(super) trait LentValue: Clone + Eq + Hash + Send + Sync + 'static {}
@@ -265,20 +210,20 @@ impl<F: Family> Spec for Table<'_, F> {
     type Value = Lent<F>;
 
     fn initial(&self) -> State {
-        State::of(self.spec().initial())
+        State::new(self.spec().initial())
     }
 
     fn step(&self, state: &State, op: &OpNumber, recorded: Option<&RetNumber>) -> Outcomes<RetNumber, State> {
         let known = self.ret(recorded);
         let mut outcomes = Outcomes::new();
-        for (ret, next) in self.spec().step(state.get(), &self.op(op), known.as_deref()) {
+        for (ret, next) in self.spec().step(state.of(), &self.op(op), known.as_deref()) {
             let number = match (&known, recorded) {
                 (Some(known), Some(recorded)) if **known == ret => *recorded,
                 // The caller ignores results other than the recorded one.
                 (Some(_), _) => continue,
                 (None, _) => RetNumber(self.rets.number(ret)),
             };
-            outcomes.push((number, State::of(next)));
+            outcomes.push((number, State::new(next)));
         }
         outcomes
     }
@@ -310,7 +255,7 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn reaches(&self, state: &State, goal: &OpNumber, result: &RetNumber) -> bool {
-        self.spec().reaches(state.get(), &self.op(goal), &self.rets.get(result.0))
+        self.spec().reaches(state.of(), &self.op(goal), &self.rets.get(result.0))
     }
 
     /// Operations that were restricted are not in the history, and cannot lend their values: they are judged by search.
@@ -362,12 +307,12 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn leads_to(&self, op: &OpNumber, recorded: &RetNumber) -> Option<State> {
-        self.spec().leads_to(&self.op(op), &self.rets.get(recorded.0)).map(State::of)
+        self.spec().leads_to(&self.op(op), &self.rets.get(recorded.0)).map(State::new)
     }
 
     fn heap_size(&self, state: &State) -> usize {
         // The state itself is on the heap here, with two counts.
-        size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.get())
+        size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.of())
     }
 
     fn describe_result(&self, result: &RetNumber) -> String {
@@ -379,6 +324,6 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn describe_state(&self, state: &State) -> String {
-        self.spec().describe_state(state.get())
+        self.spec().describe_state(state.of())
     }
 }

@@ -53,6 +53,7 @@ mod set;
 mod stack;
 mod stack_heights;
 mod standard;
+pub(crate) mod state;
 mod subject;
 pub mod sync;
 

@@ -17,7 +17,6 @@ use crate::history::{EventKind, OpId};
 use crate::judge::graph::{Graph, Marks, Places, START};
 use crate::judge::interner::Interner;
 use crate::judge::search::Meter;
-use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// When synchronisations are tried.
@@ -62,18 +61,18 @@ enum Phase {
 }
 
 /// What is told of a group that was tried: what each of it returns.
-type Seen<'f, S> = dyn FnMut(&[OpId], &[<S as SyncSpec>::Ret]) + 'f;
+type Seen<'f> = dyn FnMut(&[OpId], &[u32]) + 'f;
 
-pub(super) struct Search<'s, 'a, S: SyncSpec> {
-    task: &'s Task<'a, S>,
+pub(super) struct Search<'s, 'a> {
+    task: &'s Task<'a>,
     discipline: Discipline,
     places: Places,
-    states: Interner<S::State>,
+    states: Interner<u32>,
     graph: Graph<'s, Key, OpId>,
 }
 
-impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
-    pub(super) fn new(task: &'s Task<'a, S>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
+impl<'s, 'a> Search<'s, 'a> {
+    pub(super) fn new(task: &'s Task<'a>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
         let places = Places::new(task.events(), |op| task.rank(op), meter)?;
         Ok(Self { task, discipline, places, states: Interner::default(), graph: Graph::new(meter) })
     }
@@ -98,15 +97,15 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
 
     /// What `op` may return, each once: all that it might in any synchronisation on any way, of which some may lead
     /// nowhere.
-    pub(super) fn results(&mut self, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
-        let mut results: Vec<S::Ret> = Vec::new();
+    pub(super) fn results(&mut self, op: OpId) -> Result<Vec<u32>, LimitKind> {
+        let mut results: Vec<u32> = Vec::new();
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
             let is_end = self.places.event(key.position).is_none();
-            self.expand(&key, way, is_end, &mut |group: &[OpId], of_group: &[S::Ret]| {
+            self.expand(&key, way, is_end, &mut |group: &[OpId], of_group: &[u32]| {
                 for (_, result) in group.iter().zip(of_group).filter(|(member, _)| **member == op) {
                     if !results.contains(result) {
-                        results.push(result.clone());
+                        results.push(*result);
                     }
                 }
             })?;
@@ -121,7 +120,7 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
     }
 
     /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
-    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
+    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_>) -> Result<(), LimitKind> {
         // A synchronisation is tried before the next event, where both are possible: what is open now may not be later.
         self.advance(key, way)?;
         let returning = self.next_return(key);
@@ -141,7 +140,7 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         }
         let is_free = |op: &&OpId| !key.synchronised.has(self.places.slot(**op));
         let candidates: Vec<OpId> = self.places.open(key.position).iter().filter(is_free).copied().collect();
-        let mut moves: Vec<(Box<[OpId]>, S::State)> = Vec::new();
+        let mut moves: Vec<(Box<[OpId]>, u32)> = Vec::new();
         self.task.for_each_group(&self.states[key.state], &candidates, must, &mut |group, state, results| {
             seen(group, &results);
             moves.push((group.into(), state));
