@@ -16,6 +16,8 @@ struct Node {
 }
 
 /// The nodes, sorted by hash and item behind a head without an item.
+///
+/// Where a schedule names an access, it names the line of the list that asks for it.
 #[derive(Debug)]
 pub(crate) struct LockedNodes {
     nodes: Arena<Node>,
@@ -50,11 +52,13 @@ impl LockedNodes {
         Wanted { hash: self.hash.of(item), item }
     }
 
+    #[track_caller]
     pub(crate) fn lock(&self, node: u32) -> MutexGuard<'_, ()> {
         self.nodes[node].lock.lock()
     }
 
     /// What is behind a node.
+    #[track_caller]
     pub(crate) fn next(&self, node: u32) -> u32 {
         self.nodes[node].next.load(SeqCst)
     }
@@ -69,10 +73,12 @@ impl LockedNodes {
         node == NULL || self.nodes[node].label.ends(wanted.hash, wanted.item)
     }
 
+    #[track_caller]
     pub(crate) fn is_marked(&self, node: u32) -> bool {
         node != NULL && self.nodes[node].marked.load(SeqCst)
     }
 
+    #[track_caller]
     pub(crate) fn mark(&self, node: u32) {
         self.nodes[node].marked.store(true, SeqCst);
     }

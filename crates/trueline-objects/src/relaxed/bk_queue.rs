@@ -55,6 +55,9 @@ impl BkQueue {
     }
 
     /// An empty queue that is wrong.
+    ///
+    /// # Panics
+    /// If there are more segments than a `u32` can count.
     pub fn faulty(factor: usize, segments: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = u32::try_from(segments.max(2)).expect("the ring is not too large");
         let (head, tail) = (TaggedLink::default(), TaggedLink::default());

@@ -74,6 +74,9 @@ impl QuasiQueue {
     }
 
     /// An empty queue that is wrong.
+    ///
+    /// # Panics
+    /// If segments are longer than a `u32` can count.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let fault = fault.into();
         let times = if fault == Some(Fault::LongSegments) { 2 } else { 1 };

@@ -32,7 +32,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use self::numbered::{Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered, show};
+use self::numbered::{AnyNumbered, Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered, show};
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
 use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, judged};
@@ -427,7 +427,7 @@ fn read_all<'f, F: Family>(
     family: &'f F,
     info: &SpecInfo,
     history: &RawHistory,
-) -> Result<(Arc<dyn Numbered<Lent<F>> + 'f>, NumberedHistory), NamedError> {
+) -> Result<(AnyNumbered<'f, Lent<F>>, NumberedHistory), NamedError> {
     let mut spec = numbered(family);
     let history = read_numbered(&mut *spec, info, history)?;
     Ok((Arc::from(spec), history))
@@ -455,7 +455,7 @@ fn read_one<V: LentValue>(
 
 /// Judges linearizability.
 fn judge_numbered<'f, V: LentValue>(
-    spec: Arc<dyn Numbered<V> + 'f>,
+    spec: AnyNumbered<'f, V>,
     history: NumberedHistory,
     config: &Config,
 ) -> Box<dyn Judged + 'f> {

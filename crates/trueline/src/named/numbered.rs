@@ -92,13 +92,16 @@ pub(super) trait Numbered<V>:
     fn show_ret(&self, ret: RetNumber) -> String;
 }
 
+/// The specification of some family.
+pub(super) type AnyNumbered<'f, V> = Arc<dyn Numbered<V> + 'f>;
+
 /// The specification of a family, without any operations so far.
 pub(super) fn numbered<F: Family>(family: &F) -> Box<dyn Numbered<Lent<F>> + '_> {
     Box::new(Table { family, ops: Items::new(), rets: Items::new(), keys: Mutex::default() })
 }
 
 /// How operations and results are shown.
-pub(super) fn show<'f, V: LentValue>(spec: &Arc<dyn Numbered<V> + 'f>) -> Show<'f, OpNumber, RetNumber> {
+pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNumber, RetNumber> {
     let (spec, same) = (Arc::clone(spec), Arc::clone(spec));
     Show::by(move |op| Shown::Record(spec.show_op(*op)), move |ret| same.show_ret(*ret))
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::numbered::{LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, show};
+use super::numbered::{AnyNumbered, LentValue, NumberedHistory, OpNumber, RetNumber, show};
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
 use super::{AnyFamily, Family, IsJudged, NamedError};
@@ -103,7 +103,7 @@ impl QuasiFactors {
 
 /// Judges whether a history is quasi linearizable.
 pub(super) fn judge_numbered<'f, V: LentValue>(
-    spec: Arc<dyn Numbered<V> + 'f>,
+    spec: AnyNumbered<'f, V>,
     info: &'static SpecInfo,
     history: NumberedHistory,
     factors: &QuasiFactors,
@@ -120,7 +120,7 @@ pub(super) fn judge_numbered<'f, V: LentValue>(
 
 /// A class for each name, if every operation of the history has one.
 fn classes<'f, V: LentValue>(
-    spec: &Arc<dyn Numbered<V> + 'f>,
+    spec: &AnyNumbered<'f, V>,
     info: &'static SpecInfo,
     history: &NumberedHistory,
     by_name: Vec<(&'static str, u32)>,
