@@ -18,7 +18,7 @@ use crate::spec::Spec;
 use crate::verdict::Judgement;
 use crate::view::{html, text};
 
-/// The time limit for finding the core that a report shows.
+/// The time limit for finding the core that a page shows.
 const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 
 /// Asserts that a history is linearizable. Panics with the report if it is not, or if no verdict is reached.
