@@ -98,7 +98,7 @@ macro_rules! assert_not_linearizable {
 /// Implements [`assert_linearizable!`](crate::assert_linearizable); the report refers to the history as `name`.
 ///
 /// # Panics
-/// If the history is not accepted.
+/// Panics if the history is not accepted.
 #[track_caller]
 pub fn linearizable<S: Spec>(
     name: &str,
@@ -114,7 +114,7 @@ pub fn linearizable<S: Spec>(
 /// Implements [`assert_not_linearizable!`](crate::assert_not_linearizable); the report refers to the history as `name`.
 ///
 /// # Panics
-/// If the history is not rejected.
+/// Panics if the history is not rejected.
 #[track_caller]
 pub fn not_linearizable<S: Spec>(
     name: &str,

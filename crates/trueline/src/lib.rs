@@ -85,8 +85,8 @@
 //! [`drive`] produces histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
 //! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`report`] assembles a report from it, and
 //! [`view`] displays the report. [`named`] looks up specifications by name, for histories that come from files.
-//! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] are drop-in versions of the types of
-//! `std::sync`, for objects whose threads trueline is to schedule, or to stop when they are stuck.
+//! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] has atomics, mutexes and condition
+//! variables for objects whose threads trueline is to schedule, or to stop when they are stuck.
 
 pub mod assert;
 pub mod drive;

@@ -149,7 +149,7 @@ impl Generate for Skewed {
     }
 }
 
-/// Generates always this argument.
+/// Always generates this argument.
 pub fn always<T: Argument + Clone>(argument: T) -> Always<T> {
     Always(argument)
 }

@@ -145,7 +145,7 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// Waits for this many threads; the current thread is the one that is woken.
+    /// Creates a value for this many threads; the current thread is the one to wake.
     pub(super) fn of(threads: usize) -> Self {
         Self { left: threads.into(), waiting: std::thread::current() }
     }

@@ -127,7 +127,7 @@ pub enum Look {
     IsWrong,
     /// Operations that may block have nothing to wait for: they should continue.
     ShouldGoOn,
-    /// The operations that are blocked may wait for ever.
+    /// The operations that are blocked may wait forever.
     MayWait,
 }
 
@@ -928,8 +928,8 @@ mod tests {
     use super::*;
     use crate::history::{EventKind, OpId, ProcessId};
 
-    /// An object with these operations: 0 counts, 1 panics, 2 spins for ever on a primitive, 3 sleeps for ever outside
-    /// of all primitives, 4 waits until it is released.
+    /// An object with these operations: 0 counts, 1 panics, 2 spins forever on a primitive, 3 sleeps forever outside of
+    /// all primitives, 4 waits until it is released.
     #[derive(Default)]
     struct Mixed {
         count: AtomicU64,

@@ -26,10 +26,10 @@ pub struct Kind {
     pub name: Arc<str>,
     /// How often it is called, relative to other operations.
     pub weight: u32,
-    /// The roles of the threads that call it. If there are none, threads without a role call it, and those with a role
-    /// that shares in such operations.
+    /// The roles of the threads that call it. If there are none, it is called by threads without a role, and by those
+    /// whose role is in [`Workload::sharing`].
     pub roles: Vec<Arc<str>>,
-    /// Whether it may block for ever. A blocked operation is then pending, and the run does not count as stuck.
+    /// Whether it may block forever. A blocked operation is then pending, and the run does not count as stuck.
     pub may_block: bool,
     pub(super) make: MakeArgument,
 }
@@ -47,7 +47,7 @@ impl Kind {
         (0..).zip(kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
     }
 
-    /// Sets the weight: the operation is called `weight` times as often as one without a weight.
+    /// Sets the weight: the operation is called `weight` times as often as one with the default weight of 1.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;

@@ -128,7 +128,7 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 
 /// Widens operations whose times come from clocks that differ by up to `skew`: each return becomes `skew` later.
 ///
-/// Then an operation precedes another only if it did by every clock. The order within a process is not preserved:
+/// An operation then precedes another only if it does so on every clock. The order within a process is not preserved:
 /// operations of one process that follow each other within `skew` overlap, and some move to additional processes,
 /// numbered after all others. This can hide a violation, but never introduces one. A `skew` of 0 changes nothing.
 ///

@@ -193,7 +193,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         })
     }
 
-    /// Returns the history of a subsequence of the events, which has the call of each return.
+    /// Returns the history of a subsequence of the events, which must contain the call of each return.
     fn restricted_to(&self, events: &[Event], outcome: &OutcomeOf<'_, Op, Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();

@@ -141,7 +141,7 @@ impl Judge for SyncModel {
     }
 }
 
-/// A specification by name.
+/// A named specification, and the names of the test's operations.
 #[cfg(feature = "named")]
 #[derive(Debug)]
 pub(super) struct Named {

@@ -43,9 +43,9 @@ macro_rules! settings {
             self
         }
 
-        /// Sets for how long runs are made. If neither this nor the number of [runs](Self::runs) is set, it defaults to
-        /// one second, plus up to three more until [enough runs](Self::min_runs) are judged, and to five seconds for
-        /// explorations.
+        /// Sets for how long runs are made; up to three seconds longer if fewer than [`min_runs`](Self::min_runs) have
+        /// been judged by then. If neither this nor the number of [runs](Self::runs) is set, it defaults to one second,
+        /// and to five seconds for explorations.
         pub fn time(mut self, time: Duration) -> Self {
             self.options.time = Some(time);
             self

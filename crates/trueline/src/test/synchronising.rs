@@ -245,9 +245,9 @@ impl SyncModel {
         self.only().map_or(2, |these| u32::try_from(these.len()).expect("few"))
     }
 
-    /// Returns the size of runs: two threads of each kind, so that they can be confused with each other, with 4 calls
-    /// each. If all are of the same kind, there are as many threads as synchronize; but 8 threads with one call each if
-    /// they synchronize in pairs, because otherwise one could be left without a partner.
+    /// Returns the size of runs: two threads of each kind with 4 calls each, so that an object can mix them up. If all
+    /// are of the same kind, there are as many threads as synchronize; but 8 threads with one call each if they
+    /// synchronize in pairs, because otherwise one could be left without a partner.
     pub(super) fn shape(&self) -> Shape {
         let (threads, calls) = match self.only() {
             Some([one, other]) if one == other => (8, 1),

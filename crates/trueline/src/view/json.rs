@@ -1,4 +1,4 @@
-//! Reports for programs.
+//! Renders reports as JSON, for programs.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Reports for a terminal.
+//! Renders reports as text, for a terminal.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -380,8 +380,7 @@ impl Controller {
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
         if let Ending::Panicked { message, .. } = ending {
-            // The message is an error of the exploration, not a fault found in the object: the object cannot be
-            // explored.
+            // This panic means that the object cannot be explored; it is not a fault of the object.
             assert!(message != super::NOT_DETERMINISTIC, "{message}");
         }
         look(&Raw {

@@ -122,7 +122,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         self.comment
     }
 
-    /// Starts a new form, for which the limit on the length is counted anew.
+    /// Starts a new form, and resets the count of its bytes.
     pub(super) fn begin(&mut self) {
         self.used = 0;
     }
@@ -619,7 +619,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     }
 }
 
-/// Returns bytes that were read as text.
+/// Converts bytes that were read to text.
 fn text_of(text: &[u8], line: u32) -> Result<&str, CodecError> {
     match std::str::from_utf8(text) {
         Ok(text) if !text.contains('\0') => Ok(text),

@@ -1,4 +1,4 @@
-//! JSON lines: trueline's own format, with the field names that Jepsen uses.
+//! JSON lines: trueline's own format, whose field names mostly follow Jepsen's.
 //!
 //! A file has one JSON object on each line, in one of two forms.
 //!

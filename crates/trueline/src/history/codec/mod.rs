@@ -89,7 +89,7 @@ pub fn read(input: impl BufRead, format: Format) -> Result<RawHistory, CodecErro
 }
 
 /// Reads a history of whole operations whose times come from several clocks, which may differ by up to `skew`: an
-/// operation precedes another only if it did by every clock ([`widen`](super::widen)).
+/// operation then precedes another only if it does so on every clock ([`widen`](super::widen)).
 ///
 /// # Errors
 /// Fails as [`read`] does, and if `skew` is not 0 but the format has events in one order instead of times.

@@ -6,7 +6,7 @@ use super::super::written::Written;
 use crate::drive::{Call, Workload};
 use crate::history::Value;
 
-/// The number of first arguments of a generator that are tried.
+/// Only this many of a generator's first arguments are tried.
 const FEW: u32 = 3;
 /// The number of arguments drawn to see which ones a generator produces.
 const DRAWS: u64 = 8;
@@ -27,8 +27,7 @@ fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     }
 }
 
-/// Returns arguments that come before that of the call, the first one first; none if its generator has no first
-/// argument.
+/// Returns the arguments that the generator produces before the call's own, in order; none if it has no first argument.
 pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) -> Vec<Value> {
     let draw = |few: u32, seed: u64| {
         let [simple, later] = [0, FAR].map(|unique| workload.draw(*operation, seed, few, unique));

@@ -72,9 +72,9 @@ pub(super) struct Freedom<'p> {
     balance: bool,
     /// Whether only the last calls of threads may be left out.
     only_ends: bool,
-    /// The maximum number of calls of a program from which all pairs of calls are left out.
+    /// Programs with at most this many calls are tried without each pair of calls.
     most_for_pairs: usize,
-    /// The maximum number of smaller parts of the first program, if all of them are to be tried.
+    /// All smaller parts of the first program are tried if there are at most this many.
     most_parts: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Explores candidates. So it is also certain, up to the bound, when one does not fail.
+//! Explores candidates, so that it is certain, up to the bound, whether one fails.
 
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use crate::drive::systematic::Execution;
 
 /// Exploring a small candidate takes less than a millisecond.
 const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
-/// A candidate may take at most one part in this many of the remaining time.
+/// A candidate may take at most one third of the remaining time.
 const SHARE: u32 = 3;
 
 /// The result of exploring a program.

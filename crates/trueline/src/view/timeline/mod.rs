@@ -143,7 +143,7 @@ pub struct Bar {
     pub step: Option<u32>,
     /// Whether it is in the core.
     pub core: bool,
-    /// How the operation is highlighted.
+    /// Its role in the problem, if there is one.
     pub mark: Mark,
 }
 
