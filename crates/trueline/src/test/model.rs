@@ -129,12 +129,12 @@ pub struct ModelSpec {
     pub(super) independent_keys: bool,
     /// The initial value, if the model is a register.
     pub(super) register: Option<Value>,
-    /// What the model seems to be, if the test does not say so.
+    /// A guess of which standard object the model is, if the test does not say so.
     pub(super) guess: Option<Arc<Guessing>>,
 }
 
 impl ModelSpec {
-    /// Returns what the model seems to be; tries it out on the first call.
+    /// Returns the guess of which standard object the model is; tries the model out on the first call.
     pub(super) fn guess(&self) -> Option<&Guess> {
         self.guess.as_ref()?.get(self)
     }

@@ -36,7 +36,7 @@ pub(super) struct Mode {
     pub(super) is_order_free: bool,
 }
 
-/// The modes as a specification.
+/// A specification that consists of modes of synchronization.
 #[derive(Clone)]
 pub struct SyncModel {
     pub(super) initial: State,

@@ -534,7 +534,7 @@ impl Teller {
             ObjectKind::Map => "the map to be",
             _ => "the state to be",
         };
-        // For larger objects, other states could also serve, but these calls lead to none of them.
+        // A larger object may have other suitable states, but these calls do not lead to them; the text says so once.
         if std::mem::replace(&mut self.has_said_which_states, true) {
             format!("{noun} {states}")
         } else {

@@ -156,7 +156,7 @@ impl Task {
 struct State {
     mode: Mode,
     tasks: Vec<Task>,
-    /// What each task does next, as strategies see it.
+    /// The next action of each task, as strategies see it.
     pending: Vec<Pending>,
     current: usize,
     /// The task of the last transition.
@@ -226,7 +226,7 @@ impl State {
     }
 }
 
-/// The world, and all data that tasks share with it.
+/// The world of an exploration, and all data that tasks share with it.
 pub(super) struct Controller {
     pub(super) program: Program,
     rules: Rules,

@@ -31,7 +31,7 @@ pub(super) fn first_choice(enabled: Tasks, current: Option<usize>) -> usize {
     }
 }
 
-/// What a task does next.
+/// The next action of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     /// The access that it begins with, if any.
@@ -90,7 +90,7 @@ pub(super) struct View<'v> {
     pub(super) current: Option<usize>,
     /// Whether that task is between two of its operations.
     pub(super) is_between: bool,
-    /// What each task does next.
+    /// The next action of each task.
     pub(super) pending: &'v [Pending],
 }
 

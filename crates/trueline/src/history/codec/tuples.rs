@@ -7,7 +7,7 @@ use super::super::{ObjectId, Outcome, RawHistory, Value};
 use super::CodecError;
 use super::field::{object_name, quoted, shorten};
 
-/// What a pair `[key value]` means, where every operation has one as its value, as Jepsen's `independent` writes them.
+/// The meaning of pairs `[key value]`, where every operation has one as its value. Jepsen's `independent` writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tuples {

@@ -179,7 +179,7 @@ pub(super) fn reduce(
 }
 
 struct Reduction<'r, 'p> {
-    /// The program at the beginning.
+    /// The program that shrinking started with.
     first: Written,
     smallest: Written,
     /// The candidates that were tried, with the answers. None is tried twice.
