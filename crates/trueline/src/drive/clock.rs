@@ -127,10 +127,10 @@ impl FromStr for Clock {
 
 /// How many times a time stamp is passed between threads before the clock is trusted.
 const HANDED_ON: usize = 4000;
-/// The maximum number of threads that pass it on.
+/// The maximum number of threads that pass time stamps to each other.
 const MOST_THREADS: usize = 8;
 
-/// Returns the number of threads that pass it on here.
+/// Returns the number of threads that pass time stamps to each other on this machine.
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }

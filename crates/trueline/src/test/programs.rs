@@ -9,9 +9,9 @@ use crate::drive::{Call, Random, Workload};
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
 const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
 
-/// If the main thread makes at least this many calls, it may remove some values before the others start, ...
+/// If the main thread makes at least this many calls, it may remove values before the others start.
 const MUCH: u32 = 8;
-/// ... but at most this many.
+/// The maximum number of values that the main thread removes before the others start.
 const MOST_REMOVED_BEFORE: u32 = 3;
 
 /// Returns an operation that inserts and one that removes, if the object has both.

@@ -45,7 +45,7 @@ pub struct Report {
     pub finding: Finding,
     /// The core of a rejection, if it was requested.
     pub core: Option<Story>,
-    /// The reasons for the rejection, one sentence each, if an explanation was requested; see [`prose`]. Sentences
+    /// The explanation of the verdict, as one string for each sentence, if it was requested; see [`prose`]. Sentences
     /// about a case of a case distinction are indented.
     pub explanation: Vec<String>,
     /// Further notes that a reader needs to understand the verdict, one sentence each.

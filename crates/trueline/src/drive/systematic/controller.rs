@@ -120,7 +120,7 @@ struct Task {
     spurious_left: u32,
     /// The places that it has read since it last spun.
     reads: Vec<Place>,
-    /// Whether another task has changed one of them since.
+    /// Whether another task has changed a place that it has read.
     has_news: bool,
     choices: u64,
 }

@@ -26,7 +26,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Returns the byte that closes it.
+    /// Returns the closing bracket of the form.
     pub(super) fn closer(self) -> u8 {
         match self {
             Self::List => b')',

@@ -132,7 +132,7 @@ impl Remarks {
     pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
         let time = match time {
             Some(Ok(Value::Int(time))) => *time,
-            // Times are only compared, so a resolution of one millionth is enough.
+            // Times are only compared, so a resolution of one millionth of a unit is enough.
             #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
             Some(Err(Unfit::Fraction(time))) => (time * 1e6) as i64,
             _ => return,
