@@ -1,4 +1,4 @@
-//! The states that a linearization passes, as a person reads them.
+//! The states that a linearization passes through, as text for a reader.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::history::OpId;
 pub struct Passed {
     /// The operation.
     pub op: OpId,
-    /// The state before it took effect. Where the specification leaves a choice, all that it may be.
+    /// The state before the operation took effect; all possible states if the specification leaves a choice.
     pub before: Arc<str>,
-    /// The state after it took effect.
+    /// The state after the operation took effect.
     pub after: Arc<str>,
 }
