@@ -1,16 +1,18 @@
-//! Pairs of executions, without a state, where partners are interchangeable.
+//! Pairs of executions, without a state, whose partners are interchangeable.
 //!
-//! The executions are gone through by their returns. One that returns and has no partner takes, of the open ones that fit,
-//! the one that returns first; those that never return come last, and of these last of all those without a result.
+//! The executions are processed in the order of their returns. An execution that returns without a partner takes, of
+//! the open executions that fit, the one that returns first; those that never return come last, and among these, those
+//! without a known result come last.
 //!
-//! *Why this is exact.* Take a matching that covers all that returned and agrees with the choices so far. Let x return
-//! next, with y the choice and z its partner in the matching. Both contain the instant of x's return. If y has no partner
-//! there, x may take y instead. If y's partner there is a, then a overlaps z: a was called before y returned, which is not
-//! after z does, and z before x returned, which is before a does. And a fits z, as the partners of x are interchangeable
-//! ([`SyncSpec::is_interchangeable`]). So x with y and a with z cover the same. ∎
+//! *Why this is exact.* Take a matching that covers all executions that returned and agrees with the choices so far.
+//! Let x return next, and let y be the choice and z the partner of x in the matching. Both y and z are open at x's
+//! return. If y has no partner in the matching, x may take y instead of z. If y's partner in the matching is a, then a
+//! overlaps z: a was called before y returned, and y does not return after z; and z was called before x returned, which
+//! is before a returns. And a fits z, because the partners of x are interchangeable ([`SyncSpec::is_interchangeable`]).
+//! So x with y and a with z cover the same executions. ∎
 //!
-//! One that may have returned alone, and might as well have had a partner, is not for this algorithm: its partner may need
-//! it. Where that happens, the history is refused.
+//! An execution that may have returned alone but might also have had a partner cannot be handled by this algorithm,
+//! because the partner may need it. If this happens, the history is refused.
 //!
 //! # Complexity
 //! O(n k) for n executions of which k are open at once.
@@ -22,11 +24,11 @@ use crate::judge::search::Meter;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// Why a history is not for this algorithm.
+/// The reason for refusing a history.
 pub(super) const REFUSED: &str = "it needs pairs without a state whose partners are interchangeable";
 
-/// A synchronisation linearisation, if there is one; else where the first return is that gets no partner. The state is `()`,
-/// or as good as that.
+/// Returns a synchronization linearization if there is one; otherwise the position of the first return that gets no
+/// partner. The specification must have no state.
 pub(super) fn search<S: SyncSpec>(
     task: &Task<'_, S>,
     meter: &mut Meter,
@@ -38,10 +40,10 @@ pub(super) fn search<S: SyncSpec>(
     })
 }
 
-/// How far the algorithm has come.
+/// The progress of the algorithm.
 #[derive(Clone)]
 struct Scan {
-    /// Called, not returned, without a partner.
+    /// Executions that were called, have not returned, and have no partner.
     open: Vec<OpId>,
     pairs: Synchronisations,
     has_partner: Vec<bool>,
@@ -55,7 +57,7 @@ impl Scan {
         Ok(Self { open: Vec::new(), pairs: Vec::new(), has_partner: vec![false; task.history.len()] })
     }
 
-    /// Goes on through these events; `Err` says where a return gets no partner.
+    /// Continues through these events. Returns the position of the first return that gets no partner, if there is one.
     fn go<S: SyncSpec>(
         &mut self,
         task: &Task<'_, S>,
@@ -98,19 +100,19 @@ impl Scan {
     }
 }
 
-/// The algorithm on what is near the end of a part, of which it knows what was before.
+/// The algorithm for prefixes of a part that differ only near the end.
 ///
-/// A history that is cut off differs from the whole only in executions that are open at the cut and return behind it: so the
-/// choices are the same up to the first call of such a one. To try out many results at one place, what is before need be
-/// gone through once.
+/// A prefix differs from the whole part only in the executions that are open at the cut and return after it. So the
+/// choices are the same up to the first call of such an execution. To try many results at one place, the events before
+/// that call are processed only once.
 pub(super) struct Nearby {
     scan: Scan,
-    /// The first event, of the part, that is not gone through.
+    /// The index of the first event of the part that has not been processed.
     first: usize,
 }
 
 impl Nearby {
-    /// For cuts at `place` and later, where the algorithm gets to with the whole part.
+    /// Prepares for cuts at `place` and later, where `place` is how far the algorithm gets with the whole part.
     pub(super) fn new<S: SyncSpec>(task: &Task<'_, S>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
         let differs = |event: &Event| {
             let operation = &task.history[event.op()];
@@ -120,14 +122,14 @@ impl Nearby {
         let mut scan = Scan::start(task)?;
         let until = task.position(task.events.get(first)).min(task.until);
         let before = Cut { until, ..task.cut };
-        // What happened before `before.until` is seen with the results that are known later.
+        // Events before `before.until` are processed with the results that are known later.
         let gone = scan.go(task, before.events(), meter)?;
         debug_assert_eq!(gone, Ok(()), "it got there before");
         scan.pairs.clear();
         Ok(Self { scan, first })
     }
 
-    /// Whether a part that is cut off can be explained.
+    /// Returns whether a part that is cut off can be explained.
     pub(super) fn explains<S: SyncSpec>(&self, task: &Task<'_, S>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
@@ -139,17 +141,17 @@ impl Nearby {
     }
 }
 
-/// Two executions by rank.
+/// Returns two executions in the order of their ranks.
 pub(super) fn pair<S: SyncSpec>(task: &Task<'_, S>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
-/// Whether two executions may synchronise with the results they have.
+/// Returns whether two executions may synchronize with their results.
 pub(super) fn fits<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, one: OpId, other: OpId) -> bool {
     task.synchronise(state, &pair(task, one, other)).next().is_some()
 }
 
-/// Whether an execution may have had its result without a partner.
+/// Returns whether an execution may have had its result without a partner.
 pub(super) fn is_alone<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, op: OpId) -> bool {
     task.synchronise(state, &[op]).next().is_some()
 }

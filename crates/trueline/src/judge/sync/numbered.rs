@@ -1,5 +1,5 @@
-//! A specification of synchronisations as numbers: so that what is generic over specifications of another kind is compiled
-//! once for all of them.
+//! Erases the types of a synchronization specification: operations, results and states become numbers, so that code
+//! that is generic over specifications is compiled once for all of them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::history::{History, Outcome};
 use crate::judge::interner::Interner;
 use crate::spec::sync::{SyncSpec, Synchronised};
 
-/// What is asked of a specification, in numbers.
+/// The interface of a specification, in numbers.
 trait ByNumber: Sync {
     fn initial(&self) -> u32;
     fn arities(&self, state: u32) -> Vec<usize>;
@@ -22,21 +22,21 @@ trait ByNumber: Sync {
 /// A specification with numbers for its operations, results and states.
 pub(super) struct Numbered<'s, S: SyncSpec> {
     spec: &'s S,
-    /// With the result that it must have, of one that need not have taken effect. Those that returned are compared where
-    /// they return.
+    /// The operations. An operation that need not have taken effect has the result that it must have; the results of
+    /// operations that returned are compared where they return.
     ops: Interner<(S::Op, Option<S::Ret>)>,
-    /// Those that were met, and in the beginning those of the history.
+    /// The results that were met, starting with those of the history.
     results: Mutex<Interner<S::Ret>>,
     states: Mutex<Interner<S::State>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What is behind it is whole at any time.
+    // The data is consistent at any time, even after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'s, S: SyncSpec> Numbered<'s, S> {
-    /// The specification, and the history, in numbers.
+    /// Returns the specification and the history in numbers.
     pub(super) fn new(spec: &'s S, history: &History<S::Op, S::Ret>) -> (Self, History<u32, u32>) {
         let (mut ops, mut results) = (Interner::default(), Interner::default());
         let numbered = history.map(|operation| {
@@ -55,7 +55,7 @@ impl<'s, S: SyncSpec> Numbered<'s, S> {
         (numbers, numbered)
     }
 
-    /// The result with this number.
+    /// Returns the result with this number.
     pub(super) fn result(&self, number: u32) -> S::Ret {
         lock(&self.results)[number].clone()
     }
@@ -111,7 +111,7 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
     }
 }
 
-/// A specification in numbers, whichever it is.
+/// A specification in numbers, independent of its types.
 #[derive(Clone, Copy)]
 pub(super) struct AnySpec<'n>(&'n dyn ByNumber);
 
@@ -120,7 +120,7 @@ impl<'n> AnySpec<'n> {
         Self(numbered)
     }
 
-    /// A state as a person reads it.
+    /// Returns a description of a state.
     pub(super) fn describe(&self, state: u32) -> String {
         self.0.describe(state)
     }

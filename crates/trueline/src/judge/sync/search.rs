@@ -1,16 +1,16 @@
-//! Search for a synchronisation linearisation.
+//! Searches for a synchronization linearization.
 //!
-//! Lawrence & Lowe, section 7.1: a configuration is a place in the history, which of the open executions have
-//! synchronised, and the state; the moves are the next call, the next return if its execution has synchronised, and a
-//! synchronisation of executions that are open. The graph of configurations is searched depth first, and each
-//! configuration is visited once.
+//! Lawrence & Lowe, section 7.1: a configuration is a place in the history, the set of open executions that have
+//! synchronized, and the state. The moves are the next call, the next return if its execution has synchronized, and a
+//! synchronization of open executions. The graph of configurations is searched depth first, and each configuration is
+//! visited once.
 //!
-//! When synchronisations are tried is a matter of [`Discipline`]: to move them all to certain places loses nothing, and
-//! leaves fewer ways to go.
+//! [`Discipline`] determines when synchronizations are tried: moving them all to certain places loses nothing, and
+//! leaves fewer alternatives.
 //!
 //! # Complexity
-//! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more synchronise
-//! (section 7.5). In practice it is decided by how many executions are open at once.
+//! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more executions
+//! synchronize (section 7.5). In practice the cost depends on how many executions are open at once.
 
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
@@ -21,51 +21,52 @@ use crate::judge::search::{Meter, hash};
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// When synchronisations are tried.
+/// When synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discipline {
     /// At any time.
     Anytime,
-    /// Right behind the call of one that takes part, and behind such a synchronisation (definition 17).
+    /// Just after the call of an execution that takes part, and after such a synchronization (definition 17).
     ///
-    /// Sound by lemma 18: a synchronisation can be moved earlier until it meets a call of one that takes part, or another
-    /// synchronisation.
+    /// Sound by lemma 18: a synchronization can be moved earlier until it meets the call of an execution that takes
+    /// part, or another synchronization.
     AsSoonAsPossible,
-    /// Right before the return of one that has not synchronised yet; without a state, only with that one.
+    /// Just before the return of an execution that has not synchronized yet; without a state, only together with that
+    /// execution.
     ///
-    /// Sound: a synchronisation can be moved later until it meets a return of one that takes part, or another
-    /// synchronisation; so the last one before a return has the returning execution in it. Without a state the order of
-    /// synchronisations does not matter, so each can wait for the first return in it alone. One without any return can be
-    /// left out, or comes at the end.
+    /// Sound: a synchronization can be moved later until it meets the return of an execution that takes part, or
+    /// another synchronization. So the last synchronization before a return contains the returning execution. Without a
+    /// state, the order of synchronizations does not matter, so each can wait independently for the first return in it.
+    /// A synchronization without any return can be left out, or comes at the end.
     JustInTime,
 }
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events behind it.
+    /// The number of events that have been passed.
     position: u32,
     phase: Phase,
     state: u32,
-    /// Which of the open executions have synchronised, by slot.
+    /// The open executions that have synchronized, by slot.
     synchronised: SmallVec<[u64; 2]>,
 }
 
-/// Which synchronisations may come next, as soon as possible.
+/// Which synchronizations may come next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// None before the next call.
     None,
     /// Those with the execution that was just called.
     Called,
-    /// Any: one has just been.
+    /// Any, because one has just happened.
     Any,
 }
 
-/// What is told of a group that was tried: what each of it returns.
+/// A function that is called with each group that was tried, and the results of its members.
 type Seen<'f, S> = dyn FnMut(&[OpId], &[<S as SyncSpec>::Ret]) + 'f;
 
-/// A way to a configuration, by the last synchronisation in it.
+/// A path to a configuration, given by the last synchronization on it.
 struct Way {
     before: u32,
     group: Box<[OpId]>,
@@ -77,10 +78,10 @@ pub(super) struct Search<'s, 'a, S: SyncSpec> {
     task: &'s Task<'a, S>,
     discipline: Discipline,
     events: Vec<Event>,
-    /// By operation of the history: the slot while it is open.
+    /// The slot of each operation of the history while it is open.
     slots: HashMap<OpId, u32, hash::Builder>,
     words: usize,
-    /// The open executions at each position, one list behind the other, sorted by rank.
+    /// The open executions at each position, sorted by rank; the lists are concatenated.
     open: Vec<OpId>,
     open_from: Vec<u32>,
     states: Vec<S::State>,
@@ -135,8 +136,8 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         })
     }
 
-    /// A synchronisation linearisation, if there is one. If executions are `left_over`, one that no synchronisation of
-    /// them extends.
+    /// Returns a synchronization linearization if there is one. If executions are `left_over`, it must be one that no
+    /// synchronization of them extends.
     pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronisations>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.stack.pop() {
@@ -153,8 +154,8 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         Ok(None)
     }
 
-    /// What `op` may return, each once: all that it might in any synchronisation on any way, of which some may lead
-    /// nowhere.
+    /// Returns the results that `op` may return, without duplicates: all that it may return in any synchronization on
+    /// any path, including paths that do not lead to a linearization.
     pub(super) fn results(&mut self, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
         let mut results: Vec<S::Ret> = Vec::new();
         self.start()?;
@@ -177,9 +178,10 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         self.enter(Key { position: 0, phase: Phase::None, state, synchronised }, START)
     }
 
-    /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
+    /// Pushes all configurations that are one move away; the last one pushed is visited first.
     fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
-        // A synchronisation is tried before the next event, where both are possible: what is open now may not be later.
+        // If both are possible, a synchronization is tried before the next event, because executions that are open now
+        // may not be open later.
         if !is_end {
             self.advance(key, way)?;
         }
@@ -191,7 +193,7 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
                 Phase::Called => (true, Some(self.events[key.position as usize - 1].op())),
                 Phase::Any => (true, None),
             },
-            // What is left at the end is of no use but to be maximal.
+            // At the end, synchronizations are only useful to make the linearization maximal.
             Discipline::JustInTime if is_end => (true, None),
             Discipline::JustInTime => (returning.is_some(), returning.filter(|_| self.task.spec.is_stateless())),
         };
@@ -219,14 +221,14 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         Ok(())
     }
 
-    /// The execution that returns next, if it has not synchronised.
+    /// Returns the execution that returns next, if it has not synchronized.
     fn next_return(&self, key: &Key) -> Option<OpId> {
         let event = self.events.get(key.position as usize)?;
         let op = event.op();
         (event.kind() == EventKind::Return && !has(&key.synchronised, self.slots[&op])).then_some(op)
     }
 
-    /// Goes behind the next event, if that is possible.
+    /// Passes the next event, if that is possible.
     fn advance(&mut self, key: &Key, way: u32) -> Result<(), LimitKind> {
         let event = self.events[key.position as usize];
         let slot = self.slots[&event.op()];

@@ -1,4 +1,4 @@
-//! A part of a history to be judged, and which of its executions fit together.
+//! A part of a history to be judged, and the groups of its executions that may synchronize.
 
 use std::ops::Deref;
 
@@ -6,10 +6,10 @@ use crate::history::OpId;
 use crate::judge::explain::Cut;
 use crate::spec::sync::SyncSpec;
 
-/// What is told of a group: the state that it leads to, and what each of it returns.
+/// A function that is called with a group, the state that it leads to, and the result of each member.
 pub(super) type Found<'f, S> = dyn FnMut(&[OpId], <S as SyncSpec>::State, Vec<<S as SyncSpec>::Ret>) + 'f;
 
-/// A history to be judged by a specification.
+/// A part of a history to be judged by a specification.
 pub(super) struct Task<'a, S: SyncSpec> {
     pub(super) spec: &'a S,
     pub(super) cut: Cut<'a, S::Op, S::Ret>,
@@ -24,12 +24,13 @@ impl<'a, S: SyncSpec> Deref for Task<'a, S> {
 }
 
 impl<S: SyncSpec> Task<'_, S> {
-    /// The place among those that it synchronises with, and, of those of one place, in the order of calls.
+    /// Returns the sort key of an execution in a group: its place, and for equal places its call.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)
     }
 
-    /// The states that these executions lead to if they synchronise; they are sorted by rank.
+    /// Returns the states that these executions, which are sorted by rank, may lead to if they synchronize, with their
+    /// results.
     pub(super) fn synchronise(
         &self,
         state: &S::State,
@@ -45,8 +46,8 @@ impl<S: SyncSpec> Task<'_, S> {
         outcomes.into_iter()
     }
 
-    /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronise in `state`, with what comes of
-    /// it: if `must` is given, for those with that execution.
+    /// Calls `found` for every group of `candidates`, which are sorted by rank, that may synchronize in `state`, with
+    /// each of its outcomes. If `must` is given, only for groups that contain it.
     pub(super) fn for_each_group(
         &self,
         state: &S::State,
@@ -60,7 +61,7 @@ impl<S: SyncSpec> Task<'_, S> {
         groups.extend(0, must, found);
     }
 
-    /// Whether some group of these may synchronise.
+    /// Returns some group of these executions that may synchronize, if there is one.
     pub(super) fn find_group(&self, state: &S::State, candidates: &[OpId]) -> Option<Vec<OpId>> {
         let mut first = None;
         self.for_each_group(state, candidates, None, &mut |group, _, _| {
@@ -70,7 +71,7 @@ impl<S: SyncSpec> Task<'_, S> {
     }
 }
 
-/// The groups that may synchronise, tried one execution after the other.
+/// The groups that may synchronize, tried one execution after the other.
 struct Groups<'g, 'a, S: SyncSpec> {
     task: &'g Task<'a, S>,
     state: &'g S::State,
@@ -94,7 +95,7 @@ impl<S: SyncSpec> Groups<'_, '_, S> {
             return;
         }
         for index in start..self.candidates.len() {
-            // The rest is too short for any.
+            // The remaining candidates are too few for any arity.
             let left = self.candidates.len() - index;
             if !self.arities.iter().any(|arity| *arity > size && *arity <= size + left) {
                 return;
