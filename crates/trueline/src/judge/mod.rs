@@ -206,7 +206,7 @@ impl Config {
 /// builder.call(0, QueueOp::Enqueue('a'))?;
 /// builder.ret(0, QueueRet::Done)?;
 /// builder.call(1, QueueOp::Dequeue)?;
-/// builder.ret(1, QueueRet::Value(None))?; // empty, it says
+/// builder.ret(1, QueueRet::Value(None))?; // reports an empty queue
 /// let judgement = check(&Queue::new(), &builder.finish(), &Config::new());
 ///
 /// let evidence = judgement.verdict.evidence().expect("the element is there");

@@ -364,8 +364,8 @@ impl<'a> Lowe<'a> {
     }
 
     /// Returns whether definition 11 applies: an enqueue `e'` precedes `dequeue`, but there are a successful and an
-    /// unsuccessful dequeue that `e'` does not precede. The later `e'` returned, the more dequeues it does not precede, so
-    /// it is enough to look at the last `e'`.
+    /// unsuccessful dequeue that `e'` does not precede. The later `e'` returned, the more dequeues it does not precede,
+    /// so it is enough to look at the last `e'`.
     fn has_conflict(&self, rest: &Rest, dequeue: u32, dequeues: &[u32]) -> bool {
         let Some(enqueue) = self.last_enqueue_before(rest, dequeue) else { return false };
         let until = self.enqueues.returns[enqueue as usize];

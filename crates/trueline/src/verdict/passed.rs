@@ -6,7 +6,8 @@ use crate::history::OpId;
 
 /// An operation of a linearization, with the states of its object before and after it.
 ///
-/// Verdicts do not hold states, which may be large: [`judge::states`](crate::judge::states) computes those that are shown.
+/// Verdicts do not contain states, which may be large: [`judge::states`](crate::judge::states) computes those that are
+/// shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The operation.

@@ -14,10 +14,11 @@
 //!
 //! # Conflict
 //! One read, or two: one that saw a number that was reached too early or too late, and one that returned before it and
-//! forced the number up. The history of these reads *and of all increments* is not linearizable by itself. *Why two are
-//! enough:* suppose that the number that `x` saw had been passed when `x` was called. If the increments that had
-//! returned by then do not exceed this number by themselves, some were made that had not returned, all of them on
-//! behalf of reads. Let `y` be the last such read. When `y` returned, the number was exactly what `y` saw, and all
+//! forced the number up. The history of these reads *and of all increments* is not linearizable by itself.
+//!
+//! *Why two are enough:* suppose that the number that `x` saw had been passed when `x` was called. If the increments
+//! that had returned by then do not exceed this number by themselves, some were made that had not returned, all of them
+//! on behalf of reads. Let `y` be the last such read. When `y` returned, the number was exactly what `y` saw, and all
 //! increments that were open and not made return after the call of `x`, because the earliest deadlines go first. So the
 //! increments made since then were called after `y` returned, and returned before the call of `x`. Together with the
 //! number that `y` saw, they exceed the number that `x` saw, whatever other increments were made.

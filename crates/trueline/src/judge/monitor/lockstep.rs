@@ -68,9 +68,9 @@ const MOST_OPTIONAL: usize = 64;
 /// The maximum number of operations of one kind that are called while one of them is open, in words of 64.
 const WIDEST: usize = 16;
 
-/// The placed operations of one kind. Of the operations that returned, in the order of their calls, these are all before
-/// index `base`, not `base` itself, and those after it whose bit is set; of the never-returning ones, those whose bit is
-/// set.
+/// The placed operations of one kind. Of the operations that returned, in the order of their calls, these are all
+/// before index `base`, not `base` itself, and those after it whose bit is set; of the never-returning ones, those
+/// whose bit is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Placed<const W: usize> {
     /// Bit `i` stands for operation `base + i`; bit 0 is never set.

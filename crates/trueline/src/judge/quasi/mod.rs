@@ -81,7 +81,7 @@
 //! | algorithm | |
 //! |---|---|
 //! | [search](QuasiAlgorithm::Search) | one search for `s''`, which determines `s'`; for (C), a search for both |
-//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; [`RoundUp`] remembers failures |
+//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; see also [`RoundUp`] |
 //! | [brute force](QuasiAlgorithm::Brute) | the definition, for tests |
 
 mod brute;

@@ -6,7 +6,7 @@
 //!
 //! | algorithm | for | complexity |
 //! |---|---|---|
-//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | O(n k) if k are open at once |
+//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | O(n k), k open at once |
 //! | [matching](SyncAlgorithm::Matching) | pairs without a state | polynomial |
 //! | [search](SyncAlgorithm::Search) | all | exponential |
 //! | [two steps](TwoStep) | all, by a checker for linearizability | exponential, and usually slower |

@@ -1,6 +1,6 @@
-//! Matchings of graphs that need not be bipartite: Edmonds, *Paths, trees, and flowers* (Canadian Journal of Mathematics
-//! 17, 1965), as implemented by Gabow, *An efficient implementation of Edmonds' algorithm for maximum matching on
-//! graphs* (Journal of the ACM 23(2), 1976).
+//! Matchings of graphs that need not be bipartite: Edmonds, *Paths, trees, and flowers* (Canadian Journal of
+//! Mathematics 17, 1965), as implemented by Gabow, *An efficient implementation of Edmonds' algorithm for maximum
+//! matching on graphs* (Journal of the ACM 23(2), 1976).
 //!
 //! **Search.** From a free vertex, the root, the search grows paths that alternate between edges outside the matching
 //! and edges in it. A vertex is *outer* if such a path of even length leads to it; its label describes the path. An
