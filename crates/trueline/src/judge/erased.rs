@@ -109,7 +109,7 @@ pub(crate) trait Machine {
     fn bytes(&self) -> usize;
 }
 
-/// Numbers the values of standard operations: the typed part of a monitor's reader.
+/// Assigns numbers to the values of standard operations: the typed part of a monitor's reader.
 pub(crate) trait ReadValues {
     /// Forgets all values except the initial one, which it returns. About `expected` values will follow.
     fn start(&mut self, expected: usize) -> Initial<ValueId>;
@@ -580,7 +580,7 @@ impl<S: Spec> StateSpace for Interned<'_, '_, S> {
     }
 }
 
-/// Numbers the values of standard operations.
+/// Assigns numbers to the values of standard operations.
 struct Values<'c, 'a, S: Spec> {
     case: &'c Typed<'a, S>,
     numbers: Numbers,
@@ -604,7 +604,7 @@ impl<'c, S: Spec> Values<'c, '_, S> {
         let number = numbers.number(hash, *expected, |number| in_order[number] == value);
         if number as usize == in_order.len() {
             if in_order.len() == in_order.capacity() {
-                // Grow like the table of numbers.
+                // Grow by as much as the table of numbers does.
                 in_order.reserve(expected.saturating_sub(in_order.len()).min(64 * in_order.len()));
             }
             in_order.push(value);

@@ -410,12 +410,12 @@ impl Rest {
         self.dequeued.push(dequeue);
     }
 
-    /// Returns the remaining enqueue of a value that returned first.
+    /// Returns, among the remaining enqueues of a value, the one that returned first.
     fn earliest_enqueue(&mut self, enqueues: &Operations, value: u32) -> Option<u32> {
         earliest(enqueues, value, &mut self.first_enqueue, &self.enqueue_is_out)
     }
 
-    /// Returns the remaining dequeue of a value that returned first.
+    /// Returns, among the remaining dequeues of a value, the one that returned first.
     fn earliest_dequeue(&mut self, dequeues: &Operations, value: u32) -> Option<u32> {
         earliest(dequeues, value, &mut self.first_dequeue, &self.dequeue_is_out)
     }

@@ -36,8 +36,8 @@ const TIMES_WITH_FORESIGHT: u64 = 10;
 /// most of that.
 const TIMES_WITH_OBSERVERS: u64 = 5;
 
-/// The number of configurations that breadth-first search may visit for each event, and for some further ones, before
-/// depth-first search takes over again.
+/// The number of configurations that breadth-first search may visit for each event of the part, and for
+/// [`FURTHER_EVENTS`] more, before depth-first search takes over again.
 const BREADTH_FIRST_PER_EVENT: u64 = 400;
 const FURTHER_EVENTS: u64 = 1_000;
 

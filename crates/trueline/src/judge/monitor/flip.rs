@@ -216,7 +216,7 @@ const SHORTEN: u32 = 4096;
 /// made.
 const TRY: usize = 1 << 22;
 
-/// Returns a small set of operations on which the run is stuck, like the whole run, which got stuck at `end`.
+/// Returns a small set of operations on which the run gets stuck, given that the whole run gets stuck at `end`.
 fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
     // The flips that are open at the end, in the order of their calls.
     let flips = (0..).zip(&input.spans).filter(|&(op, _)| is_flip(problem.kinds[op as usize]));

@@ -255,7 +255,8 @@ impl<'a> Kahn<'a> {
         }
     }
 
-    /// Finds the second first front, because the value with the first one does not wait for itself.
+    /// Allows the value with the earliest first front if its last call is before the second earliest one: a value does
+    /// not wait for itself.
     fn look_for_second_front(&mut self, first: u32) {
         if self.free[first as usize] & 2 != 0 {
             return;

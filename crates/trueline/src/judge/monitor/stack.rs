@@ -55,7 +55,7 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
 /// so far.
 const PATIENCE: usize = 4;
 
-/// The number of further steps that they may take.
+/// The number of steps that blocks may take in addition to these.
 const HEAD_START: usize = 256;
 
 /// Judges a stack whose values are distinct.

@@ -100,7 +100,7 @@ struct Foresight {
     /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
     /// take effect.
     due: Vec<u32>,
-    /// For each put, a position: values that are taken out before it must be put in first.
+    /// For each put, a position: values that are taken out before this position must be put in before this value.
     until: Vec<u32>,
     /// The puts that are not in `s''` and whose values must be taken out, ordered by `due`, as a doubly linked ring.
     /// The entry after those of the operations is the head of the ring.

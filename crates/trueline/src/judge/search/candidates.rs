@@ -48,7 +48,7 @@ impl Candidates {
         for &op in window.open().iter().rev() {
             let class = problem.class(op);
             if mask.has(problem.slot(op))
-                // An observer that is still open here is not possible here.
+                // Observers that are possible here are linearized already, so this one is not possible.
                 || rules.eager_observers && automaton.observes(class)
                 || is_repeated(class.index())
             {

@@ -7,7 +7,7 @@ use crate::history::{History, Outcome};
 use crate::judge::interner::Interner;
 use crate::spec::sync::{SyncSpec, Synchronised};
 
-/// The interface of a specification, in numbers.
+/// The interface of a specification whose operations, results and states are numbers.
 trait ByNumber: Sync {
     fn initial(&self) -> u32;
     fn arities(&self, state: u32) -> Vec<usize>;

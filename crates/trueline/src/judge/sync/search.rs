@@ -251,7 +251,7 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         if self.seen.contains(&key) {
             return Ok(());
         }
-        // The configuration in the table, which is at most half full after it has grown, and on the stack.
+        // Charge for the configuration in the table, which is at most half full after it has grown, and on the stack.
         self.meter.allocate(3 * size_of::<Key>())?;
         self.seen.insert(key.clone());
         self.stack.push((key, way));
