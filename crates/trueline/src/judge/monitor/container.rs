@@ -392,7 +392,7 @@ impl Container {
 /// The maximum amount of work to try every choice: the number of choices times the number of operations.
 const MOST_WORK: usize = 1 << 21;
 
-/// Judges with a choice of the values that the removes took whose values are unknown.
+/// Judges a container with removes whose values are unknown, by choosing the values that they took.
 ///
 /// Each of these removes took a value that no other operation removed, or nothing at all. A value that is removed by
 /// one of them, rather than at the end, has a longer interval for its remove, so as many of them are used as possible.

@@ -1,9 +1,9 @@
 //! A counter whose increments return the previous value.
 //!
 //! The increment that returned `x` belongs in slot `x`, so the results determine the order. Each slot up to the last
-//! one that a returned operation depends on must be filled by one increment. A read that saw `x` comes after slot `x -
-//! 1` and before slot `x`. It only remains to check that no operation returned before the call of one that comes
-//! earlier.
+//! one that a returned operation depends on must be filled by one increment. A read that saw `x` comes directly before
+//! slot `x`, after all earlier slots. It only remains to check that no operation returned before the call of one that
+//! comes earlier.
 //!
 //! A slot that no returned increment fills is filled by one that never returned and whose result is unknown: by the one
 //! that was called first, because these increments differ only in their calls. The remaining ones are left out.

@@ -353,7 +353,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
         order.truncate(at_end);
         return order;
     }
-    // For each position, the number of different gaps of cuts before it.
+    // For each position, the number of distinct gaps before it in which there are cuts.
     let mut part = vec![0u32; end as usize + 1];
     for (gap, _) in cuts {
         part[*gap as usize] = 1;
