@@ -29,8 +29,8 @@ pub struct Core<Op, Ret> {
     pub of: usize,
     /// The operation after which [`history`](Core::history) begins. Operations that returned before it was called do
     /// not matter, because the state after it is known. It belongs to the explanation even if it is not in the history
-    /// (because the state after it is the initial one) or is forgotten there. `None` if the history begins with the
-    /// whole history.
+    /// (because the state after it is the initial one) or is forgotten there. `None` if it begins where the whole
+    /// history begins.
     pub begins_behind: Option<OpId>,
     /// The weakening steps that could not be decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,

@@ -47,7 +47,7 @@ pub struct Partners {
     /// Executions that have returned, each of which needs a partner of its own.
     pub needing: Vec<OpId>,
     /// All executions that may have been the partner of one of them, because they overlap and fit. There are fewer of
-    /// them.
+    /// these than of the executions in `needing`.
     pub partners: Vec<OpId>,
     /// If `partners` is empty: executions that nearly fit, each with the reason why it does not.
     pub unfit: Vec<Unfit>,

@@ -51,7 +51,7 @@ const MOST_TOLD: usize = 6;
 const DEEPEST: u32 = 3;
 
 /// Returns the places of the operation that has the fewest, given that no linearization continues this configuration.
-/// Returns `None` if there are too many configurations to visit.
+/// Returns `None` if there are too many configurations to visit, or if all completed operations have taken effect.
 pub(super) fn find(executions: &mut Executions<'_>, start: Configuration) -> Option<Places> {
     find_within(executions, start, DEEPEST)
 }

@@ -43,7 +43,7 @@ pub(super) fn read(case: &dyn Case) -> Read {
     for kind in kinds {
         object = match (object, kind) {
             (one, other) if one == other => one,
-            // A lock with writers only so far may be a read-write lock.
+            // An object with only exclusive locks so far may turn out to be a read-write lock.
             (ObjectKind::Lock | ObjectKind::ReadWriteLock, ObjectKind::Lock | ObjectKind::ReadWriteLock) => {
                 ObjectKind::ReadWriteLock
             }

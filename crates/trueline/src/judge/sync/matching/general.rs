@@ -212,7 +212,7 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// Adds the path from the first vertex of an edge to the base to its blossom.
+    /// Adds the vertices on the path from the first vertex of an edge to the base to the blossom.
     fn shrink(&mut self, first: u32, second: u32, base: u32) {
         let mut here = self.base(first);
         while here != base {
