@@ -364,13 +364,13 @@ pub struct NoPlace<Ret> {
     pub before: Vec<OpId>,
     /// The operations that may have taken effect before it too; all their orders were tried.
     pub open: Vec<OpId>,
-    /// The places where the operation may take effect, one for each state there.
+    /// The places of the operation, with the state at each. A state in which it does not fit is listed only once.
     pub places: Vec<Place<Ret>>,
     /// The number of places that are not listed.
     pub more: usize,
 }
 
-/// A place of an operation: a state in which it may take effect.
+/// A place of an operation among the others, with the state there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place<Ret> {
     /// Operations in an order that leads to this state.

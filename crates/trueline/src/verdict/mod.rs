@@ -161,8 +161,8 @@ pub struct Evidence<Ret> {
     /// Whether `event` is known to be the first such event. If not, a limit ended the search for it and the first may
     /// be earlier; then nothing is known about allowed results.
     pub is_first: bool,
-    /// A few operations that cannot all have happened as recorded, if the algorithm found such a conflict; otherwise
-    /// empty.
+    /// Operations that conflict, usually few: they cannot all have happened as recorded. Empty if the algorithm does not
+    /// find conflicts.
     pub conflict: Vec<OpId>,
     /// The exact part of the evidence for quasi linearizability: see [`QuasiEvidence`]. For that criterion, all other
     /// fields are hints.
