@@ -359,8 +359,8 @@ pub enum End<Ret> {
 pub struct NoPlace<Ret> {
     /// The operation.
     pub op: OpId,
-    /// The operations that must have taken effect before it: they returned before it was called, or have been placed
-    /// already.
+    /// The operations that must have taken effect before it, because they returned before it was called; without those
+    /// that an enclosing [`Place`] has placed already.
     pub before: Vec<OpId>,
     /// The operations that may have taken effect before it too; all their orders were tried.
     pub open: Vec<OpId>,
