@@ -44,7 +44,7 @@ pub struct Core<Op, Ret> {
 /// An operation of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// Its number in the whole history.
+    /// The number of the operation in the whole history.
     pub id: OpId,
     /// The positions of its call and of its return in the whole history.
     pub events: (u32, Option<u32>),
@@ -59,12 +59,12 @@ pub struct Member {
 pub enum Role {
     /// Everything that was recorded is known.
     Completed,
-    /// It was open at the failing return, or its return was never recorded. If it took effect, it had the recorded
-    /// result.
+    /// The operation was open at the failing return, or its return was never recorded. If it took effect, it had the
+    /// recorded result.
     Optional,
-    /// Its result and its return are forgotten: the core is rejected whatever it did.
+    /// The result and the return of the operation are forgotten: the core is rejected whatever it did.
     Forgotten,
-    /// It never returned.
+    /// The operation never returned.
     Pending,
 }
 

@@ -190,7 +190,7 @@ impl<Ret> Evidence<Ret> {
 /// The limit that ended a search, and how far the search had come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Which limit.
+    /// The kind of the limit.
     pub kind: LimitKind,
     /// The furthest position in the order of events that the search reached.
     pub event: u32,

@@ -22,11 +22,11 @@ pub struct QuasiEvidence {
 /// How much larger all factors would have to be for a history to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MoreFactor {
-    /// By exactly this much: with smaller factors the history is rejected.
+    /// The factors would have to be larger by exactly this much: with smaller ones the history is rejected.
     By(u32),
     /// No factor is large enough: no order of these operations is legal.
     Never,
-    /// By more than this; the search did not try larger factors.
+    /// The factors would have to be larger by more than this; the search did not try larger ones.
     MoreThan(u32),
 }
 

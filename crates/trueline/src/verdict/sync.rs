@@ -65,10 +65,10 @@ pub struct Unfit {
 /// Why an execution cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUnfit {
-    /// It had returned before the other was called.
+    /// The execution had returned before the other was called.
     TooEarly,
-    /// It was called after the other had returned.
+    /// The execution was called after the other had returned.
     TooLate,
-    /// They overlapped, but at least one does not have the result that it would have had.
+    /// The two overlapped, but at least one does not have the result that it would have had.
     Result,
 }

@@ -47,7 +47,7 @@ impl Role {
 /// What a change found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Old {
-    /// It did not look: a blind write.
+    /// The change did not look at the old value: it is a blind write.
     Any,
     Value(ValueId),
     /// No value was there.

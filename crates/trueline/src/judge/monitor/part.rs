@@ -19,7 +19,7 @@ pub(in crate::judge) const MOST_TO_LOCATE: u64 = 500_000;
 /// The approximate number of bytes that monitors take for each operation, in addition to what they read.
 const BYTES: usize = 120;
 
-/// Which algorithm judges.
+/// The algorithm that judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) enum By {
     /// The monitor of the type.

@@ -309,7 +309,7 @@ impl<'t> Search<'t> {
                 let count =
                     by_due.partition_point(|other| foresight.due[*other as usize] < foresight.until[put as usize]);
                 let Some(&other) = count.checked_sub(1).and_then(|last| latest.get(last)) else { continue };
-                // But this one is certainly put in before that one.
+                // But this value is certainly put in before the other one.
                 if task.returns[put as usize] < behind[other as usize] {
                     let taken = [put, other].into_iter().filter_map(|put| taken_by[put as usize]);
                     let mut conflict: Vec<u32> = [put, other].into_iter().chain(taken).collect();

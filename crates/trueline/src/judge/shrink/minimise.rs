@@ -35,7 +35,7 @@ pub(super) enum Step {
 /// A set of operations that are kept or dropped together.
 pub(super) struct Unit {
     pub(super) step: Step,
-    /// Its operations, as numbered in the remaining history.
+    /// The operations of the unit, as numbered in the remaining history.
     pub(super) operations: Vec<OpId>,
     /// The position of its last event.
     pub(super) last: u32,

@@ -202,7 +202,7 @@ struct Judge<'s, S> {
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
-    /// For cuts after the place where the greedy algorithm failed.
+    /// The greedy algorithm prepared for cuts after the place where it failed.
     nearby: Option<Nearby>,
 }
 

@@ -168,7 +168,7 @@ impl<S: SyncSpec> Graph<'_, '_, S> {
                 reached.push((other, op));
                 match matching.partner(other) {
                     Some(partner) if self.needs(partner) => needing.push(partner),
-                    // It has no partner, or its partner does not need one.
+                    // `other` has no partner, or its partner does not need one.
                     _ => {
                         matching.separate(other);
                         let (mut other, mut op) = (other, op);

@@ -55,11 +55,11 @@ struct Key {
 /// Which synchronizations may come next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// None before the next call.
+    /// No synchronization before the next call.
     None,
-    /// Those with the execution that was just called.
+    /// Only synchronizations with the execution that was just called.
     Called,
-    /// Any, because one has just happened.
+    /// Any synchronization, because one has just happened.
     Any,
 }
 

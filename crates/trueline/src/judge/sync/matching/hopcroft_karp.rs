@@ -93,7 +93,7 @@ pub(crate) fn covering(
             from_right[other as usize].push(vertex);
         }
     }
-    // Its left vertices are the right vertices here.
+    // The left vertices of `second` are the right vertices here.
     let second = maximum(right, left, &from_right);
     if !is_covered(&second.left, must_right) {
         return None;
@@ -164,7 +164,7 @@ impl<R: AsRef<[u32]>> Phase<'_, R> {
             last = following;
         }
         if is_reached {
-            // These are beyond the end of the shortest paths.
+            // The vertices of the last layer are beyond the end of the shortest paths.
             for vertex in last {
                 self.layer[vertex as usize] = NONE;
             }
