@@ -6,6 +6,7 @@ use super::check::{self, Judge, Judged, Wanted};
 use super::picture::{self, Form};
 use crate::args::ViewArgs;
 use crate::input::find_inputs;
+use crate::limits::Stage;
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &ViewArgs) -> ExitCode {
@@ -38,7 +39,7 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     let limits = judge.limits();
     // Nothing is drawn of what a limit kept from being read.
     let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything)) {
-        Written::All | Written::ReaderGone if matches!(judged, Judged::Report(..)) => 3,
+        Written::All | Written::ReaderGone | Written::Late if matches!(judged, Judged::Report(..)) => 3,
         _ => 2,
     };
     let judged = judge.judge(&input, Wanted::Everything, &limits, &end);
@@ -55,7 +56,7 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
         }
         Ok::<_, String>(Ok(text + &picture::in_terminal(timeline, args)))
     };
-    let text = match limits.watch(|kind| end(judged.cut(kind)), draw)? {
+    let text = match limits.watch(Stage::Drawing, |kind| end(judged.cut(kind)), draw)? {
         Ok(text) => text,
         Err(drawn) => {
             drawn.write(args)?;
@@ -64,6 +65,7 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     };
     match output::stdout(|out| out.write_all(text.as_bytes())) {
         Written::All | Written::ReaderGone => Ok(ExitCode::SUCCESS),
+        Written::Late => Ok(ExitCode::from(3)),
         Written::Failed => Err(None),
     }
 }
