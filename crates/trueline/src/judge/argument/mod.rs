@@ -27,6 +27,7 @@ use self::executions::{Executions, MOST_OPERATIONS, ops};
 use self::known::{Prover, Rule, id, ids};
 use self::places::Places;
 use self::read::Read;
+use super::CancelToken;
 use super::erased::{Case, Machine, Typed};
 use super::search::automaton::ResultId;
 use crate::history::OpId;
@@ -55,8 +56,17 @@ use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
+    of_core_until(spec, core, &CancelToken::new())
+}
+
+/// As [`of_core`], but soon over when the token is cancelled: it may find no argument then, or one that says less.
+pub(super) fn of_core_until<S: Spec>(
+    spec: &S,
+    core: &Core<S::Op, S::Ret>,
+    cancel: &CancelToken,
+) -> Option<Argument<S::Ret>> {
     let case = Typed::new(spec, Cow::Borrowed(&core.history));
-    let mut argument = of_case(&case, &core.members)?;
+    let mut argument = of_case(&case, &core.members, cancel)?;
     let named = RefCell::new(BTreeSet::new());
     renumber(&mut argument.proof, &|id| {
         let id = core.members[id.index()].id;
@@ -68,19 +78,19 @@ pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument
 }
 
 /// Why the history of a core has no linearization; operations are numbered as in that history.
-fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
+fn of_case(case: &dyn Case, members: &[Member], cancel: &CancelToken) -> Option<Argument<ResultId>> {
     let frame = case.frame();
     if frame.len() > MOST_OPERATIONS {
         return None;
     }
     let Read { object, rules, container } = read::read(case);
     let mut machine = case.machine();
-    let proof = argue(&mut Executions::new(&mut *machine, frame, members), rules, container.as_deref());
+    let proof = argue(&mut Executions::new(&mut *machine, frame, members, cancel), rules, container.as_deref());
     let is_enough = |proof: &Proof<ResultId>| !tells_little(proof) || frame.len() == 1;
     let proof = match proof {
         Some(proof) if is_enough(&proof) => proof,
         proof => {
-            let places = places::find(&mut Executions::new(&mut *machine, frame, members), (0, 0));
+            let places = places::find(&mut Executions::new(&mut *machine, frame, members, cancel), (0, 0));
             match (proof, places) {
                 // What it would have returned says more, if there are few states.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),

@@ -114,6 +114,11 @@ impl Limits {
         self
     }
 
+    /// What is cancelled when the work should end.
+    pub(in crate::judge) fn token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
     /// Until `token` is cancelled: what was not asked by then counts as undecided.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
