@@ -193,8 +193,9 @@ fn panics_are_seen_again_and_do_not_escape() {
             .operation("rest", 0..9, |_, _| (), |(), _| ())
             .forgetful()
     };
-    let (failure, smallest) =
-        minimal(test().calls(3).seed(1).explore(Exploration::new()).time(LONG).shrink_for(LONG).outcome());
+    // A panic may print a long trace before it unwinds: nobody is stuck then.
+    let explored = test().calls(3).seed(1).watchdog(LONG).explore(Exploration::new()).time(LONG);
+    let (failure, smallest) = minimal(explored.shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
     assert_eq!(smallest.program, "enter | enter");
     // Under real threads too: the first two are inside at the same time.
@@ -211,6 +212,8 @@ fn panics_are_seen_again_and_do_not_escape() {
             },
             |(), ()| (),
         )
+        // Without a second thread, it waits for ever; and a panic may print a long trace before it unwinds.
+        .watchdog(Duration::from_secs(5))
         .forgetful();
     let failure = self::failure(met.calls(10).threads(3).runs(1).shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
@@ -371,6 +374,8 @@ fn what_a_worker_relies_on_is_not_left_out() {
             })
             .chaos(2)
             .runs(1)
+            // A panic may print a long trace before it unwinds.
+            .watchdog(LONG)
             .forgetful()
     };
     for outcome in [test().outcome(), test().shrink_by_exploring().outcome()] {
