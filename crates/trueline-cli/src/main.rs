@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Test(args) => cmd::test::run(&args),
         Command::Explore(args) => cmd::explore::run(&args),
         Command::Convert(args) => cmd::convert::run(&args),
+        Command::Map(args) => cmd::map::run(&args),
         Command::Lint(args) => cmd::lint::run(&args),
         Command::Generate(args) => cmd::generate::run(&args),
         Command::Collect(args) => cmd::collect::run(&args),

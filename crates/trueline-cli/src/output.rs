@@ -10,6 +10,11 @@ pub(crate) fn error(message: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {}", visible(&message.to_string()));
 }
 
+/// Says on stderr what may not be what was meant, on one line.
+pub(crate) fn warning(message: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "\x1b[1;33mwarning:\x1b[0m {}", visible(&message.to_string()));
+}
+
 /// Says on stderr what may be of interest, on one line.
 pub(crate) fn note(message: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "\x1b[1mnote:\x1b[0m {}", visible(&message.to_string()));

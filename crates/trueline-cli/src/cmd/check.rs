@@ -280,6 +280,12 @@ impl<'a> Judge<'a> {
     pub(super) fn new(args: &'a CheckArgs) -> Result<Self, String> {
         let spec = specification(args)?;
         let reading = Reading::new(&args.read, args.clock_skew)?;
+        if spec.process_matters() && !reading.names_processes() {
+            return Err(format!(
+                "the mapping has no `process`, and for {} it matters which process calls; map it",
+                spec.name()
+            ));
+        }
         Ok(Self { args, spec, reading, token: cancel::on_interrupt() })
     }
 

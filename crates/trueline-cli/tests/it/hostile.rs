@@ -14,8 +14,8 @@ const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{
 /// The sequences that reports are coloured with.
 const COLOURS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;33"];
 
-const TARGETS: [&str; 7] =
-    ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events"];
+const TARGETS: [&str; 8] =
+    ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events", "csv"];
 
 fn is_hidden(c: char) -> bool {
     c.is_control()

@@ -139,11 +139,12 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 /// assert!(!history.precedes(OpId(0), OpId(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-#[expect(clippy::missing_panics_doc, reason = "what was pushed is there")]
-pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
-    if skew <= 0 {
-        return intervals;
-    }
+pub fn widen<Op, Ret>(intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
+    if skew <= 0 { intervals } else { in_lanes(intervals, skew) }
+}
+
+/// The intervals, which return `skew` later; those of a process that then overlap or touch get processes of their own.
+pub(crate) fn in_lanes<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
     // By process: itself and those that were added for it, and until when each is busy.

@@ -2,7 +2,7 @@
 
 use super::field::Names;
 use super::lines::without_byte_order_mark;
-use super::{Format, jepsen_log, json, porcupine, start_finish};
+use super::{Format, jepsen_log, json, porcupine, start_finish, table};
 
 /// The format of a file, from its first bytes; `None` if it looks like none.
 ///
@@ -38,8 +38,17 @@ pub fn detect(start: &[u8]) -> Option<Format> {
             }),
             Some(_) => of_log(text),
         },
+        _ if is_table(text) => Some(Format::Csv),
         _ => of_log(text),
     }
+}
+
+/// Whether the first line has the names of columns that are ours.
+fn is_table(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or("");
+    let separator = char::from(table::separator(line));
+    let has = |name: &str| line.split(separator).any(|cell| cell.trim().trim_matches('"') == name);
+    has("f") && (has("type") || has("call"))
 }
 
 /// The text behind space, commas and EDN's comments.
@@ -149,8 +158,12 @@ mod tests {
                 ],
             ),
             (
+                Some(Format::Csv),
+                &["process,f,value,call,return\n", "\"f\"\ttype\tprocess\n0", "\u{feff}f;call"],
+            ),
+            (
                 None,
-                &["", "\n", "Dear reader,", "INFO  jepsen.util - 3 nodes", "{", "{}", "{a", "17", "\"x\"", "# title"],
+                &["f,value\n", "", "\n", "Dear reader,", "INFO  jepsen.util - 3 nodes", "{", "{}", "{a", "17", "\"x\"", "# title"],
             ),
         ] {
             for text in texts {

@@ -293,9 +293,9 @@ pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
                 )),
             }
         }
-        Node::Value(found) => Err(wrong(
+        found => Err(wrong(
             field,
-            &found,
+            &found.into_value(),
             "an object, a list or a name",
             "say what was called, such as {\"op\":\"write\",\"value\":5}",
         )),
@@ -378,8 +378,8 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
 /// The result of `op`, from the content of the field `field`; `None` says that it never returned.
 pub(super) fn read_output(field: &str, output: Node, op: &Record) -> Result<Option<Value>, String> {
     let mut object = match output {
-        Node::Value(value) => return read_value(field, Some(value)).map(Some),
         Node::Object(object) => object,
+        value => return read_value(field, Some(value.into_value())).map(Some),
     };
     let flag = |object: &mut Object, names: &[&str]| -> Result<Option<bool>, String> {
         match object.take(names)?.map(|(name, node)| (name, node.into_value())) {
