@@ -228,7 +228,7 @@ Exit codes:
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
   0  every history is linearizable
-  1  one is not
+  1  one is not, or its versions contradict it with --versions strict
   2  wrong usage, or an input that cannot be read (counts before 1 and 3)
   3  one was not decided within the limits, and none is known to be wrong";
 
@@ -332,6 +332,11 @@ pub(crate) struct CheckArgs {
     /// A read of null matches any value (register and cas-register).
     #[arg(long)]
     pub(crate) nil_wildcard: bool,
+
+    /// What versions of operations are: hints to the order of updates, which are verified (`hint`); the same, and it is an error
+    /// if they contradict the history (`strict`); or nothing (`ignore`).
+    #[arg(long, value_enum, default_value_t = Versions::Hint, hide_default_value = true)]
+    pub(crate) versions: Versions,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -917,6 +922,17 @@ impl From<To> for codec::Target {
             To::Csv => Self::Csv,
         }
     }
+}
+
+/// What versions of operations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Versions {
+    /// Hints to the order of updates.
+    Hint,
+    /// Hints, and exit code 1 if they contradict the history.
+    Strict,
+    /// Nothing.
+    Ignore,
 }
 
 /// What the key of a pair is.

@@ -21,17 +21,19 @@ pub struct Interval<Op, Ret> {
     pub ret: Option<(i64, Ret)>,
     /// The line of a file that it came from; 0 for none.
     pub line: u32,
+    /// The version that the object returned with its answer: see [`Builder::version`](super::Builder::version).
+    pub version: Option<i64>,
 }
 
 impl<Op, Ret> Interval<Op, Ret> {
     /// An operation that returned.
     pub fn returned(process: impl Into<ProcessId>, op: Op, call: i64, ret: i64, result: Ret) -> Self {
-        Self { process: process.into(), object: ObjectId::default(), op, call, ret: Some((ret, result)), line: 0 }
+        Self { process: process.into(), object: ObjectId::default(), op, call, ret: Some((ret, result)), line: 0, version: None }
     }
 
     /// An operation that never returned.
     pub fn pending(process: impl Into<ProcessId>, op: Op, call: i64) -> Self {
-        Self { process: process.into(), object: ObjectId::default(), op, call, ret: None, line: 0 }
+        Self { process: process.into(), object: ObjectId::default(), op, call, ret: None, line: 0, version: None }
     }
 }
 
@@ -238,7 +240,10 @@ fn in_order<Op, Ret>(
         .into_iter()
         .map(|interval| {
             let outcome = interval.ret.map_or(Outcome::Pending, |(_, result)| Outcome::Returned(result));
-            Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line)
+            let version = interval.version.filter(|_| matches!(outcome, Outcome::Returned(_)));
+            let mut operation = Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line);
+            operation.set_version(version);
+            operation
         })
         .collect();
     for (position, &(.., at, is_return)) in (0u32..).zip(&order) {

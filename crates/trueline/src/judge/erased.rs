@@ -40,6 +40,10 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Whether an operation leaves every state as it is ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
+    /// Whether any operation has a version, and these may be looked at.
+    fn has_versions(&self) -> bool;
+    /// The version that was returned with the answer, if there is one.
+    fn version(&self, op: OpId) -> Option<i64>;
     /// The keys of the operations; `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
     /// Whether the key of an operation is the same whatever it returns.
@@ -134,6 +138,7 @@ pub(crate) struct Typed<'a, S: Spec> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
+    has_versions: bool,
     /// By operation: whether it may also have taken no effect; empty if none may.
     left_out: Vec<bool>,
     /// Results by number. They are asked for in few places, and only of rejected histories.
@@ -143,7 +148,9 @@ pub(crate) struct Typed<'a, S: Spec> {
 impl<'a, S: Spec> Typed<'a, S> {
     pub(crate) fn new(spec: &'a S, history: Cow<'a, History<S::Op, S::Ret>>) -> Self {
         let mut places = Vec::with_capacity(history.len());
+        let mut has_versions = false;
         for operation in history.operations() {
+            has_versions |= operation.version().is_some();
             places.push(Place {
                 call: operation.call_position(),
                 ret: operation.return_position().unwrap_or(NEVER),
@@ -151,12 +158,12 @@ impl<'a, S: Spec> Typed<'a, S> {
                 object: operation.object.0,
             });
         }
-        Self { spec, history, places, left_out: Vec::new(), results: Mutex::default() }
+        Self { spec, history, places, has_versions, left_out: Vec::new(), results: Mutex::default() }
     }
 
     /// The same, with some operations left out: each took effect within its interval and with its result, or not at all.
     pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
-        Self { left_out, ..self }
+        Self { left_out, has_versions: false, ..self }
     }
 
     fn is_left_out(&self, id: OpId) -> bool {
@@ -226,6 +233,14 @@ impl<S: Spec> Case for Typed<'_, S> {
     fn observes(&self, op: OpId) -> bool {
         let (op, recorded) = self.op(op);
         self.spec.observes(op, recorded)
+    }
+
+    fn has_versions(&self) -> bool {
+        self.has_versions
+    }
+
+    fn version(&self, op: OpId) -> Option<i64> {
+        self.history[op].version()
     }
 
     fn keys(&self) -> Option<Keys> {

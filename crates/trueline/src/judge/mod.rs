@@ -47,6 +47,7 @@ pub mod shrink;
 mod states;
 pub mod sync;
 mod turns;
+mod versions;
 pub mod wing_gong;
 mod worker;
 
@@ -95,6 +96,8 @@ pub struct Config {
     budget: Budget,
     /// Whether evidence is completed: by the first bad event of the whole history, and by what was allowed there.
     completes: bool,
+    /// Whether versions are hints.
+    versions: bool,
 }
 
 impl Default for Config {
@@ -115,6 +118,7 @@ impl Config {
             restart_after: None,
             budget: Budget::unlimited(),
             completes: true,
+            versions: true,
         }
     }
 
@@ -138,6 +142,16 @@ impl Config {
     /// The algorithm.
     pub(crate) fn chosen(&self) -> &Algorithm {
         &self.algorithm
+    }
+
+    /// Whether versions that operations carry are hints to the order of updates, for [`Algorithm::Auto`]; defaults to `true`.
+    ///
+    /// A hint is verified, and changes no verdict but *unknown*: what the order of versions explains is accepted without a search,
+    /// and everything else is judged without versions. [`Stats::versions`](crate::verdict::Stats::versions) has what became of them.
+    #[must_use]
+    pub fn versions(mut self, versions: bool) -> Self {
+        self.versions = versions;
+        self
     }
 
     /// Whether to judge the operations on each key alone, where the specification gives keys.

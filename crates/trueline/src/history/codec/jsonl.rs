@@ -19,6 +19,9 @@
 //!
 //! Either may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
 //!
+//! A `version` that the object returned with its answer, in an `ok` or a whole operation, is a hint to the order of updates: see
+//! [`Builder::version`].
+//!
 //! In both, `key` is optional, and `object` (a string or an integer) separates objects: it is on every line or on none.
 //! Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
 
@@ -30,6 +33,8 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::super::interval::{from_named_intervals, in_lanes, widen};
+#[expect(unused_imports, reason = "documentation names it")]
+use super::super::Builder;
 use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::document;
@@ -133,7 +138,8 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
             EventKind::Return => {
                 open.remove(&process);
                 let result = operation.outcome.result().unwrap_or(&Value::Null);
-                writeln!(output, r#"{{"process":{process},"type":"ok","f":{f},"value":{result}{object}}}"#)?;
+                let version = Version(operation.version());
+                writeln!(output, r#"{{"process":{process},"type":"ok","f":{f},"value":{result}{object}{version}}}"#)?;
             }
         }
     }
@@ -161,7 +167,8 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
         match (&operation.outcome, operation.return_position()) {
             (Outcome::Returned(result), Some(ret)) => {
                 let ret = times[ret as usize];
-                writeln!(output, r#","result":{result},"call":{call},"return":{ret}}}"#)?;
+                let version = Version(operation.version());
+                writeln!(output, r#","result":{result},"call":{call},"return":{ret}{version}}}"#)?;
             }
             _ => writeln!(output, r#","call":{call},"return":null}}"#)?,
         }
@@ -228,6 +235,15 @@ impl fmt::Display for ObjectField<'_> {
     }
 }
 
+/// The field `version`, if there is one.
+struct Version(Option<i64>);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |version| write!(f, r#","version":{version}"#))
+    }
+}
+
 /// The fields of a line.
 #[derive(Default)]
 pub(super) struct Fields {
@@ -242,6 +258,7 @@ pub(super) struct Fields {
     ret: Option<Parsed>,
     id: Option<Parsed>,
     time: Option<Parsed>,
+    version: Option<Parsed>,
     /// The first of the fields that are not read.
     other: Option<Box<str>>,
 }
@@ -273,6 +290,7 @@ impl Fields {
             "return" => &mut self.ret,
             "id" => &mut self.id,
             "time" => &mut self.time,
+            "version" => &mut self.version,
             _ => return None,
         })
     }
@@ -550,7 +568,8 @@ fn add_event(
         Kind::Info => End::Info,
     };
     let f = fields.f.map(|f| read_name(Some(f))).transpose()?;
-    events.end(number, process, object, f.as_deref(), end)
+    let version = read_time("version", fields.version)?;
+    events.end(number, process, object, f.as_deref(), end, version)
 }
 
 impl Operations {
@@ -576,9 +595,10 @@ impl Operations {
                 return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".into());
             }
         };
+        let version = read_time("version", fields.version)?;
         let op = read_record(fields.f, fields.key, fields.value)?;
         let object = object.map(|name| self.object(name)).unwrap_or_default();
-        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number });
+        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number, version });
         Ok(())
     }
 

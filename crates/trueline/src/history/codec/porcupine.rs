@@ -260,7 +260,7 @@ fn read_operation(
         (Some(ret), Some(result)) => Some((ret, result)),
         (_, None) | (None, Some(_)) => None,
     };
-    Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line })
+    Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line, version: None })
 }
 
 /// The names of fields that say what was called.

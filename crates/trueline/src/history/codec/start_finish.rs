@@ -169,7 +169,7 @@ impl Pairs<'_> {
             Kind::Info => End::Info,
             Kind::Ok | Kind::Invoke => read_finish(object, self.events.open(process))?,
         };
-        self.events.end(line, process, None, f.as_deref(), end)
+        self.events.end(line, process, None, f.as_deref(), end, None)
     }
 
     /// Who does it: the client, or a process of its own for each operation that has an id.

@@ -149,8 +149,10 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     let times = jsonl::times(history);
     let has_objects = history.operations().iter().any(|operation| history.object_name(operation.object).is_some());
     let has_keys = history.operations().iter().any(|operation| operation.op.key.is_some());
+    let has_versions = history.operations().iter().any(|operation| operation.version().is_some());
     let name = |there: bool, name| if there { name } else { "" };
-    writeln!(output, "process,{}f,{}value,result,call,return", name(has_objects, "object,"), name(has_keys, "key,"))?;
+    let (object, key) = (name(has_objects, "object,"), name(has_keys, "key,"));
+    writeln!(output, "process,{object}f,{key}value,result,call,return{}", name(has_versions, ",version"))?;
     for operation in history.operations() {
         let Record { f, key, value } = &operation.op;
         write!(output, "{},", operation.process)?;
@@ -166,9 +168,13 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
         let call = times[operation.call_position() as usize];
         match (&operation.outcome, operation.return_position()) {
             (Outcome::Returned(result), Some(ret)) => {
-                writeln!(output, "{},{call},{}", value_cell(result), times[ret as usize])?;
+                write!(output, "{},{call},{}", value_cell(result), times[ret as usize])?;
             }
-            _ => writeln!(output, ",{call},")?,
+            _ => write!(output, ",{call},")?,
+        }
+        match operation.version() {
+            Some(version) => writeln!(output, ",{version}")?,
+            None => writeln!(output, "{}", name(has_versions, ","))?,
         }
     }
     output.flush()

@@ -79,6 +79,7 @@ const KEY: &[&str] = &["key", "k"];
 const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
 const RESULT: &[&str] = &["result", "output", "out", "ret", "returned", "answer", "response", "reply", "got"];
 const OBJECT: &[&str] = &["object", "register", "account"];
+const VERSION: &[&str] = &["version", "revision", "modrevision", "rev", "logindex"];
 const TIME: &[&str] = &["time", "ts", "timestamp"];
 const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
 const NEW: &[&str] = &["new", "newvalue", "to"];
@@ -358,7 +359,7 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         None => doubts.push("no field looks like the name of an operation; write `f`".to_owned()),
     }
     let is_any = |_: &Column| true;
-    for (ours, names) in [("process", PROCESS), ("key", KEY), ("value", VALUE), ("result", RESULT), ("object", OBJECT)] {
+    for (ours, names) in [("process", PROCESS), ("key", KEY), ("value", VALUE), ("result", RESULT), ("object", OBJECT), ("version", VERSION)] {
         match find(names, &is_any) {
             Some(column) => {
                 if ours == "object" && column.records < records {

@@ -139,8 +139,8 @@ impl Kind {
     }
 }
 
-const FIELDS: [&str; 11] =
-    ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id"];
+const FIELDS: [&str; 12] =
+    ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id", "version"];
 
 /// What was read as null although nothing said so: by operation, how often, and on which line first.
 #[derive(Debug, Default)]
