@@ -129,10 +129,10 @@ Exit codes:
 
 const MAP_EXAMPLES: &str = "\
 Examples:
-  trueline map --guess log.jsonl > mapping.toml         a proposal, with the first operations as comments
-  trueline map log.jsonl --map mapping.toml             what a mapping makes of the log
-  trueline check --spec register log.jsonl --map mapping.toml
-  trueline check --spec kv --map otlp traces.json       presets: csv, otlp, jaeger
+  trueline map --guess foreign.jsonl > proposal.toml    a proposal, with the first operations as comments
+  trueline map foreign.jsonl --map mapping.toml         what a mapping makes of the log
+  trueline check --spec queue foreign.jsonl --map mapping.toml
+  trueline check --spec register --map otlp traces.json presets: csv, otlp, jaeger
 
 A proposal is a guess from names and values of fields. Look at the operations before you use it.";
 

@@ -40,7 +40,7 @@ pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Opt
         Err(contradiction) => return Some(Err(contradiction)),
     };
     match search.run(meter) {
-        Ok(()) => Some(Ok(search.order)),
+        Ok(()) => Some(in_time(case.frame(), search.order)),
         Err(End::Contradiction(contradiction)) => Some(Err(contradiction)),
         Err(End::Limit) => None,
     }
@@ -324,9 +324,7 @@ impl<'c> VersionSearch<'c> {
     fn has_room(&self, choice: &ChoicePoint) -> bool {
         match (choice.group.checked_sub(1).map(|last| &self.groups[last]), self.groups.get(choice.group)) {
             (Some(last), Some(next)) => {
-                // The group's own update takes a version, too; its reads do not.
-                let own = i64::from(next.updates > 0);
-                next.version.saturating_sub(last.version) - own > choice.updates_in_gap
+                next.version.saturating_sub(last.version) > choice.updates_in_gap
             }
             _ => true,
         }
@@ -364,6 +362,23 @@ impl<'c> VersionSearch<'c> {
             self.observers.put_back(at);
         }
     }
+}
+
+/// The order, if it keeps the order in time: of several updates with one version, each was tried as the first.
+fn in_time(frame: Frame<'_>, order: Vec<OpId>) -> Result<Vec<OpId>, Contradiction> {
+    let mut latest: Option<(u32, OpId)> = None;
+    for &op in &order {
+        match (latest, frame.ret(op)) {
+            (Some((call, first)), Some(ret)) if ret < call => {
+                return Err(Contradiction::RealTime { first, second: op });
+            }
+            _ => {}
+        }
+        if latest.is_none_or(|(call, _)| call < frame.call(op)) {
+            latest = Some((frame.call(op), op));
+        }
+    }
+    Ok(order)
 }
 
 /// An error if an operation returned before one that has an earlier version was called.

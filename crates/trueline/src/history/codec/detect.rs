@@ -32,8 +32,6 @@ pub fn detect(start: &[u8]) -> Option<Format> {
             None | Some(b']' | b'#') => Some(Format::Jepsen),
             Some(b'{') => of_maps(without_comments(&text[1..])).map(|format| match format {
                 Format::PorcupineKv => Format::Jepsen,
-                // The reader of JSON lines knows what to say of a list.
-                Format::PorcupineJson | Format::Events => Format::Jsonl,
                 format => format,
             }),
             Some(_) => of_log(text),
@@ -70,9 +68,8 @@ fn of_maps(text: &str) -> Option<Format> {
             Some(if porcupine::is_kv_event(line) { Format::PorcupineKv } else { Format::Jepsen })
         }
         b'"' => {
-            let line = text.lines().next().unwrap_or("");
             // The reader of JSON lines knows what to say of what is no JSON.
-            let Ok(mut object) = json::object(line.trim_ascii(), &mut Names::default()) else {
+            let Ok(mut object) = json::first_object(text, &mut Names::default()) else {
                 return Some(Format::Jsonl);
             };
             Some(if object.has("input") && object.has("call") {
@@ -110,7 +107,6 @@ mod tests {
                     r#"{"process":0,"f":"read","call":1,"return":2}"#,
                     r#"{ "process":0,"#,
                     r#"[{"process":0,"type":"invoke","f":"read"}]"#,
-                    r#"[{"ClientId":0,"Input":1,"Call":2}]"#,
                     "\u{feff}\n{\"a\":1}",
                 ][..],
             ),
@@ -146,6 +142,7 @@ mod tests {
                 &[
                     r#"{"ClientId":0,"Input":{"op":0},"Call":1,"Output":{},"Return":2}"#,
                     r#"{"client_id":0,"input":"read","call":1,"output":null,"return":2}"#,
+                    "[{\"ClientId\":0,\n\"Input\":1,\"Call\":2},",
                 ],
             ),
             (

@@ -9,8 +9,8 @@ use std::io::{self, BufRead, Read};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::field::Names;
-use super::json::{Node, NodeSeed};
-use super::lines::without_byte_order_mark;
+use super::json::{Node, NodeSeed, Object, syntax_message};
+use super::lines::{Lines, without_byte_order_mark};
 use super::{CodecError, DEEPEST_NESTING};
 
 /// Passes over space; returns the first byte behind it, and how many lines were passed.
@@ -41,6 +41,32 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
         let length = buffer.len();
         input.consume(length);
     }
+}
+
+/// Reads each object of a file that has one on each line, by `read`, or an array of them.
+pub(super) fn each_object(
+    mut input: impl BufRead,
+    what: &'static str,
+    read: fn(&str, &mut Names) -> Result<Object, serde_json::Error>,
+    visit: &mut dyn FnMut(u32, Object) -> Result<(), CodecError>,
+) -> Result<(), CodecError> {
+    let mut names = Names::default();
+    let (start, passed) = first_byte(&mut input)?;
+    if start == Some(b'[') {
+        let found = each_item(input, passed, &[], &mut names, &mut |line, node| match node {
+            Node::Object(object) => visit(line, object),
+            _ => Err(CodecError::at(line, "an item of the array is not an object; write objects only")),
+        });
+        return found.map(drop);
+    }
+    let mut lines = Lines::from_line(input, what, passed);
+    let mut buffer = Vec::new();
+    while let Some((number, line)) = lines.next(&mut buffer)? {
+        let object = read(line, &mut names)
+            .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
+        visit(number, object)?;
+    }
+    Ok(())
 }
 
 fn too_many() -> CodecError {

@@ -234,6 +234,12 @@ pub(super) fn object(line: &str, names: &mut Names) -> Result<Object, serde_json
     whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None })
 }
 
+/// Reads the object that a text begins with.
+pub(super) fn first_object(text: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_any(ObjectVisitor(NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None }))
+}
+
 /// Reads a line that is an object, with the objects in its lists.
 pub(super) fn record(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
     whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: true, at: None })

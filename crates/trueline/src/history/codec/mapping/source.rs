@@ -84,7 +84,11 @@ fn cell_value(text: &str) -> Value {
 
 /// An `AnyValue` of OpenTelemetry's protocol in JSON, where 64-bit integers are texts.
 fn any_value(object: &Object) -> Parsed {
-    let [(name, node)] = object.fields() else { return Err(Unfit::Object) };
+    let (name, node) = match object.fields() {
+        [] => return Ok(Value::Null),
+        [(name, node)] => (name, node),
+        _ => return Err(Unfit::Object),
+    };
     match (&**name, node) {
         ("intValue", Node::Value(Ok(Value::Text(digits)))) => {
             digits.parse().map(Value::Int).map_err(|_| Unfit::Big(Some(digits.clone())))
