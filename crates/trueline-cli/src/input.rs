@@ -362,12 +362,10 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
     }
     let name = path.display();
     let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST_MAPPING + 1).read_to_string(&mut text))
-        .map_err(|fault| {
-            let presets: Vec<&str> = Mapping::presets().map(|(name, _)| name).collect();
-            format!("{name}: cannot read: {fault}; check the path, or give a preset ({})", presets.join(", "))
-        })?;
+    File::open(path).and_then(|file| file.take(LARGEST_MAPPING + 1).read_to_string(&mut text)).map_err(|fault| {
+        let presets: Vec<&str> = Mapping::presets().map(|(name, _)| name).collect();
+        format!("{name}: cannot read: {fault}; check the path, or give a preset ({})", presets.join(", "))
+    })?;
     if text.len() as u64 > LARGEST_MAPPING {
         return Err(format!("{name}: longer than {} MiB; give a mapping, not a history", LARGEST_MAPPING >> 20));
     }

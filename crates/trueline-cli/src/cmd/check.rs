@@ -264,7 +264,10 @@ fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judg
             name(second)
         ),
         Contradiction::Result(op) => {
-            format!("versions contradict the results: in their order, {} cannot have returned that; {without}", name(op))
+            format!(
+                "versions contradict the results: in their order, {} cannot have returned that; {without}",
+                name(op)
+            )
         }
         _ => format!("whether versions give the order was not decided; {without}"),
     }

@@ -38,7 +38,11 @@ pub(crate) fn run(args: &MapArgs) -> ExitCode {
         output::error(fault.describe(&name));
         fault.code()
     };
-    let work = || cancel::while_busy(|| if args.guess { guessed(args, reading, &input, &limits) } else { shown(args, &reading, &input, &limits) });
+    let work = || {
+        cancel::while_busy(|| {
+            if args.guess { guessed(args, reading, &input, &limits) } else { shown(args, &reading, &input, &limits) }
+        })
+    };
     let (text, code) = match limits.watch(|kind| told(&Unreadable::limit(kind)), work) {
         Ok(text) => (text, 0),
         Err((text, fault)) => (text, told(&fault)),
@@ -138,7 +142,8 @@ fn toml(description: &Json) -> String {
 fn inline(entry: &Json) -> String {
     match entry {
         Json::Object(table) => {
-            let entries: Vec<String> = table.iter().map(|(name, entry)| format!("{name} = {}", inline(entry))).collect();
+            let entries: Vec<String> =
+                table.iter().map(|(name, entry)| format!("{name} = {}", inline(entry))).collect();
             format!("{{ {} }}", entries.join(", "))
         }
         entry => visible_json(&entry.to_string()),

@@ -515,7 +515,8 @@ fn porcupine_cases() -> Vec<Case> {
         kv("kv-prose", "Well.", &["this is no EDN map"]),
         kv("kv-return-without-call", "{:process 1, :type :ok, :f :get, :key 1}", &["log its call first"]),
         kv("kv-unknown-operation", "{:process 1, :type :invoke, :f :frob, :key 1}", &["no operation \"frob\""]),
-        json("porcupine-list", &format!("[{OPERATION}]"), &["JSON list", "jq -c"]).with(&["--format", "porcupine-json"]),
+        json("porcupine-list", &format!("[{OPERATION}]"), &["JSON list", "jq -c"])
+            .with(&["--format", "porcupine-json"]),
         case("porcupine-jsonl", "register", INVOKE, 1, &["`Input` is missing"]).with(&["--format", "porcupine-json"]),
         json("porcupine-cut-off", r#"{"ClientId":1,"Inp"#, &["cut off", "delete the line"]),
         json(

@@ -144,7 +144,10 @@ fn tables_arrays_and_traces() {
         let file = scratch.file(name, text);
         let judged = run(&[&["check", "--spec", "register", &file], args].concat());
         assert_eq!(judged.code, 1, "{name}: {judged:?}");
-        assert!(judged.stdout.contains(&format!("({line}) returned 6, but could only have returned 5")), "{name}: {judged:?}");
+        assert!(
+            judged.stdout.contains(&format!("({line}) returned 6, but could only have returned 5")),
+            "{name}: {judged:?}"
+        );
         let converted = run(&[&["convert", &file, "--to", "csv"], args].concat());
         let again = run_with_input(&["convert", "-", "--to", "jsonl"], converted.stdout.as_bytes());
         assert!(again.code == 0 && again.stdout.lines().count() == 4, "{name}: {converted:?} {again:?}");
@@ -165,7 +168,9 @@ fn limits_hold_while_records_are_read() {
     let scratch = Scratch::new("records-limits");
     let rows: String = (0..200_000).map(|at| format!("{at},write,{at},,{at},{at}\n")).collect();
     let table = scratch.file("large.csv", format!("process,f,value,result,call,return\n{rows}"));
-    let items: Vec<String> = (0..100_000).map(|at| format!(r#"{{"process":{at},"f":"write","value":{at},"call":{at},"return":{at}}}"#)).collect();
+    let items: Vec<String> = (0..100_000)
+        .map(|at| format!(r#"{{"process":{at},"f":"write","value":{at},"call":{at},"return":{at}}}"#))
+        .collect();
     let array = scratch.file("large.json", format!("[{}]", items.join(",\n")));
     for file in [&table, &array] {
         let judged = run(&["check", "--spec", "register", "--memory", "4MiB", file]);
@@ -180,7 +185,10 @@ fn results_that_nothing_says_are_warned_of() {
     let text = "{\"op\":\"read\",\"out\":5,\"t0\":1,\"t1\":2}\n";
     let judged = run_with_input(&["check", "--spec", "register", "--map", &map, "-"], text.as_bytes());
     assert_eq!(judged.code, 0, "{judged:?}");
-    assert!(judged.stderr.contains("warning: -: the mapping has no `result` for 1 return of `read`, first on line 1"), "{judged:?}");
+    assert!(
+        judged.stderr.contains("warning: -: the mapping has no `result` for 1 return of `read`, first on line 1"),
+        "{judged:?}"
+    );
     let linted = run_with_input(&["lint", "--map", &map, "-"], text.as_bytes());
     assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
     // Where it matters which process calls, it must be said.
@@ -210,13 +218,17 @@ fn mappings_are_proposed_and_shown() {
 fn versions_are_hints() {
     let scratch = Scratch::new("versions");
     let line = |process: u32, f: &str, value: &str, times: (u32, u32), version: u32| {
-        format!("{{\"process\":{process},\"f\":\"{f}\",{value},\"call\":{},\"return\":{},\"version\":{version}}}\n", times.0, times.1)
+        format!(
+            "{{\"process\":{process},\"f\":\"{f}\",{value},\"call\":{},\"return\":{},\"version\":{version}}}\n",
+            times.0, times.1
+        )
     };
     let one = line(0, "write", "\"value\":1", (1, 2), 1);
     let good = one.clone() + &line(1, "write", "\"value\":2", (3, 4), 2) + &line(2, "read", "\"result\":2", (5, 6), 2);
     let bad = one + &line(1, "write", "\"value\":2", (3, 4), 0);
     let (good, bad) = (scratch.file("good.jsonl", good), scratch.file("bad.jsonl", bad));
-    let check = |versions: &str, file: &str| run(&["check", "--json", "--spec", "register", "--versions", versions, file]);
+    let check =
+        |versions: &str, file: &str| run(&["check", "--json", "--spec", "register", "--versions", versions, file]);
     for (versions, code) in [("hint", 0), ("strict", 1), ("ignore", 0)] {
         let judged = check(versions, &bad);
         assert_eq!(judged.code, code, "{versions}: {judged:?}");

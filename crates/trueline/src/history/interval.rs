@@ -28,7 +28,15 @@ pub struct Interval<Op, Ret> {
 impl<Op, Ret> Interval<Op, Ret> {
     /// An operation that returned.
     pub fn returned(process: impl Into<ProcessId>, op: Op, call: i64, ret: i64, result: Ret) -> Self {
-        Self { process: process.into(), object: ObjectId::default(), op, call, ret: Some((ret, result)), line: 0, version: None }
+        Self {
+            process: process.into(),
+            object: ObjectId::default(),
+            op,
+            call,
+            ret: Some((ret, result)),
+            line: 0,
+            version: None,
+        }
     }
 
     /// An operation that never returned.
@@ -241,7 +249,8 @@ fn in_order<Op, Ret>(
         .map(|interval| {
             let outcome = interval.ret.map_or(Outcome::Pending, |(_, result)| Outcome::Returned(result));
             let version = interval.version.filter(|_| matches!(outcome, Outcome::Returned(_)));
-            let mut operation = Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line);
+            let mut operation =
+                Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line);
             operation.set_version(version);
             operation
         })

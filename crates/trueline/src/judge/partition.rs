@@ -32,7 +32,8 @@ use super::search::automaton::ResultId;
 use super::search::problem::{Classes, Task};
 use super::worker::Worker;
 use super::{
-    Algorithm, CancelToken, Config, allowed, bounded, brute, compete, just_in_time, linear, monitor, versions, wing_gong,
+    Algorithm, CancelToken, Config, allowed, bounded, brute, compete, just_in_time, linear, monitor, versions,
+    wing_gong,
 };
 use crate::history::{self, Event, EventKind, OpId};
 use crate::verdict::{Contradiction, Evidence, Judgement, LimitKind, Stats, Verdict, Versions, Witness};

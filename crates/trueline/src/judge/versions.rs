@@ -311,7 +311,9 @@ impl<'c> VersionSearch<'c> {
                 continue;
             }
             self.is_placed[at] = true;
-            let helps = is_second_round || self.after_group(choice.group, next, meter)?.is_some() || self.frees_due(next, meter)?;
+            let helps = is_second_round
+                || self.after_group(choice.group, next, meter)?.is_some()
+                || self.frees_due(next, meter)?;
             self.unplace(at);
             if helps {
                 return Ok(Some((at, next)));
@@ -323,9 +325,7 @@ impl<'c> VersionSearch<'c> {
     /// Whether there are versions left for one more update between the last group and this one.
     fn has_room(&self, choice: &ChoicePoint) -> bool {
         match (choice.group.checked_sub(1).map(|last| &self.groups[last]), self.groups.get(choice.group)) {
-            (Some(last), Some(next)) => {
-                next.version.saturating_sub(last.version) > choice.updates_in_gap
-            }
+            (Some(last), Some(next)) => next.version.saturating_sub(last.version) > choice.updates_in_gap,
             _ => true,
         }
     }

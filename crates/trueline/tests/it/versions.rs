@@ -152,11 +152,23 @@ fn a_large_history_is_judged_by_its_versions() {
 fn contradictions_are_reported() {
     let write = |process: u32, value: i64, call, ret, version| Interval {
         version: Some(version),
-        ..Interval::returned(process, Record { f: "write".into(), key: None, value: value.into() }, call, ret, Value::Null)
+        ..Interval::returned(
+            process,
+            Record { f: "write".into(), key: None, value: value.into() },
+            call,
+            ret,
+            Value::Null,
+        )
     };
     let read = |process: u32, result: i64, call, ret, version| Interval {
         version: Some(version),
-        ..Interval::returned(process, Record { f: "read".into(), key: None, value: Value::Null }, call, ret, result.into())
+        ..Interval::returned(
+            process,
+            Record { f: "read".into(), key: None, value: Value::Null },
+            call,
+            ret,
+            result.into(),
+        )
     };
     let contradiction = |intervals: Vec<Interval<Record, Value>>| {
         let judgement = judged(&from_intervals(intervals).expect("a history"), Config::new());

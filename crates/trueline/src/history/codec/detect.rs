@@ -154,13 +154,22 @@ mod tests {
                     r#"{"thread":0,"event":"call","call":"read"}"#,
                 ],
             ),
-            (
-                Some(Format::Csv),
-                &["process,f,value,call,return\n", "\"f\"\ttype\tprocess\n0", "\u{feff}f;call"],
-            ),
+            (Some(Format::Csv), &["process,f,value,call,return\n", "\"f\"\ttype\tprocess\n0", "\u{feff}f;call"]),
             (
                 None,
-                &["f,value\n", "", "\n", "Dear reader,", "INFO  jepsen.util - 3 nodes", "{", "{}", "{a", "17", "\"x\"", "# title"],
+                &[
+                    "f,value\n",
+                    "",
+                    "\n",
+                    "Dear reader,",
+                    "INFO  jepsen.util - 3 nodes",
+                    "{",
+                    "{}",
+                    "{a",
+                    "17",
+                    "\"x\"",
+                    "# title",
+                ],
             ),
         ] {
             for text in texts {

@@ -115,9 +115,10 @@ fn explained(error: serde_json::Error, line: u32) -> CodecError {
             CodecError::at(line, format!("the file ends inside JSON ({message}); it was cut off: record it again"))
         }
         serde_json::error::Category::Data => CodecError::at(line, message),
-        serde_json::error::Category::Syntax => {
-            CodecError::at(line, format!("this is not JSON ({message} at column {column}); correct it, or record it again"))
-        }
+        serde_json::error::Category::Syntax => CodecError::at(
+            line,
+            format!("this is not JSON ({message} at column {column}); correct it, or record it again"),
+        ),
     }
 }
 
@@ -238,7 +239,10 @@ mod tests {
     #[test]
     fn items_know_their_lines() {
         assert_eq!(items("[{},\n{\"a\":\n1}\n,\n\n{}]", &[]), Ok((true, vec![(1, 1), (2, 2), (5, 5)])));
-        assert_eq!(items("{\"x\":5,\"a\":{\"b\":[\n{}]}}\n{\"a\":{\"b\":[{}]}}\n", &["a", "b"]), Ok((true, vec![(2, 2), (3, 3)])));
+        assert_eq!(
+            items("{\"x\":5,\"a\":{\"b\":[\n{}]}}\n{\"a\":{\"b\":[{}]}}\n", &["a", "b"]),
+            Ok((true, vec![(2, 2), (3, 3)]))
+        );
         assert_eq!(items("{\"x\":5}", &["a"]), Ok((false, vec![])));
         assert_eq!(items("", &[]), Ok((false, vec![])));
     }

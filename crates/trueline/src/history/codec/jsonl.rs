@@ -32,9 +32,9 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::super::interval::{from_named_intervals, in_lanes, widen};
 #[expect(unused_imports, reason = "documentation names it")]
 use super::super::Builder;
+use super::super::interval::{from_named_intervals, in_lanes, widen};
 use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
 use super::document;

@@ -15,10 +15,13 @@ const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 pub(super) fn separator(first_line: &str) -> u8 {
     let count = |separator: u8| {
         let mut quoted = false;
-        first_line.bytes().filter(|&byte| {
-            quoted ^= byte == b'"';
-            byte == separator && !quoted
-        }).count()
+        first_line
+            .bytes()
+            .filter(|&byte| {
+                quoted ^= byte == b'"';
+                byte == separator && !quoted
+            })
+            .count()
     };
     // Of those that are there as often as another, the first.
     SEPARATORS.into_iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(b',')
@@ -44,7 +47,8 @@ impl<R: BufRead> Rows<R> {
         cells.clear();
         loop {
             self.buffer.clear();
-            let start = self.line.checked_add(1).ok_or_else(|| CodecError::at(self.line, "too many lines; split the file"))?;
+            let start =
+                self.line.checked_add(1).ok_or_else(|| CodecError::at(self.line, "too many lines; split the file"))?;
             // A line end inside of quotation marks belongs to the cell.
             let mut is_open = false;
             loop {
@@ -81,7 +85,8 @@ impl<R: BufRead> Rows<R> {
         let length = limited.read_until(b'\n', &mut self.buffer).map_err(|error| CodecError::io(self.line, error))?;
         self.line = self.line.saturating_add(1);
         if self.buffer.len() > LONGEST_LINE {
-            let message = format!("the row is longer than {} MiB; close a quotation mark, or split it", LONGEST_LINE >> 20);
+            let message =
+                format!("the row is longer than {} MiB; close a quotation mark, or split it", LONGEST_LINE >> 20);
             return Err(CodecError::at(self.line, message));
         }
         Ok(length > 0)
@@ -139,7 +144,9 @@ pub(super) fn cell(text: &str) -> String {
 fn value_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::Text(text) if !text.is_empty() && text.parse::<Value>().is_err() && visible(text) == **text => cell(text),
+        Value::Text(text) if !text.is_empty() && text.parse::<Value>().is_err() && visible(text) == **text => {
+            cell(text)
+        }
         value => cell(&value.to_string()),
     }
 }
@@ -196,11 +203,7 @@ mod tests {
     #[test]
     fn cells_are_split() {
         let text = "\u{feff}a,b , \"c\"\r\n\n1,\"x,\"\"y\"\"\nz\",\n\"\",,3";
-        let expected = [
-            (1, vec!["a", "b", "\"c\""]),
-            (3, vec!["1", "x,\"y\"\nz", ""]),
-            (5, vec!["", "", "3"]),
-        ];
+        let expected = [(1, vec!["a", "b", "\"c\""]), (3, vec!["1", "x,\"y\"\nz", ""]), (5, vec!["", "", "3"])];
         let expected: Vec<(u32, Vec<String>)> =
             expected.into_iter().map(|(line, cells)| (line, cells.into_iter().map(str::to_owned).collect())).collect();
         assert_eq!(rows(text, b','), Ok(expected));
@@ -227,7 +230,9 @@ mod tests {
 
     #[test]
     fn separators() {
-        for (line, expected) in [("a,b;c,d", b','), ("a\tb", b'\t'), ("a;b;c,d", b';'), ("f", b','), ("\"a;;;b\",c", b',')] {
+        for (line, expected) in
+            [("a,b;c,d", b','), ("a\tb", b'\t'), ("a;b;c,d", b';'), ("f", b','), ("\"a;;;b\",c", b',')]
+        {
             assert_eq!(separator(line), expected, "{line}");
         }
     }

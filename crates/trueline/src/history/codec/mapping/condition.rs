@@ -190,7 +190,10 @@ impl Parser<'_> {
         let (literal, rest) = text.split_at(end.map_or(text.len(), |(end, _)| end));
         self.rest = rest;
         literal.parse().map_err(|_| {
-            format!("`{}` is not a value; write a number, true, false, null, or a text in quotation marks", quoted(literal))
+            format!(
+                "`{}` is not a value; write a number, true, false, null, or a text in quotation marks",
+                quoted(literal)
+            )
         })
     }
 }

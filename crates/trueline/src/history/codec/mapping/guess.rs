@@ -9,8 +9,8 @@ use super::super::field::{Names, Unfit, quoted};
 use super::super::json::{self, Node, Object};
 use super::super::lines::without_byte_order_mark;
 use super::super::{CodecError, document, table};
-use super::source::Values;
 use super::path::Found;
+use super::source::Values;
 
 /// How many records are looked at.
 const MOST_RECORDS: usize = 500;
@@ -54,7 +54,9 @@ impl Column {
     fn name(&self) -> String {
         let path = match self.path.split_once("[key=") {
             Some((_, rest)) => rest.split(']').next().unwrap_or_default(),
-            None => self.path.trim_end_matches(|c: char| c == ']' || c == '[' || c.is_ascii_digit() && self.path.ends_with(']')),
+            None => self
+                .path
+                .trim_end_matches(|c: char| c == ']' || c == '[' || c.is_ascii_digit() && self.path.ends_with(']')),
         };
         let last = path.rsplit('.').find(|part| !part.is_empty()).unwrap_or(path);
         last.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
@@ -69,11 +71,87 @@ impl Column {
     }
 }
 
-const PROCESS: &[&str] = &["process", "client", "clientid", "thread", "threadid", "worker", "workerid", "session", "sessionid", "who", "pid", "actor", "conn", "connection", "user", "goroutine"];
-const FUNCTION: &[&str] = &["f", "op", "operation", "operationname", "opname", "method", "cmd", "command", "function", "fn", "verb", "action", "call", "name", "what"];
+const PROCESS: &[&str] = &[
+    "process",
+    "client",
+    "clientid",
+    "thread",
+    "threadid",
+    "worker",
+    "workerid",
+    "session",
+    "sessionid",
+    "who",
+    "pid",
+    "actor",
+    "conn",
+    "connection",
+    "user",
+    "goroutine",
+];
+const FUNCTION: &[&str] = &[
+    "f",
+    "op",
+    "operation",
+    "operationname",
+    "opname",
+    "method",
+    "cmd",
+    "command",
+    "function",
+    "fn",
+    "verb",
+    "action",
+    "call",
+    "name",
+    "what",
+];
 const KIND: &[&str] = &["type", "event", "ev", "kind", "phase", "stage", "status", "state", "what"];
-const CALL: &[&str] = &["call", "start", "begin", "invoke", "invoked", "t0", "starttime", "begintime", "calltime", "startedat", "calledat", "invokedat", "startns", "startms", "startus", "callns", "tstart", "timestart", "starttimeunixnano"];
-const RETURN: &[&str] = &["return", "ret", "end", "finish", "complete", "completed", "t1", "endtime", "finishtime", "returntime", "endedat", "returnedat", "completedat", "finishedat", "endns", "endms", "endus", "returnns", "tend", "timeend", "stop", "endtimeunixnano"];
+const CALL: &[&str] = &[
+    "call",
+    "start",
+    "begin",
+    "invoke",
+    "invoked",
+    "t0",
+    "starttime",
+    "begintime",
+    "calltime",
+    "startedat",
+    "calledat",
+    "invokedat",
+    "startns",
+    "startms",
+    "startus",
+    "callns",
+    "tstart",
+    "timestart",
+    "starttimeunixnano",
+];
+const RETURN: &[&str] = &[
+    "return",
+    "ret",
+    "end",
+    "finish",
+    "complete",
+    "completed",
+    "t1",
+    "endtime",
+    "finishtime",
+    "returntime",
+    "endedat",
+    "returnedat",
+    "completedat",
+    "finishedat",
+    "endns",
+    "endms",
+    "endus",
+    "returnns",
+    "tend",
+    "timeend",
+    "stop",
+    "endtimeunixnano",
+];
 const DURATION: &[&str] = &["duration", "elapsed", "latency", "took"];
 const KEY: &[&str] = &["key", "k"];
 const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
@@ -88,8 +166,8 @@ const NEW: &[&str] = &["new", "newvalue", "to"];
 fn kind_of(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().trim_start_matches(':') {
         "invoke" | "start" | "begin" | "call" | "called" | "request" | "req" | "send" | "started" => "invoke",
-        "ok" | "end" | "finish" | "return" | "returned" | "complete" | "completed" | "done" | "success" | "response"
-        | "resp" | "reply" | "finished" | "ret" => "ok",
+        "ok" | "end" | "finish" | "return" | "returned" | "complete" | "completed" | "done" | "success"
+        | "response" | "resp" | "reply" | "finished" | "ret" => "ok",
         "fail" | "failed" | "rejected" | "aborted" => "fail",
         "info" | "timeout" | "timedout" | "unknown" | "indeterminate" | "error" | "crash" => "info",
         _ => return None,
@@ -124,7 +202,8 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
         None => return Err(CodecError::whole_file("the file is empty; give one with records")),
     };
     if records.is_empty() {
-        let message = "there are no records at the beginning of the file; give JSON, or a table with names in its first row";
+        let message =
+            "there are no records at the beginning of the file; give JSON, or a table with names in its first row";
         return Err(CodecError::whole_file(message));
     }
     let values = if description.contains_key("format") { Values::Text } else { Values::Plain };
@@ -304,7 +383,10 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 Some(meaning) => {
                     types.insert(word.clone(), json!(meaning));
                     if meaning == "info" && word != "info" {
-                        doubts.push(format!("`{}` is taken for an unknown outcome; if it says that nothing happened, write fail", quoted(word)));
+                        doubts.push(format!(
+                            "`{}` is taken for an unknown outcome; if it says that nothing happened, write fail",
+                            quoted(word)
+                        ));
                     }
                 }
                 None => {
@@ -359,7 +441,14 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
         None => doubts.push("no field looks like the name of an operation; write `f`".to_owned()),
     }
     let is_any = |_: &Column| true;
-    for (ours, names) in [("process", PROCESS), ("key", KEY), ("value", VALUE), ("result", RESULT), ("object", OBJECT), ("version", VERSION)] {
+    for (ours, names) in [
+        ("process", PROCESS),
+        ("key", KEY),
+        ("value", VALUE),
+        ("result", RESULT),
+        ("object", OBJECT),
+        ("version", VERSION),
+    ] {
         match find(names, &is_any) {
             Some(column) => {
                 if ours == "object" && column.records < records {
@@ -371,7 +460,10 @@ fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json
                 doubts.push("no field looks like the name of a process; write `process`".to_owned());
             }
             None if ours == "process" => {
-                doubts.push("no field looks like the name of a process: operations that overlap get processes of their own".to_owned());
+                doubts.push(
+                    "no field looks like the name of a process: operations that overlap get processes of their own"
+                        .to_owned(),
+                );
             }
             None if ours == "result" && !description.contains_key("type") => {
                 doubts.push("no field looks like a result; write `result`".to_owned());

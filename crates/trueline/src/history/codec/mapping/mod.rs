@@ -284,7 +284,9 @@ impl Mapping {
                     self.values = Values::Text;
                 }
                 "header" => {
-                    let names = entry.as_array().map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+                    let names = entry
+                        .as_array()
+                        .map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
                     let names: Option<Vec<String>> = names.unwrap_or_default();
                     self.table.get_or_insert_default().header =
                         Some(names.ok_or("`header` must be a list of names, such as [\"f\", \"value\"]")?);
@@ -292,7 +294,8 @@ impl Mapping {
                 }
                 "same_names" => self.same_names = entry.as_bool().ok_or("`same_names` must be true or false")?,
                 "rules" => {
-                    let rules = entry.as_array().ok_or("`rules` must be a list of tables, such as [[rules]] in TOML")?;
+                    let rules =
+                        entry.as_array().ok_or("`rules` must be a list of tables, such as [[rules]] in TOML")?;
                     for rule in rules {
                         self.rules.push(Rule::new(rule)?);
                     }
@@ -316,7 +319,9 @@ impl Mapping {
 
     /// The mapping, if nothing is missing.
     fn complete(self) -> Result<Self, String> {
-        let has = |name: &str| self.has(name) || self.rules.iter().any(|rule| rule.fields.iter().any(|(ours, _)| *ours == name));
+        let has = |name: &str| {
+            self.has(name) || self.rules.iter().any(|rule| rule.fields.iter().any(|(ours, _)| *ours == name))
+        };
         if !has("f") {
             return Err("`f` is missing; say which field has it, such as f = \"what\"".to_owned());
         }
@@ -391,7 +396,8 @@ impl Mapping {
         let first_list = self.records.iter().position(|step| *step == Step::Each);
         let (way, rest) = self.records.split_at(first_list.unwrap_or(0));
         let rest = rest.get(1..).unwrap_or_default();
-        let way: Vec<&str> = way.iter().filter_map(|step| if let Step::Name(name) = step { Some(&**name) } else { None }).collect();
+        let way: Vec<&str> =
+            way.iter().filter_map(|step| if let Step::Name(name) = step { Some(&**name) } else { None }).collect();
         let (mut found, mut items) = (false, false);
         let there = document::each_item(input, passed, &way, &mut names, &mut |line, node| {
             items = true;
@@ -447,7 +453,13 @@ impl Mapping {
             }
             named = named.complete().map_err(|message| {
                 let names: Vec<String> = header.iter().take(20).map(|name| format!("`{}`", quoted(name))).collect();
-                CodecError::at(1, format!("the columns are {}: {message}; or describe them by a mapping (`trueline map --guess`)", names.join(", ")))
+                CodecError::at(
+                    1,
+                    format!(
+                        "the columns are {}: {message}; or describe them by a mapping (`trueline map --guess`)",
+                        names.join(", ")
+                    ),
+                )
             })?;
         }
         let mut reader = Reader::new(&named, remarks);
@@ -669,7 +681,11 @@ impl Rule {
                 continue;
             }
             let ours = our_field(name).ok_or_else(|| {
-                format!("`{}` in a rule is none of the fields of an operation; those are {}, and `outcome`", quoted(name), FIELDS.join(", "))
+                format!(
+                    "`{}` in a rule is none of the fields of an operation; those are {}, and `outcome`",
+                    quoted(name),
+                    FIELDS.join(", ")
+                )
             })?;
             rule.fields.push((ours, Source::new(ours, entry)?));
         }
@@ -795,7 +811,10 @@ mod tests {
         let with = |result: Json| serde_json::json!({"f": "f", "call": "c", "return": "r", "result": result});
         let told = warnings(with(serde_json::json!("out")), text);
         assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("`out`, the `result`, is missing from 1 return of `read`, first on line 2"), "{told:?}");
+        assert!(
+            told[0].contains("`out`, the `result`, is missing from 1 return of `read`, first on line 2"),
+            "{told:?}"
+        );
         let told = warnings(serde_json::json!({"f": "f", "call": "c", "return": "r"}), text);
         assert!(told[0].contains("the mapping has no `result` for 2 returns of `read`, first on line 1"), "{told:?}");
         assert!(warnings(with(serde_json::json!({"from": "out", "default": {}})), text).is_empty());
@@ -810,17 +829,34 @@ mod tests {
     #[test]
     fn spans() {
         let span = |name: &str, start: u64, end: u64, attributes: &str, more: &str| {
-            format!(r#"{{"traceId":"5b8e","spanId":"eee1","name":"{name}","startTimeUnixNano":"{start}","endTimeUnixNano":"{end}","kind":3,"attributes":[{attributes}]{more}}}"#)
+            format!(
+                r#"{{"traceId":"5b8e","spanId":"eee1","name":"{name}","startTimeUnixNano":"{start}","endTimeUnixNano":"{end}","kind":3,"attributes":[{attributes}]{more}}}"#
+            )
         };
         let int = |key: &str, value: &str| format!(r#"{{"key":"{key}","value":{{"intValue":"{value}"}}}}"#);
         let spans = [
             span("write", 10, 20, &int("value", "5"), ""),
             span("write", 15, 25, &int("value", "6"), r#","status":{"code":2}"#),
-            span("get", 30, 40, &[int("result", "5"), r#"{"key":"f","value":{"stringValue":"read"}}"#.to_owned()].join(","), r#","status":{}"#),
-            span("cas", 50, 60, r#"{"key":"value","value":{"arrayValue":{"values":[{"intValue":5},{"stringValue":"x"}]}}},{"key":"result","value":{"boolValue":true}},{"key":"process","value":{"stringValue":"c9"}}"#, ""),
+            span(
+                "get",
+                30,
+                40,
+                &[int("result", "5"), r#"{"key":"f","value":{"stringValue":"read"}}"#.to_owned()].join(","),
+                r#","status":{}"#,
+            ),
+            span(
+                "cas",
+                50,
+                60,
+                r#"{"key":"value","value":{"arrayValue":{"values":[{"intValue":5},{"stringValue":"x"}]}}},{"key":"result","value":{"boolValue":true}},{"key":"process","value":{"stringValue":"c9"}}"#,
+                "",
+            ),
         ];
         let request = |spans: &[String]| {
-            format!(r#"{{"resourceSpans":[{{"resource":{{"attributes":[]}},"scopeSpans":[{{"scope":{{"name":"l"}},"spans":[{}]}}]}}]}}"#, spans.join(","))
+            format!(
+                r#"{{"resourceSpans":[{{"resource":{{"attributes":[]}},"scopeSpans":[{{"scope":{{"name":"l"}},"spans":[{}]}}]}}]}}"#,
+                spans.join(",")
+            )
         };
         let otlp = Mapping::preset("otlp").expect("a preset");
         let expected = ["1 write(5) null", "2 write(6) ?", "1 read() 5", "0 cas([5,\"x\"]) true"];
@@ -840,7 +876,9 @@ mod tests {
         let line = jaeger.read(text.as_bytes(), 0).expect("it was read").operations()[1].call_line();
         assert_eq!(line, Some(3));
         // What holds a record can be reached from it.
-        let named = mapping(serde_json::json!({"extends": "jaeger", "process": "^.processes.p1.serviceName", "object": "^.traceID", "rules": [{"when": "spanID == \"e3\"", "outcome": "skip"}]}));
+        let named = mapping(
+            serde_json::json!({"extends": "jaeger", "process": "^.processes.p1.serviceName", "object": "^.traceID", "rules": [{"when": "spanID == \"e3\"", "outcome": "skip"}]}),
+        );
         assert_eq!(shown(&named, text), ["0 write(5) null", "0 read() 5"]);
     }
 
@@ -851,11 +889,16 @@ mod tests {
         let error = csv.read(text.as_bytes(), 0).expect_err("a result without a return").to_string();
         assert!(error.contains("line 4: the operation has a `result`, but no time of `return`"), "{error}");
         let text = text.replace("true,5,", ",5,");
-        assert_eq!(shown(&csv, &text), ["0 write(\"k\", [1,\"a\"]) null", "1 read(\"k\") \"a, b\"", "1 cas(\"k\", [1,2]) ?"]);
+        assert_eq!(
+            shown(&csv, &text),
+            ["0 write(\"k\", [1,\"a\"]) null", "1 read(\"k\") \"a, b\"", "1 cas(\"k\", [1,2]) ?"]
+        );
         // Of events, an empty cell is not a result.
         let events = "process\ttype\tf\tvalue\tresult\n0\tinvoke\tread\t\t\n0\tok\tread\t5\t\n";
         assert_eq!(shown(&csv, events), ["0 read() 5"]);
-        let own = mapping(serde_json::json!({"format": "csv", "separator": ";", "header": ["t", "op", "", "t2"], "f": "op", "call": "t", "return": "t2", "unit": "s"}));
+        let own = mapping(
+            serde_json::json!({"format": "csv", "separator": ";", "header": ["t", "op", "", "t2"], "f": "op", "call": "t", "return": "t2", "unit": "s"}),
+        );
         assert_eq!(shown(&own, "1.5;read;;2\n1;write;x;2\n"), ["0 write() null", "1 read() null"]);
         for (text, expected) in [
             ("f,call\nread,1,2\n", "line 2: the row has 3 cells, and there are 2 columns"),
@@ -906,12 +949,18 @@ mod tests {
             (serde_json::json!({"process": "p", "call": "c"}), "`f` is missing"),
             (serde_json::json!({"f": "f", "call": {"from": "c", "unit": "h"}}), "not a unit of time"),
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "unit": "s"}}), "are for times"),
-            (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "als": "int"}}), "`als` in `value` means nothing"),
+            (
+                serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "als": "int"}}),
+                "`als` in `value` means nothing",
+            ),
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "const": 5}}), "keep one of them"),
             (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "join": "-"}}), "needs a list"),
             (serde_json::json!({"f": "f", "call": "c", "value": {"const": 1.5}}), "an integer"),
             (serde_json::json!({"f": "f", "call": "c", "rules": [{"value": "v"}]}), "needs a condition"),
-            (serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}), "must be ok, fail, info or skip"),
+            (
+                serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}),
+                "must be ok, fail, info or skip",
+            ),
             (serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}), "`of` in a rule is none"),
             (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
             (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),

@@ -92,10 +92,13 @@ impl Step {
             (Self::Name(name), Found::Object(object) | Found::Node(Node::Object(object))) => {
                 object.get(name).map(Found::Node)
             }
-            (Self::Name(name), Found::Node(Node::List(nodes))) => nodes.get(name.parse::<usize>().ok()?).map(Found::Node),
-            (Self::Name(name), Found::Value(Value::List(values)) | Found::Node(Node::Value(Ok(Value::List(values))))) => {
-                values.get(name.parse::<usize>().ok()?).map(Found::Value)
+            (Self::Name(name), Found::Node(Node::List(nodes))) => {
+                nodes.get(name.parse::<usize>().ok()?).map(Found::Node)
             }
+            (
+                Self::Name(name),
+                Found::Value(Value::List(values)) | Found::Node(Node::Value(Ok(Value::List(values)))),
+            ) => values.get(name.parse::<usize>().ok()?).map(Found::Value),
             (Self::Where(field, wanted), Found::Node(Node::List(nodes))) => nodes
                 .iter()
                 .find(|node| match node {

@@ -152,7 +152,10 @@ impl Source {
                         "bool" => Kind::Boolean,
                         "json" => Kind::Json,
                         other => {
-                            return Err(format!("`{}` is not a kind of value; write text, int, bool or json", quoted(other)));
+                            return Err(format!(
+                                "`{}` is not a kind of value; write text, int, bool or json",
+                                quoted(other)
+                            ));
                         }
                     });
                 }
@@ -246,7 +249,12 @@ impl Source {
     }
 
     /// The time that stands there; `None` if there is none.
-    pub(super) fn find_time(&self, place: Place<'_>, values: Values, unit: Option<Unit>) -> Result<Option<Parsed>, String> {
+    pub(super) fn find_time(
+        &self,
+        place: Place<'_>,
+        values: Values,
+        unit: Option<Unit>,
+    ) -> Result<Option<Parsed>, String> {
         let unit = self.unit.or(unit);
         let Some(found) = self.find(place, values)? else { return Ok(None) };
         let start = time::read(&found, unit)?;
@@ -299,7 +307,9 @@ impl Kind {
 /// A value that a mapping gives. TOML has no null, so an empty table is one.
 fn constant(ours: &str, entry: &Json) -> Result<Value, String> {
     let wrong = || {
-        format!("`{ours}` has a constant that is not null (an empty table {{}}), a boolean, an integer, a text or a list of these")
+        format!(
+            "`{ours}` has a constant that is not null (an empty table {{}}), a boolean, an integer, a text or a list of these"
+        )
     };
     match entry {
         Json::Null => Ok(Value::Null),

@@ -124,7 +124,10 @@ fn date(text: &str) -> Option<i128> {
     };
     // Days since 1970-01-01, in years that begin in March, so that a leap day is the last.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * years + years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400) + (153 * months + 2) / 5 + day
+    let days = 365 * years + years.div_euclid(4) - years.div_euclid(100)
+        + years.div_euclid(400)
+        + (153 * months + 2) / 5
+        + day
         - 1
         - 719_468;
     let seconds = i128::from(days * 86_400 + hours * 3_600 + minutes * 60 + seconds - offset);
@@ -156,7 +159,17 @@ mod tests {
         }
         assert_eq!(text("1970-01-01T00:00:00.123456789Z", None), Ok(Ok(Value::Int(123_456_789))));
         assert_eq!(text("1970-01-01T00:00:01,5Z", None), Ok(Ok(Value::Int(1_500_000_000))));
-        for wrong in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01", "2026-01-01T25:00", "2026-01-01T00:00:00Y", "2026-01-01T00:00:00+1", "2026-01-01T00:00:00.x"] {
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-13-01T00:00:00Z",
+            "2026-02-30T00:00:00Z",
+            "2026-01-01",
+            "2026-01-01T25:00",
+            "2026-01-01T00:00:00Y",
+            "2026-01-01T00:00:00+1",
+            "2026-01-01T00:00:00.x",
+        ] {
             assert!(text(wrong, None).is_err(), "{wrong}");
         }
         assert_eq!(text("9999-01-01T00:00:00Z", None), Ok(Err(Unfit::Big(None))), "beyond 64 bits");
@@ -172,7 +185,10 @@ mod tests {
         assert!(Unit::new("h").is_err());
         let number = |found, unit| read(&found, Some(Unit::new(unit).expect("a unit")));
         assert_eq!(number(Ok(Value::Int(7)), "us"), Ok(Ok(Value::Int(7_000))));
-        assert_eq!(number(Err(Unfit::Fraction(1_700_000_000.123_456)), "s"), Ok(Ok(Value::Int(1_700_000_000_123_456_000))));
+        assert_eq!(
+            number(Err(Unfit::Fraction(1_700_000_000.123_456)), "s"),
+            Ok(Ok(Value::Int(1_700_000_000_123_456_000)))
+        );
         assert_eq!(number(Ok(Value::Int(i64::MAX)), "s"), Ok(Err(Unfit::Big(None))));
         assert_eq!(number(Err(Unfit::Fraction(-0.5)), "ms"), Ok(Ok(Value::Int(-500_000))));
         assert_eq!(read(&Ok(Value::Null), None), Ok(Ok(Value::Null)));
