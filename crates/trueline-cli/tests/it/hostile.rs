@@ -192,6 +192,9 @@ fn histories_reach_no_output_raw() {
     }
     assert!(rejected > 20, "{rejected} reports of rejections");
     with(&["lint"]);
+    for file in &files {
+        run(&["map", "--guess", file]);
+    }
     let xml = scratch.0.join("out.xml");
     let judged =
         run(&[&["check", "--spec", "register", "--quiet", "--junit", xml.to_str().expect("plain")][..], &all].concat());
@@ -268,6 +271,7 @@ fn arguments_and_mappings_are_repeated_harmlessly() {
         &["completions", HOSTILE],
         &["man", "--directory", &format!("/dev/null/{HOSTILE}")],
         &["lint", "--map", &format!("/no/{HOSTILE}"), &good],
+        &["map", "--guess", &format!("/no/{HOSTILE}")],
         &[HOSTILE],
     ] {
         let run = run(args);

@@ -32,7 +32,9 @@ const MOST_SPECULATED: usize = 8;
 
 /// The order of a part by the versions of its operations; `None` if there are none, or a limit was reached.
 pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Option<Result<Vec<OpId>, Contradiction>> {
-    if !case.has_versions() || !calls(events).any(|op| case.version(op).is_some()) {
+    let frame = case.frame();
+    let has_version = |op: OpId| case.version(op).is_some() && frame.ret(op).is_some();
+    if !case.has_versions() || !calls(events).any(has_version) {
         return None;
     }
     let mut search = match VersionSearch::new(case, events) {
@@ -40,7 +42,7 @@ pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Opt
         Err(contradiction) => return Some(Err(contradiction)),
     };
     match search.run(meter) {
-        Ok(()) => Some(in_time(case.frame(), search.order)),
+        Ok(()) => Some(in_time(frame, search.order)),
         Err(End::Contradiction(contradiction)) => Some(Err(contradiction)),
         Err(End::Limit) => None,
     }
