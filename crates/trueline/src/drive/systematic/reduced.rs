@@ -160,8 +160,8 @@ impl Reduced {
         let mut fixed = vec![0; self.tasks];
         let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
         if let Some(previous) = previous {
-            before.clone_from(&self.clocks[previous]);
-            fixed.clone_from(&self.clocks[previous]);
+            join(&mut before, &self.clocks[previous]);
+            join(&mut fixed, &self.clocks[previous]);
         }
         for step in previous.map_or(0, |previous| previous + 1)..number {
             if self.steps[step].transition.woke & only(me) != 0 {
@@ -199,7 +199,8 @@ impl Reduced {
         }
         let comes_before = |first: usize, second: usize| {
             let Step { transition, position, .. } = &self.steps[first];
-            self.clocks[second][transition.task] >= *position
+            // A task that was started later is not in it.
+            self.clocks[second].get(transition.task).is_some_and(|known| known >= position)
         };
         // What can come before `earlier` too, in its order, and then `later`.
         let others: Vec<usize> = (earlier + 1..later).filter(|step| !comes_before(earlier, *step)).collect();
@@ -277,6 +278,7 @@ impl Strategy for Reduced {
     fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
         self.pending.clear();
         self.pending.extend_from_slice(view.pending);
+        self.tasks = self.tasks.max(view.pending.len());
         let awake = view.enabled & !self.sleep;
         if awake == 0 {
             return None;

@@ -1,0 +1,1 @@
+//! `cargo trueline`, by the real command.
