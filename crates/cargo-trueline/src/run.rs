@@ -72,11 +72,20 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     if env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", "1");
     }
+    // For reports, which print how a run is repeated.
+    command.env("TRUELINE_INSTRUMENT", options(args));
     if let Some(token) = replayed {
         command.env("TRUELINE_REPLAY", token);
     }
     let status = command.status().map_err(|error| format!("cannot run {}: {error}", cargo.to_string_lossy()))?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// The options that say what is instrumented.
+fn options(args: &Args) -> String {
+    let all = args.instrument_all.then(|| "--instrument-all".to_owned());
+    let named = (!args.instrument.is_empty()).then(|| format!("--instrument {}", args.instrument.join(",")));
+    all.into_iter().chain(named).collect::<Vec<_>>().join(" ")
 }
 
 /// What the compiler says about itself.

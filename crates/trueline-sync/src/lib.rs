@@ -20,6 +20,8 @@
 
 mod cancel;
 mod chaos;
+#[cfg(all(trueline_instrumented, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod futex;
 pub mod hint;
 mod lock;
 pub mod primitives;

@@ -122,6 +122,12 @@ pub trait Blocking {
         true
     }
 
+    /// As [`block`](Self::block), where something outside of the world may also end the wait: `is_over` says whether it has.
+    fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
+        let _ = is_over;
+        self.block(place);
+    }
+
     /// Wakes threads that are blocked at `place`, if there are any. The present thread goes on.
     fn wake(&self, place: Place, wake: Wake);
 
@@ -290,6 +296,8 @@ thread_local! {
 /// Worlds nest: the one before comes back.
 #[must_use = "the world ends when the guard is dropped"]
 pub fn enter(world: Rc<dyn World>) -> Entered {
+    #[cfg(all(trueline_instrumented, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    crate::futex::link();
     let before = WORLD.replace(Some(world));
     IN_WORLD.set(true);
     Entered { before }

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Program;
 use super::pulse::Beat;
@@ -81,6 +82,9 @@ const MOST_READS: usize = 32;
 const MOST_STEPS_BEYOND: u64 = 1000;
 /// How often a task may spin without having read anything in between, as a loop that backs off does.
 const MOST_IDLE_SPINS: u32 = 1000;
+/// How often, and how far apart, it is looked whether something outside of the exploration ends a wait in it.
+const LOOKS_OUTSIDE: u32 = 25;
+const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
 /// How many operations a thread may call that chooses them.
 const MOST_CHOSEN: usize = 1000;
 /// The coroutine of the main task; that of a task is behind it.
@@ -116,7 +120,6 @@ enum Status {
     Done,
 }
 
-#[derive(Debug)]
 struct Task {
     status: Status,
     pending: Pending,
@@ -128,6 +131,8 @@ struct Task {
     spurious_left: u32,
     /// Whether it may be unwound where it is.
     may_end: bool,
+    /// Whether something outside of the exploration has ended its wait, if that can be.
+    is_over: Option<Rc<dyn Fn() -> bool>>,
     /// How often it has spun since it last read something.
     idle_spins: u32,
     /// What it has read since it spun.
@@ -149,6 +154,7 @@ impl Task {
             timed_out: false,
             spurious_left: 0,
             may_end: true,
+            is_over: None,
             idle_spins: 0,
             reads: Vec::new(),
             has_news: false,
@@ -227,6 +233,21 @@ impl State {
     fn timed_out(&self) -> Option<usize> {
         let is_timed = |task: &Task| matches!(task.status, Status::Waiting { is_timed: true, .. });
         (self.main + 1..self.tasks.len()).find(|number| is_timed(&self.tasks[*number]))
+    }
+
+    /// A task whose wait was ended from outside, such as by another thread that had a lock of the standard output: a moment is
+    /// given to it.
+    fn ended_outside(&self) -> Option<usize> {
+        let is_over = |task: &Task| task.is_over.as_ref().map(|is_over| is_over());
+        for _ in 0..LOOKS_OUTSIDE {
+            let mut waiting = self.tasks.iter().map(is_over);
+            if let Some(task) = waiting.clone().position(|is_over| is_over == Some(true)) {
+                return Some(task);
+            }
+            waiting.find(Option::is_some)?;
+            std::thread::sleep(LOOK_OUTSIDE);
+        }
+        None
     }
 
     /// Whether the threads of the program are done.
@@ -847,6 +868,10 @@ impl Controller {
                 .map(|(number, _)| only(number))
                 .sum();
             if spinners == 0 {
+                if let Some(task) = state.ended_outside() {
+                    state.tasks[task].status = Status::Ready;
+                    return Some(task);
+                }
                 return end(state, strategy, Ending::Stuck);
             }
             // Nobody else can go on. They look again, in turn, in case that they give up.
@@ -1059,7 +1084,15 @@ impl Controller {
             let Some(task) = task else { break };
             self.go(task, &super::engine::switch);
         }
-        let timed_out = is_waiting();
+        let mut timed_out = is_waiting();
+        let is_over = self.state.borrow().tasks[main].is_over.clone();
+        if let Some(is_over) = is_over.filter(|_| timed_out) {
+            // Another thread of the operating system has what it waits for.
+            while !is_over() {
+                std::thread::sleep(LOOK_OUTSIDE);
+            }
+            timed_out = false;
+        }
         self.state.borrow_mut().tasks[main].status = Status::Done;
         if timed_out && !is_timed {
             self.end_main();
@@ -1090,6 +1123,16 @@ impl Controller {
 impl Blocking for Controller {
     fn block(&self, place: Place) {
         self.wait(place, false);
+    }
+
+    fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
+        let me = {
+            let state = &mut *self.state.borrow_mut();
+            state.tasks[state.current].is_over = Some(is_over);
+            state.current
+        };
+        self.wait(place, false);
+        self.state.borrow_mut().tasks[me].is_over = None;
     }
 
     fn block_for_a_while(&self, place: Place) -> bool {
