@@ -37,6 +37,8 @@ mod sync;
 #[cfg(feature = "systematic")]
 mod systematic;
 mod tested;
+#[cfg(feature = "systematic")]
+mod unmodified;
 #[cfg(feature = "json")]
 mod view;
 mod words;

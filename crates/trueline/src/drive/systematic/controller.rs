@@ -383,6 +383,11 @@ impl Controller {
         self.strategy.borrow_mut().donate()
     }
 
+    /// Puts static variables back, when all executions are over.
+    pub(super) fn restore_statics(&self) {
+        self.statics.restore();
+    }
+
     /// Forgets the last execution.
     fn reset(&self) {
         let tasks = self.tasks();
@@ -477,7 +482,12 @@ impl Controller {
     fn leave(&self, ending: &Ending, go: &dyn Fn(usize)) {
         if *ending == Ending::Redundant {
             self.state.borrow_mut().mode = Mode::Draining;
-            members(self.unfinished()).for_each(go);
+            let mut before = 0;
+            // What one waits for another may do.
+            while self.unfinished() != before {
+                before = self.unfinished();
+                members(before).for_each(go);
+            }
         }
         let unfinished = self.unfinished();
         if unfinished == 0 {
