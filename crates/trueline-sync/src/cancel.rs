@@ -11,8 +11,8 @@ use std::time::Instant;
 /// Ends threads that are stuck in an object: Rust has no interrupt, so the primitives look for this.
 ///
 /// A thread that has [entered](Self::enter) it is ended at its next access to a primitive, its next
-/// [`spin_hint`](super::spin_hint), or while it waits for a [`Mutex`](super::Mutex) or on a
-/// [`Condvar`](super::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
+/// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a [`Mutex`](crate::primitives::Mutex) or on a
+/// [`Condvar`](crate::primitives::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
 /// the harness has around the operation. Guards are released on the way. The operation has not returned: it is pending,
 /// and may have done anything in part, so that the object is of no further use.
 ///
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// program that is built to abort on panic aborts.
 ///
 /// ```
-/// use trueline::primitives::{Cancellation, catch_cancelled, spin_hint};
+/// use trueline_sync::primitives::{Cancellation, catch_cancelled, spin_hint};
 ///
 /// let cancellation = Cancellation::new();
 /// std::thread::scope(|scope| {
@@ -89,7 +89,7 @@ impl Cancellation {
 
     /// How many threads inside sleep until they are notified, and are not, and a number for these sleeps of theirs. If both are
     /// the same twice, these threads have slept at one time: none of them wakes another.
-    pub(crate) fn asleep(&self) -> (usize, u64) {
+    pub fn asleep(&self) -> (usize, u64) {
         let (mut count, mut stamp) = (0, 0_u64);
         for sleeper in &*lock(&self.shared.inside) {
             let notified = lock(&sleeper.notified);
@@ -162,12 +162,12 @@ pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled>
 
 /// Whether anything at all is cancelled.
 #[inline]
-pub(super) fn any() -> bool {
+pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
 }
 
 /// Whether this thread can be cancelled.
-pub(super) fn is_cancellable() -> bool {
+pub(crate) fn is_cancellable() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
 
@@ -179,7 +179,7 @@ fn is_cancelled() -> bool {
 
 /// Ends this thread if it is cancelled.
 #[inline]
-pub(super) fn check() {
+pub(crate) fn check() {
     // One that unwinds already would abort the program.
     if any() && is_cancelled() && !std::thread::panicking() {
         end(Cancelled(()));
@@ -187,13 +187,13 @@ pub(super) fn check() {
 }
 
 /// Ends this thread, which is cancelled.
-pub(super) fn end(cancelled: Cancelled) -> ! {
+pub(crate) fn end(cancelled: Cancelled) -> ! {
     resume_unwind(Box::new(cancelled))
 }
 
 /// A thread that sleeps until it is notified or cancelled. Each thread has one: it sleeps in one place at a time.
 #[derive(Default, Debug)]
-pub(super) struct Sleeper {
+pub(crate) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
     /// Odd while it sleeps until it is notified, however long that takes; each sleep has a number of its own.
@@ -202,17 +202,17 @@ pub(super) struct Sleeper {
 
 impl Sleeper {
     /// Forgets notifications of earlier sleeps.
-    pub(super) fn prepare(&self) {
+    pub(crate) fn prepare(&self) {
         *lock(&self.notified) = false;
     }
 
-    pub(super) fn notify(&self) {
+    pub(crate) fn notify(&self) {
         *lock(&self.notified) = true;
         self.changed.notify_one();
     }
 
     /// Sleeps until notified, which is true, or until the deadline, which is false; or returns an error if cancelled.
-    pub(super) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
+    pub(crate) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         if deadline.is_some() {
             return self.sleep(deadline);
         }
@@ -244,13 +244,18 @@ impl Sleeper {
 }
 
 /// That of this thread.
-pub(super) fn sleeper() -> Arc<Sleeper> {
+pub(crate) fn sleeper() -> Arc<Sleeper> {
     SLEEPER.with(Arc::clone)
 }
 
 /// No thread panics while it holds one of these, but one that is ended by force might have.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a lock guards, whether or not a thread has panicked while it held it.
+pub(crate) fn unpoisoned<G>(result: std::sync::LockResult<G>) -> G {
+    result.unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
