@@ -40,6 +40,9 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitCode, String> {
         Ok(text) => (text, 0),
         Err((text, fault)) => (text, told(&fault)),
     };
+    if text.is_empty() {
+        return Ok(ExitCode::from(code));
+    }
     let written = output::stdout(|out| out.write_all(text.as_bytes()));
     Ok(ExitCode::from(match written {
         Written::All | Written::ReaderGone => code,

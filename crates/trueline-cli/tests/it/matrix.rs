@@ -71,7 +71,7 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
         ("convert", &[&good, "--to", "jepsen"], 0, false),
         ("convert", &[&keyless, "--to", "porcupine-kv"], 2, true),
         ("convert", &[&good, "--to", "jepsen", "--memory", "1B"], 3, true),
-        ("map", &["--guess", &good], 0, false),
+        ("map", &["--guess", &good], 0, true),
         ("map", &["--guess", &broken], 2, true),
         ("map", &["--guess", &good, "--memory", "1B"], 3, true),
         ("lint", &[&good], 0, true),

@@ -123,8 +123,9 @@ fn compare(runs: u64, seed: u64) {
         }
     }
     let runs = u32::try_from(runs).expect("few");
+    assert!(accepted < runs - runs / 50, "too few rejected to mean much: {accepted} of {runs} accepted");
     for (what, count) in [("accepted", accepted), ("by versions", by_versions), ("contradicted", contradicted)] {
-        assert!(count > runs / 10 && count < runs - runs / 10, "{what}: {count} of {runs}");
+        assert!(count > runs / 10, "{what}: {count} of {runs}");
     }
 }
 

@@ -207,6 +207,7 @@ impl Mapping {
     /// assert_eq!(history.operations()[0].op.to_string(), "write(5)");
     /// # Ok::<(), trueline::history::codec::CodecError>(())
     /// ```
+    #[expect(clippy::missing_panics_doc, reason = "every preset is a mapping, which a test reads")]
     pub fn preset(name: &str) -> Option<Self> {
         presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
     }
@@ -488,6 +489,8 @@ struct Reader<'m, 'r> {
     file: File<'r>,
     /// By name: the number of a process.
     processes: HashMap<Value, i64>,
+    /// Whether a process was a number that was kept.
+    has_numbers: bool,
     missing: Missing,
 }
 
@@ -495,7 +498,7 @@ impl<'m, 'r> Reader<'m, 'r> {
     fn new(mapping: &'m Mapping, remarks: Option<&'r mut Remarks>) -> Self {
         let file = File::new(remarks);
         let file = if mapping.has("process") { file } else { file.without_processes() };
-        Self { mapping, file, processes: HashMap::new(), missing: Missing::default() }
+        Self { mapping, file, processes: HashMap::new(), has_numbers: false, missing: Missing::default() }
     }
 
     fn add(&mut self, line: u32, place: Place<'_>) -> Result<(), CodecError> {
@@ -580,6 +583,14 @@ impl<'m, 'r> Reader<'m, 'r> {
     /// The number of a process that has a number or a name.
     fn process(&mut self, source: &Source, found: Option<Parsed>) -> Result<Parsed, String> {
         match found {
+            // Our own columns have our own numbers.
+            Some(Ok(Value::Int(process))) if self.mapping.same_names && self.processes.is_empty() => {
+                self.has_numbers = true;
+                Ok(Ok(Value::Int(process)))
+            }
+            Some(Ok(Value::Text(_) | Value::List(_))) if self.has_numbers => {
+                Err(format!("`{}` is a number on an earlier line; use numbers or names throughout", source.name()))
+            }
             Some(Ok(process @ (Value::Int(_) | Value::Text(_) | Value::List(_)))) => {
                 let next = i64::try_from(self.processes.len()).unwrap_or(i64::MAX);
                 Ok(Ok(Value::Int(*self.processes.entry(process).or_insert(next))))
