@@ -132,7 +132,7 @@ Examples:
   trueline map --guess foreign.jsonl > proposal.toml    a proposal, with the first operations as comments
   trueline map foreign.jsonl --map mapping.toml         what a mapping makes of the log
   trueline check --spec queue foreign.jsonl --map mapping.toml
-  trueline check --spec register --map otlp spans.json  presets: csv, otlp, jaeger
+  trueline check --spec register --map otlp traces.json  presets: csv, otlp, jaeger
 
 A proposal is a guess from names and values of fields. Look at the operations before you use it.";
 
