@@ -29,7 +29,7 @@ fn path(test: &str, tester: u32) -> Option<PathBuf> {
 /// The longest part of the name of a file, in bytes: two parts and an ending fit everywhere.
 const LONGEST_PART: usize = 80;
 
-/// Converts the name of a test to a part of a file name.
+/// The name of a test as a part of the name of a file.
 pub(super) fn plain(test: &str) -> String {
     shortened(test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect())
 }

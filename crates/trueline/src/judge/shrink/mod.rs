@@ -116,7 +116,7 @@ impl Limits {
         self
     }
 
-    /// What is cancelled when the work should end.
+    /// Returns the token that ends the work when it is canceled.
     pub(in crate::judge) fn token(&self) -> &CancelToken {
         &self.cancel
     }
