@@ -37,19 +37,23 @@ fn main() -> ExitCode {
             return ExitCode::from(if written == output::Written::Failed { 2 } else { 0 });
         }
     };
-    match arguments.command {
+    let done = match arguments.command {
         Command::Check(args) => cmd::check::run(&args),
         Command::Explain(args) => cmd::check::explain(&args),
         Command::View(args) => cmd::view::run(&args),
-        Command::Test(args) => cmd::test::run(&args),
-        Command::Explore(args) => cmd::explore::run(&args),
+        Command::Test(args) => Ok(cmd::test::run(&args)),
+        Command::Explore(args) => Ok(cmd::explore::run(&args)),
         Command::Convert(args) => cmd::convert::run(&args),
         Command::Lint(args) => cmd::lint::run(&args),
-        Command::Generate(args) => cmd::generate::run(&args),
-        Command::Collect(args) => cmd::collect::run(&args),
-        Command::Specs(args) => cmd::specs::run(&args),
-        Command::Algorithms(args) => cmd::algorithms::run(&args),
-        Command::Completions(args) => cmd::completions::completions(&args),
+        Command::Generate(args) => Ok(cmd::generate::run(&args)),
+        Command::Collect(args) => Ok(cmd::collect::run(&args)),
+        Command::Specs(args) => Ok(cmd::specs::run(&args)),
+        Command::Algorithms(args) => Ok(cmd::algorithms::run(&args)),
+        Command::Completions(args) => Ok(cmd::completions::completions(&args)),
         Command::Man(args) => cmd::completions::man(&args),
-    }
+    };
+    done.unwrap_or_else(|fault| {
+        output::error(fault);
+        ExitCode::from(2)
+    })
 }

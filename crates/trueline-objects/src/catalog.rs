@@ -68,7 +68,7 @@ impl fmt::Display for Verdict {
 }
 
 /// An object.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Entry {
     /// Its name.
@@ -86,21 +86,6 @@ pub struct Entry {
     /// Where it comes from; faults without a paper are our own.
     pub paper: Option<&'static str>,
     plan: fn(&Settings) -> Plan,
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, family, spec, criterion, expected, fault, paper, plan: _ } = self;
-        f.debug_struct("Entry")
-            .field("name", name)
-            .field("family", family)
-            .field("spec", spec)
-            .field("criterion", criterion)
-            .field("expected", expected)
-            .field("fault", fault)
-            .field("paper", paper)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What can be set before there is a test.

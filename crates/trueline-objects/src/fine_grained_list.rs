@@ -10,24 +10,15 @@
 //! |---|---|---|
 //! | [`Fault::EarlyUnlock`] | a walk unlocks a node before it locks it again as the first of two: meanwhile it may be removed | `add(2)` → true behind a node that is being removed; `contains(2)` → false |
 
-use trueline::primitives::Ordering::SeqCst;
-use trueline::primitives::{AtomicU32, Mutex, MutexGuard};
-
-use crate::arena::{Arena, NULL};
-use crate::hash::{Hash, Label};
+use crate::arena::NULL;
+use crate::hash::Hash;
+use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 
 /// What is wrong with a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Unlocks both nodes before it goes on.
     EarlyUnlock,
-}
-
-#[derive(Default, Debug)]
-struct Node {
-    label: Label,
-    next: AtomicU32,
-    lock: Mutex<()>,
 }
 
 /// The list.
@@ -42,61 +33,39 @@ struct Node {
 /// ```
 #[derive(Debug)]
 pub struct FineGrainedList {
-    nodes: Arena<Node>,
-    head: u32,
-    hash: Hash,
+    nodes: LockedNodes,
     fault: Option<Fault>,
-}
-
-/// Two neighbours, locked. The second may be none.
-struct Pair<'l> {
-    pred: u32,
-    curr: u32,
-    /// Whether the second has the item.
-    found: bool,
-    _locks: (MutexGuard<'l, ()>, Option<MutexGuard<'l, ()>>),
 }
 
 impl FineGrainedList {
     /// An empty set.
     pub fn new(hash: Hash) -> Self {
-        Self::with(hash, None)
+        Self::faulty(hash, None)
     }
 
     /// An empty set that is wrong.
-    pub fn faulty(hash: Hash, fault: Fault) -> Self {
-        Self::with(hash, Some(fault))
+    pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
+        Self { nodes: LockedNodes::new(hash), fault: fault.into() }
     }
 
-    fn with(hash: Hash, fault: Option<Fault>) -> Self {
-        let nodes = Arena::new();
-        let head = nodes.allocate();
-        Self { nodes, head, hash, fault }
-    }
-
-    fn lock(&self, node: u32) -> Option<MutexGuard<'_, ()>> {
-        (node != NULL).then(|| self.nodes[node].lock.lock())
-    }
-
-    fn find(&self, item: u64) -> Pair<'_> {
-        let hash = self.hash.of(item);
-        let mut pred = self.head;
-        let mut pred_lock = self.nodes[pred].lock.lock();
+    fn find(&self, wanted: Wanted) -> Pair<'_> {
+        let mut pred = self.nodes.head;
+        let mut pred_lock = self.nodes.lock(pred);
         loop {
-            let curr = self.nodes[pred].next.load(SeqCst);
-            let curr_lock = self.lock(curr);
+            let curr = self.nodes.next(pred);
+            let curr_lock = (curr != NULL).then(|| self.nodes.lock(curr));
             let Some(next_lock) = curr_lock else {
                 return Pair { pred, curr, found: false, _locks: (pred_lock, None) };
             };
-            let label = &self.nodes[curr].label;
-            if label.ends(hash, item) {
-                return Pair { pred, curr, found: label.is(hash, item), _locks: (pred_lock, Some(next_lock)) };
+            if self.nodes.ends(curr, wanted) {
+                let found = self.nodes.has(curr, wanted);
+                return Pair { pred, curr, found, _locks: (pred_lock, Some(next_lock)) };
             }
             pred = curr;
             pred_lock = match self.fault {
                 Some(Fault::EarlyUnlock) => {
                     drop((pred_lock, next_lock));
-                    self.nodes[pred].lock.lock()
+                    self.nodes.lock(pred)
                 }
                 None => next_lock,
             };
@@ -105,28 +74,17 @@ impl FineGrainedList {
 
     /// Adds an item; false if it is there already.
     pub fn add(&self, item: u64) -> bool {
-        let pair = self.find(item);
-        if !pair.found {
-            let node = self.nodes.allocate();
-            self.nodes[node].label.set(self.hash.of(item), item);
-            self.nodes[node].next.unscheduled().store(pair.curr, SeqCst);
-            self.nodes[pair.pred].next.store(node, SeqCst);
-        }
-        !pair.found
+        let wanted = self.nodes.wanted(item);
+        self.nodes.link(&self.find(wanted), wanted)
     }
 
     /// Removes an item; false if it is not there.
     pub fn remove(&self, item: u64) -> bool {
-        let pair = self.find(item);
-        if pair.found {
-            let next = self.nodes[pair.curr].next.load(SeqCst);
-            self.nodes[pair.pred].next.store(next, SeqCst);
-        }
-        pair.found
+        self.nodes.unlink(&self.find(self.nodes.wanted(item)))
     }
 
     /// Whether an item is there.
     pub fn contains(&self, item: u64) -> bool {
-        self.find(item).found
+        self.find(self.nodes.wanted(item)).found
     }
 }

@@ -24,19 +24,48 @@ pub enum Fault {
     Delete,
 }
 
-const EMPTY: u32 = 0;
-const UPDATING: u32 = 1;
-const STORED: u32 = 2;
-const DELETED: u32 = 3;
+pub(crate) const EMPTY: u32 = 0;
+pub(crate) const UPDATING: u32 = 1;
+pub(crate) const STORED: u32 = 2;
+pub(crate) const DELETED: u32 = 3;
 
 /// The key of a slot that is claimed and does not have its key yet.
-const NO_KEY: u64 = u64::MAX;
+pub(crate) const NO_KEY: u64 = u64::MAX;
 
 #[derive(Debug)]
-struct Slot {
-    status: AtomicU32,
-    key: AtomicU64,
-    datum: AtomicU64,
+pub(crate) struct Slot {
+    pub(crate) status: AtomicU32,
+    pub(crate) key: AtomicU64,
+    pub(crate) datum: AtomicU64,
+}
+
+impl Slot {
+    /// So many that are empty.
+    pub(crate) fn many(count: usize) -> Box<[Self]> {
+        let slot = |_| Self { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
+        (0..count).map(slot).collect()
+    }
+
+    /// The key of a slot that is claimed, once it has it.
+    pub(crate) fn wait_for_key(&self) -> u64 {
+        loop {
+            match self.key.load(SeqCst) {
+                NO_KEY => spin_hint(),
+                key => return key,
+            }
+        }
+    }
+
+    /// Moves the status, if it is as expected.
+    pub(crate) fn claim(&self, from: u32, to: u32) -> bool {
+        self.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
+    }
+
+    /// Fills a slot that this thread has claimed.
+    pub(crate) fn store(&self, value: u64) {
+        self.datum.store(value, SeqCst);
+        self.status.store(STORED, SeqCst);
+    }
 }
 
 enum Place<'m> {
@@ -65,17 +94,12 @@ pub struct LaarmanMap {
 impl LaarmanMap {
     /// An empty map for at most `capacity` different keys, deleted ones included.
     pub fn new(capacity: usize) -> Self {
-        Self::with(capacity, None)
+        Self::faulty(capacity, None)
     }
 
     /// An empty map that is wrong.
-    pub fn faulty(capacity: usize, fault: Fault) -> Self {
-        Self::with(capacity, Some(fault))
-    }
-
-    fn with(capacity: usize, fault: Option<Fault>) -> Self {
-        let slot = |_| Slot { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
-        Self { slots: (0..capacity.max(1)).map(slot).collect(), fault }
+    pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { slots: Slot::many(capacity.max(1)), fault: fault.into() }
     }
 
     fn find(&self, key: u64) -> Place<'_> {
@@ -85,21 +109,11 @@ impl LaarmanMap {
             if slot.status.load(SeqCst) == EMPTY {
                 return Place::Vacant(slot);
             }
-            let mut found = slot.key.load(SeqCst);
-            while found == NO_KEY {
-                spin_hint();
-                found = slot.key.load(SeqCst);
-            }
-            if found == key {
+            if slot.wait_for_key() == key {
                 return Place::Found(slot);
             }
         }
         panic!("the map has room for {} keys", self.slots.len());
-    }
-
-    /// Moves the status of a slot, if it is as expected.
-    fn claim(slot: &Slot, from: u32, to: u32) -> bool {
-        slot.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
     }
 
     /// The value of a key.
@@ -138,10 +152,9 @@ impl LaarmanMap {
         loop {
             match self.find(key) {
                 Place::Vacant(slot) => {
-                    if Self::claim(slot, EMPTY, UPDATING) {
+                    if slot.claim(EMPTY, UPDATING) {
                         slot.key.store(key, SeqCst);
-                        slot.datum.store(value, SeqCst);
-                        slot.status.store(STORED, SeqCst);
+                        slot.store(value);
                         return value;
                     }
                 }
@@ -149,9 +162,8 @@ impl LaarmanMap {
                     UPDATING => spin_hint(),
                     STORED if keep => return slot.datum.load(SeqCst),
                     status => {
-                        if Self::claim(slot, status, UPDATING) {
-                            slot.datum.store(value, SeqCst);
-                            slot.status.store(STORED, SeqCst);
+                        if slot.claim(status, UPDATING) {
+                            slot.store(value);
                             return value;
                         }
                     }
@@ -172,7 +184,7 @@ impl LaarmanMap {
         loop {
             match slot.status.load(SeqCst) {
                 UPDATING => spin_hint(),
-                STORED if !Self::claim(slot, STORED, DELETED) => {}
+                STORED if !slot.claim(STORED, DELETED) => {}
                 _ => return,
             }
         }

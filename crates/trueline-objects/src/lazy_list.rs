@@ -20,25 +20,14 @@
 //! returns before its node is unlinked it is a fault, see
 //! [`lock_free_list`](crate::lock_free_list::Fault::BlindContains).
 
-use trueline::primitives::Ordering::SeqCst;
-use trueline::primitives::{AtomicBool, AtomicU32, Mutex, MutexGuard};
-
-use crate::arena::{Arena, NULL};
-use crate::hash::{Hash, Label};
+use crate::hash::Hash;
+use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 
 /// What is wrong with a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Validates that two nodes are neighbours, but not that they are in the list.
     UnmarkedValidation,
-}
-
-#[derive(Default, Debug)]
-struct Node {
-    label: Label,
-    next: AtomicU32,
-    marked: AtomicBool,
-    lock: Mutex<()>,
 }
 
 /// The list.
@@ -53,108 +42,58 @@ struct Node {
 /// ```
 #[derive(Debug)]
 pub struct LazyList {
-    nodes: Arena<Node>,
-    head: u32,
-    hash: Hash,
+    nodes: LockedNodes,
     /// Whether `contains` ignores marks.
     blind: bool,
     fault: Option<Fault>,
 }
 
-/// Two neighbours, locked. The second may be none.
-struct Pair<'l> {
-    pred: u32,
-    curr: u32,
-    /// Whether the second has the item.
-    found: bool,
-    _locks: (MutexGuard<'l, ()>, Option<MutexGuard<'l, ()>>),
-}
-
 impl LazyList {
     /// An empty set.
     pub fn new(hash: Hash) -> Self {
-        Self::with(hash, false, None)
+        Self::faulty(hash, None)
     }
 
     /// An empty set whose `contains` does not look at marks.
     pub fn blind(hash: Hash) -> Self {
-        Self::with(hash, true, None)
+        Self { blind: true, ..Self::new(hash) }
     }
 
     /// An empty set that is wrong.
-    pub fn faulty(hash: Hash, fault: Fault) -> Self {
-        Self::with(hash, false, Some(fault))
-    }
-
-    fn with(hash: Hash, blind: bool, fault: Option<Fault>) -> Self {
-        let nodes = Arena::new();
-        let head = nodes.allocate();
-        Self { nodes, head, hash, blind, fault }
-    }
-
-    /// The neighbours between which an item is or would come. Nothing is locked.
-    fn walk(&self, hash: u64, item: u64) -> (u32, u32) {
-        let mut pred = self.head;
-        loop {
-            let curr = self.nodes[pred].next.load(SeqCst);
-            if curr == NULL || self.nodes[curr].label.ends(hash, item) {
-                return (pred, curr);
-            }
-            pred = curr;
-        }
-    }
-
-    fn is_marked(&self, node: u32) -> bool {
-        node != NULL && self.nodes[node].marked.load(SeqCst)
+    pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
+        Self { nodes: LockedNodes::new(hash), blind: false, fault: fault.into() }
     }
 
     /// Whether two nodes that are locked are in the list, one behind the other.
     fn is_valid(&self, pred: u32, curr: u32) -> bool {
-        let unmarked =
-            self.fault == Some(Fault::UnmarkedValidation) || (!self.is_marked(pred) && !self.is_marked(curr));
-        unmarked && self.nodes[pred].next.load(SeqCst) == curr
+        let unmarked = self.fault == Some(Fault::UnmarkedValidation)
+            || (!self.nodes.is_marked(pred) && !self.nodes.is_marked(curr));
+        unmarked && self.nodes.next(pred) == curr
     }
 
-    fn find(&self, item: u64) -> Pair<'_> {
-        let hash = self.hash.of(item);
-        loop {
-            let (pred, curr) = self.walk(hash, item);
-            let pred_lock = self.nodes[pred].lock.lock();
-            let curr_lock = (curr != NULL).then(|| self.nodes[curr].lock.lock());
-            if self.is_valid(pred, curr) {
-                let found = curr != NULL && self.nodes[curr].label.is(hash, item);
-                return Pair { pred, curr, found, _locks: (pred_lock, curr_lock) };
-            }
-        }
+    fn find(&self, wanted: Wanted) -> Pair<'_> {
+        self.nodes.find(wanted, |pred, curr| self.is_valid(pred, curr))
     }
 
     /// Adds an item; false if it is there already.
     pub fn add(&self, item: u64) -> bool {
-        let pair = self.find(item);
-        if !pair.found {
-            let node = self.nodes.allocate();
-            self.nodes[node].label.set(self.hash.of(item), item);
-            self.nodes[node].next.unscheduled().store(pair.curr, SeqCst);
-            self.nodes[pair.pred].next.store(node, SeqCst);
-        }
-        !pair.found
+        let wanted = self.nodes.wanted(item);
+        self.nodes.link(&self.find(wanted), wanted)
     }
 
     /// Removes an item; false if it is not there.
     pub fn remove(&self, item: u64) -> bool {
-        let pair = self.find(item);
+        let pair = self.find(self.nodes.wanted(item));
         if pair.found {
-            self.nodes[pair.curr].marked.store(true, SeqCst);
-            let next = self.nodes[pair.curr].next.load(SeqCst);
-            self.nodes[pair.pred].next.store(next, SeqCst);
+            self.nodes.mark(pair.curr);
         }
-        pair.found
+        self.nodes.unlink(&pair)
     }
 
     /// Whether an item is there.
     pub fn contains(&self, item: u64) -> bool {
-        let hash = self.hash.of(item);
-        let (_, curr) = self.walk(hash, item);
-        curr != NULL && self.nodes[curr].label.is(hash, item) && (self.blind || !self.is_marked(curr))
+        let wanted = self.nodes.wanted(item);
+        let (_, curr) = self.nodes.walk(wanted);
+        self.nodes.has(curr, wanted) && (self.blind || !self.nodes.is_marked(curr))
     }
 }

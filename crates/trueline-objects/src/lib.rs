@@ -10,6 +10,8 @@
 //! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
 //! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
 //!
+//! `faulty` takes what is wrong with the object; where it takes an `Option`, nothing is wrong with `None`.
+//!
 //! [`sync`] has those that synchronise threads, and [`relaxed`] those whose order is relaxed, with lists of their own.
 //!
 //! [`catalog`] has all others by name, each with the test that tells whether it is right; `trueline test NAME` runs it.
@@ -66,11 +68,14 @@
 //! | `split-ordered-set` | [`SplitOrderedSet::new`](split_ordered_set::SplitOrderedSet::new) | H&K `TBB`, H&S §13.3 | | `growing-set` | accepted |
 //! | `split-ordered-set-preloaded` | [`SplitOrderedSet::preloaded`](split_ordered_set::SplitOrderedSet::preloaded) | H&K | an item from before the history | `growing-set` | rejected |
 
+#![allow(clippy::new_without_default, reason = "objects are made correct or faulty, and neither is a default")]
+
 mod arena;
 pub mod catalog;
 mod free_list;
 pub mod hash;
 mod link;
+mod locked_nodes;
 mod slot;
 
 pub mod fine_grained_list;

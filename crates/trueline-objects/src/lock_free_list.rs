@@ -70,18 +70,14 @@ struct Pair {
 impl LockFreeList {
     /// An empty set.
     pub fn new(hash: Hash) -> Self {
-        Self::with(hash, None)
+        Self::faulty(hash, None)
     }
 
     /// An empty set that is wrong.
-    pub fn faulty(hash: Hash, fault: Fault) -> Self {
-        Self::with(hash, Some(fault))
-    }
-
-    fn with(hash: Hash, fault: Option<Fault>) -> Self {
+    pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let head = nodes.allocate();
-        Self { nodes, head, hash, fault }
+        Self { nodes, head, hash, fault: fault.into() }
     }
 
     /// Adds an item; false if it is there already.

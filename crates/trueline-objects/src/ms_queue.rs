@@ -153,9 +153,3 @@ impl MsQueue {
         node
     }
 }
-
-impl Default for MsQueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}

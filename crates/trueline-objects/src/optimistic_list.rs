@@ -10,24 +10,14 @@
 //! |---|---|---|
 //! | [`Fault::NoValidation`] | does not walk again: a node is linked behind one that has been removed | `add(2)` → true; `contains(2)` → false |
 
-use trueline::primitives::Ordering::SeqCst;
-use trueline::primitives::{AtomicU32, Mutex, MutexGuard};
-
-use crate::arena::{Arena, NULL};
-use crate::hash::{Hash, Label};
+use crate::hash::Hash;
+use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 
 /// What is wrong with a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Does not look again under the locks.
     NoValidation,
-}
-
-#[derive(Default, Debug)]
-struct Node {
-    label: Label,
-    next: AtomicU32,
-    lock: Mutex<()>,
 }
 
 /// The list.
@@ -42,87 +32,39 @@ struct Node {
 /// ```
 #[derive(Debug)]
 pub struct OptimisticList {
-    nodes: Arena<Node>,
-    head: u32,
-    hash: Hash,
+    nodes: LockedNodes,
     fault: Option<Fault>,
-}
-
-/// Two neighbours, locked. The second may be none.
-struct Pair<'l> {
-    pred: u32,
-    curr: u32,
-    /// Whether the second has the item.
-    found: bool,
-    _locks: (MutexGuard<'l, ()>, Option<MutexGuard<'l, ()>>),
 }
 
 impl OptimisticList {
     /// An empty set.
     pub fn new(hash: Hash) -> Self {
-        Self::with(hash, None)
+        Self::faulty(hash, None)
     }
 
     /// An empty set that is wrong.
-    pub fn faulty(hash: Hash, fault: Fault) -> Self {
-        Self::with(hash, Some(fault))
+    pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
+        Self { nodes: LockedNodes::new(hash), fault: fault.into() }
     }
 
-    fn with(hash: Hash, fault: Option<Fault>) -> Self {
-        let nodes = Arena::new();
-        let head = nodes.allocate();
-        Self { nodes, head, hash, fault }
-    }
-
-    /// The neighbours between which an item is or would come. Nothing is locked.
-    fn walk(&self, hash: u64, item: u64) -> (u32, u32) {
-        let mut pred = self.head;
-        loop {
-            let curr = self.nodes[pred].next.load(SeqCst);
-            if curr == NULL || self.nodes[curr].label.ends(hash, item) {
-                return (pred, curr);
-            }
-            pred = curr;
-        }
-    }
-
-    fn find(&self, item: u64) -> Pair<'_> {
-        let hash = self.hash.of(item);
-        loop {
-            let (pred, curr) = self.walk(hash, item);
-            let pred_lock = self.nodes[pred].lock.lock();
-            let curr_lock = (curr != NULL).then(|| self.nodes[curr].lock.lock());
-            if self.fault == Some(Fault::NoValidation) || self.walk(hash, item) == (pred, curr) {
-                let found = curr != NULL && self.nodes[curr].label.is(hash, item);
-                return Pair { pred, curr, found, _locks: (pred_lock, curr_lock) };
-            }
-        }
+    fn find(&self, wanted: Wanted) -> Pair<'_> {
+        let does_not_look = self.fault == Some(Fault::NoValidation);
+        self.nodes.find(wanted, |pred, curr| does_not_look || self.nodes.walk(wanted) == (pred, curr))
     }
 
     /// Adds an item; false if it is there already.
     pub fn add(&self, item: u64) -> bool {
-        let pair = self.find(item);
-        if !pair.found {
-            let node = self.nodes.allocate();
-            self.nodes[node].label.set(self.hash.of(item), item);
-            self.nodes[node].next.unscheduled().store(pair.curr, SeqCst);
-            self.nodes[pair.pred].next.store(node, SeqCst);
-        }
-        !pair.found
+        let wanted = self.nodes.wanted(item);
+        self.nodes.link(&self.find(wanted), wanted)
     }
 
     /// Removes an item; false if it is not there.
     pub fn remove(&self, item: u64) -> bool {
-        let pair = self.find(item);
-        if pair.found {
-            let next = self.nodes[pair.curr].next.load(SeqCst);
-            self.nodes[pair.pred].next.store(next, SeqCst);
-        }
-        pair.found
+        self.nodes.unlink(&self.find(self.nodes.wanted(item)))
     }
 
     /// Whether an item is there.
     pub fn contains(&self, item: u64) -> bool {
-        self.find(item).found
+        self.find(self.nodes.wanted(item)).found
     }
 }

@@ -15,9 +15,10 @@
 use std::sync::OnceLock;
 
 use trueline::primitives::Ordering::SeqCst;
-use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, spin_hint};
+use trueline::primitives::{AtomicBool, AtomicUsize, spin_hint};
 
 use crate::hash::Hash;
+use crate::laarman_map::{DELETED, EMPTY, NO_KEY, STORED, Slot, UPDATING};
 
 /// What is wrong with a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,24 +27,10 @@ pub enum Fault {
     Migrate,
 }
 
-const EMPTY: u32 = 0;
-const UPDATING: u32 = 1;
-const STORED: u32 = 2;
-const DELETED: u32 = 3;
 /// A key was here: look in the next table.
 const MOVED: u32 = 4;
 /// No key was here, and none will be: look in the next table.
 const CLOSED: u32 = 5;
-
-/// The key of a slot that is claimed and does not have its key yet.
-const NO_KEY: u64 = u64::MAX;
-
-#[derive(Debug)]
-struct Slot {
-    status: AtomicU32,
-    key: AtomicU64,
-    datum: AtomicU64,
-}
 
 #[derive(Debug)]
 struct Table {
@@ -66,8 +53,7 @@ enum Place<'m> {
 
 impl Table {
     fn new(capacity: usize) -> Self {
-        let slot = |_| Slot { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
-        Self { slots: (0..capacity).map(slot).collect(), used: AtomicUsize::new(0), has_next: AtomicBool::new(false) }
+        Self { slots: Slot::many(capacity), used: AtomicUsize::new(0), has_next: AtomicBool::new(false) }
     }
 
     fn find(&self, key: u64) -> Place<'_> {
@@ -78,12 +64,7 @@ impl Table {
                 CLOSED => return Place::Closed,
                 _ => {}
             }
-            let mut found = slot.key.load(SeqCst);
-            while found == NO_KEY {
-                spin_hint();
-                found = slot.key.load(SeqCst);
-            }
-            if found == key {
+            if slot.wait_for_key() == key {
                 return Place::Found(slot);
             }
         }
@@ -94,11 +75,6 @@ impl Table {
     fn is_crowded(&self) -> bool {
         (self.used.load(SeqCst) + 1) * 4 > self.slots.len() * 3
     }
-}
-
-/// Moves the status of a slot, if it is as expected.
-fn claim(slot: &Slot, from: u32, to: u32) -> bool {
-    slot.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
 }
 
 /// The map.
@@ -127,17 +103,14 @@ pub struct ResizingMap {
 impl ResizingMap {
     /// An empty map with `capacity` slots at first.
     pub fn new(capacity: usize) -> Self {
-        Self::with(capacity, None)
+        Self::faulty(capacity, None)
     }
 
     /// An empty map that is wrong.
-    pub fn faulty(capacity: usize, fault: Fault) -> Self {
-        Self::with(capacity, Some(fault))
-    }
-
-    fn with(capacity: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
         let capacity = capacity.max(2);
-        let map = Self { tables: [const { OnceLock::new() }; 24], root: AtomicUsize::new(0), capacity, fault };
+        let map =
+            Self { tables: [const { OnceLock::new() }; 24], root: AtomicUsize::new(0), capacity, fault: fault.into() };
         map.tables[0].get_or_init(|| Table::new(capacity));
         map
     }
@@ -200,19 +173,17 @@ impl ResizingMap {
                     MOVED => number += 1,
                     STORED if keep => return slot.datum.load(SeqCst),
                     status => {
-                        if claim(slot, status, UPDATING) {
-                            slot.datum.store(value, SeqCst);
-                            slot.status.store(STORED, SeqCst);
+                        if slot.claim(status, UPDATING) {
+                            slot.store(value);
                             return value;
                         }
                     }
                 },
                 Place::Vacant(slot) if !table.has_next.load(SeqCst) && !table.is_crowded() => {
-                    if claim(slot, EMPTY, UPDATING) {
+                    if slot.claim(EMPTY, UPDATING) {
                         table.used.fetch_add(1, SeqCst);
                         slot.key.store(key, SeqCst);
-                        slot.datum.store(value, SeqCst);
-                        slot.status.store(STORED, SeqCst);
+                        slot.store(value);
                         return value;
                     }
                 }
@@ -242,7 +213,7 @@ impl ResizingMap {
                 },
                 Place::Found(slot) => match slot.status.load(SeqCst) {
                     UPDATING => spin_hint(),
-                    STORED if claim(slot, STORED, DELETED) => return,
+                    STORED if slot.claim(STORED, DELETED) => return,
                     STORED => {}
                     MOVED => number += 1,
                     _ => return,
@@ -266,10 +237,10 @@ impl ResizingMap {
     fn migrate_slot(&self, slot: &Slot, next: usize) {
         loop {
             let done = match slot.status.load(SeqCst) {
-                EMPTY => claim(slot, EMPTY, CLOSED),
-                DELETED => claim(slot, DELETED, MOVED),
+                EMPTY => slot.claim(EMPTY, CLOSED),
+                DELETED => slot.claim(DELETED, MOVED),
                 // The fault: an update that takes place now is not copied, and marked as moved all the same.
-                STORED if self.fault == Some(Fault::Migrate) || claim(slot, STORED, UPDATING) => {
+                STORED if self.fault == Some(Fault::Migrate) || slot.claim(STORED, UPDATING) => {
                     self.store(next, slot.key.load(SeqCst), slot.datum.load(SeqCst), true);
                     slot.status.store(MOVED, SeqCst);
                     true

@@ -65,17 +65,13 @@ pub struct ShannQueue {
 impl ShannQueue {
     /// An empty queue with room for `capacity` values, which is not 0.
     pub fn new(capacity: usize, mode: Mode) -> Self {
-        Self::with(capacity, mode, None)
+        Self::faulty(capacity, mode, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(capacity: usize, mode: Mode, fault: Fault) -> Self {
-        Self::with(capacity, mode, Some(fault))
-    }
-
-    fn with(capacity: usize, mode: Mode, fault: Option<Fault>) -> Self {
+    pub fn faulty(capacity: usize, mode: Mode, fault: impl Into<Option<Fault>>) -> Self {
         let slots = (0..capacity.max(1)).map(|_| Slot::default()).collect();
-        Self { slots, front: AtomicU64::new(0), rear: AtomicU64::new(0), mode, fault }
+        Self { slots, front: AtomicU64::new(0), rear: AtomicU64::new(0), mode, fault: fault.into() }
     }
 
     fn slot(&self, count: u64) -> &Slot {

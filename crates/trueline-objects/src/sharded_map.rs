@@ -113,16 +113,12 @@ pub struct ShardedMap {
 impl ShardedMap {
     /// An empty map.
     pub fn new() -> Self {
-        Self::with(None)
+        Self::faulty(None)
     }
 
     /// An empty map that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self::with(Some(fault))
-    }
-
-    fn with(fault: Option<Fault>) -> Self {
-        Self { shards: [Shard::new(), Shard::new()], fault }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { shards: [Shard::new(), Shard::new()], fault: fault.into() }
     }
 
     fn shard(&self, key: u64) -> &Shard {
@@ -226,11 +222,5 @@ impl ShardedMap {
         }
         shard.present.store(next, SeqCst);
         used
-    }
-}
-
-impl Default for ShardedMap {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -110,9 +110,3 @@ impl SplitOrderedSet {
         node
     }
 }
-
-impl Default for SplitOrderedSet {
-    fn default() -> Self {
-        Self::new()
-    }
-}

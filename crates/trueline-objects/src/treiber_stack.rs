@@ -52,16 +52,12 @@ pub struct TreiberStack {
 impl TreiberStack {
     /// An empty stack.
     pub fn new() -> Self {
-        Self::with(None)
+        Self::faulty(None)
     }
 
     /// An empty stack that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self::with(Some(fault))
-    }
-
-    fn with(fault: Option<Fault>) -> Self {
-        Self { top: TaggedLink::default(), nodes: Arena::new(), free: FreeList::default(), fault }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { top: TaggedLink::default(), nodes: Arena::new(), free: FreeList::default(), fault: fault.into() }
     }
 
     /// Adds a value on top.
@@ -97,11 +93,5 @@ impl TreiberStack {
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }
-    }
-}
-
-impl Default for TreiberStack {
-    fn default() -> Self {
-        Self::new()
     }
 }

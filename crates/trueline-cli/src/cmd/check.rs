@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::output::{self, Written};
 use crate::{cancel, ci, progress};
 
-pub(crate) fn run(args: &CheckArgs) -> ExitCode {
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     let wanted = match &args.view {
         Some(_) => Wanted::Everything,
         None if args.json || args.quiet => Wanted::Report,
@@ -30,36 +30,21 @@ pub(crate) fn run(args: &CheckArgs) -> ExitCode {
 }
 
 /// Judges as `check` does, and says why instead of drawing it.
-pub(crate) fn explain(args: &CheckArgs) -> ExitCode {
+pub(crate) fn explain(args: &CheckArgs) -> Result<ExitCode, String> {
     if args.view.is_some() {
-        output::error("--view is for `trueline check`; leave it out, or use that");
-        return ExitCode::from(2);
+        return Err("--view is for `trueline check`; leave it out, or use that".to_owned());
     }
     run_for(args, Wanted::Explanation)
 }
 
-fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
-    let judge = match Judge::new(args) {
-        Ok(judge) => judge,
-        Err(fault) => {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
-    };
+fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
+    let judge = Judge::new(args)?;
     let (inputs, passed_over) = find_inputs(&args.inputs);
     let outputs = || args.junit.iter().chain(&args.view);
-    let refused = inputs.iter().flat_map(|input| outputs().map(|path| input.refuse_as_output(Some(path))));
-    if let Some(fault) = refused.filter_map(Result::err).next() {
-        output::error(fault);
-        return ExitCode::from(2);
+    for (input, path) in inputs.iter().flat_map(|input| outputs().map(move |path| (input, path))) {
+        input.refuse_as_output(Some(path))?;
     }
-    let mut pages = match args.view.as_deref().map(|path| Pages::new(path, inputs.len())).transpose() {
-        Ok(pages) => pages,
-        Err(fault) => {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
-    };
+    let mut pages = args.view.as_deref().map(|path| Pages::new(path, inputs.len())).transpose()?;
     if !args.quiet {
         for path in passed_over {
             let path = path.display();
@@ -99,16 +84,12 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
         );
         tally = tally.and(&judged);
         let written = bar.suspend(|| write(&rendered));
-        let drawn = bar.suspend(|| drawn.map_or(Ok(()), |drawn| drawn?.write(args)));
-        if let Err(fault) = drawn {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
+        bar.suspend(|| drawn.map_or(Ok(()), |drawn| drawn?.write(args)))?;
         if args.junit.is_some() {
             all.push(judged);
         }
         if written == Written::Failed {
-            return ExitCode::from(2);
+            return Ok(ExitCode::from(2));
         }
         bar.inc(1);
         if left > 0 && (written == Written::ReaderGone || judge.token.is_cancelled()) {
@@ -121,7 +102,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> ExitCode {
     }
     bar.finish_and_clear();
     let is_junit_written = write_junit(args, &judge, all.iter());
-    ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 })
+    Ok(ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 }))
 }
 
 /// What reads histories and judges them, as the arguments say.

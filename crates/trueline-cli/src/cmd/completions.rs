@@ -17,27 +17,16 @@ pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
     print(&script)
 }
 
-pub(crate) fn man(args: &ManArgs) -> ExitCode {
+pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, String> {
     let command = with_examples(Cli::command().disable_help_subcommand(true));
-    match &args.directory {
-        Some(directory) => match write_pages(command, directory) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(fault) => {
-                output::error(format_args!("{}: cannot write: {fault}; check the path", directory.display()));
-                ExitCode::from(2)
-            }
-        },
-        None => {
-            let mut page = Vec::new();
-            match Man::new(command).render(&mut page) {
-                Ok(()) => print(&page),
-                Err(fault) => {
-                    output::error(format_args!("cannot make the page: {fault}"));
-                    ExitCode::from(2)
-                }
-            }
-        }
-    }
+    let Some(directory) = &args.directory else {
+        let mut page = Vec::new();
+        Man::new(command).render(&mut page).map_err(|fault| format!("cannot make the page: {fault}"))?;
+        return Ok(print(&page));
+    };
+    write_pages(command, directory)
+        .map_err(|fault| format!("{}: cannot write: {fault}; check the path", directory.display()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The command with its examples behind its options, where pages have them.

@@ -14,19 +14,10 @@ use crate::input::{Input, Reading, Unreadable};
 use crate::limits::Limits;
 use crate::output;
 
-pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
-    let reading = match Reading::new(&args.read, 0) {
-        Ok(reading) => reading,
-        Err(fault) => {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
-    };
+pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
+    let reading = Reading::new(&args.read, 0)?;
     let input = Input::of(&args.input);
-    if let Err(fault) = input.refuse_as_output(args.output.as_deref().filter(|path| path.as_os_str() != "-")) {
-        output::error(fault);
-        return ExitCode::from(2);
-    }
+    input.refuse_as_output(args.output.as_deref().filter(|path| path.as_os_str() != "-"))?;
     let name = input.name();
     let limits = Limits::start(&args.limits, &cancel::on_interrupt());
     let told = |fault: &Unreadable| {
@@ -34,10 +25,10 @@ pub(crate) fn run(args: &ConvertArgs) -> ExitCode {
         fault.code()
     };
     let read = || cancel::while_busy(|| reading.read(&input, &limits));
-    match limits.watch(|kind| told(&Unreadable::limit(kind)), read) {
+    Ok(match limits.watch(|kind| told(&Unreadable::limit(kind)), read) {
         Ok(history) => write(&history, args.to.into(), args.output.as_deref(), &name, Some(&limits)),
         Err(fault) => ExitCode::from(told(&fault)),
-    }
+    })
 }
 
 /// Writes a history to a file, or to stdout. What cannot be written is told of `source`.

@@ -16,17 +16,11 @@ use crate::input::{Reading, Unreadable, find_inputs};
 use crate::limits::Limits;
 use crate::output::{self, Written};
 
-pub(crate) fn run(args: &LintArgs) -> ExitCode {
+pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     let options = Options::new().nil_wildcard(args.nil_wildcard);
     let spec = args.spec.as_deref().map(|name| named::spec(name, options)).transpose();
-    let prepared = spec.map_err(|fault| fault.to_string()).and_then(|spec| Ok((spec, Reading::new(&args.read, 0)?)));
-    let (spec, reading) = match prepared {
-        Ok(prepared) => prepared,
-        Err(fault) => {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
-    };
+    let spec = spec.map_err(|fault| fault.to_string())?;
+    let reading = Reading::new(&args.read, 0)?;
     let token = cancel::on_interrupt();
     // The most that was seen: nothing, findings, a file that a limit kept from being read, one that cannot be read.
     let mut code = 0;
@@ -59,10 +53,10 @@ pub(crate) fn run(args: &LintArgs) -> ExitCode {
         match written {
             Written::All if !token.is_cancelled() => {}
             Written::All | Written::ReaderGone => break,
-            Written::Failed => return ExitCode::from(2),
+            Written::Failed => return Ok(ExitCode::from(2)),
         }
     }
-    ExitCode::from(code)
+    Ok(ExitCode::from(code))
 }
 
 /// The exit code of two files: 2 before 3 before 1.

@@ -8,19 +8,7 @@ use crate::args::ViewArgs;
 use crate::input::find_inputs;
 use crate::output::{self, Written};
 
-pub(crate) fn run(args: &ViewArgs) -> ExitCode {
-    match draw(args) {
-        Ok(code) => code,
-        Err(Some(fault)) => {
-            output::error(fault);
-            ExitCode::from(2)
-        }
-        Err(None) => ExitCode::from(2),
-    }
-}
-
-/// What went wrong, unless that was said already.
-fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
+pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
     let ViewArgs { output, check: args } = args;
     let judge = Judge::new(args)?;
     let in_terminal = output.as_os_str() == "-";
@@ -29,7 +17,7 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
     }
     let (mut inputs, _) = find_inputs(&args.inputs);
     if inputs.len() != 1 {
-        return Err(Some(format!("`trueline view` draws one history, and there are {} files; name one", inputs.len())));
+        return Err(format!("`trueline view` draws one history, and there are {} files; name one", inputs.len()));
     }
     let input = inputs.remove(0);
     if !in_terminal {
@@ -62,8 +50,6 @@ fn draw(args: &ViewArgs) -> Result<ExitCode, Option<String>> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    match output::stdout(|out| out.write_all(text.as_bytes())) {
-        Written::All | Written::ReaderGone => Ok(ExitCode::SUCCESS),
-        Written::Failed => Err(None),
-    }
+    let written = output::stdout(|out| out.write_all(text.as_bytes()));
+    Ok(ExitCode::from(if written == Written::Failed { 2 } else { 0 }))
 }

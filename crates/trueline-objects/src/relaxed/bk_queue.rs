@@ -51,18 +51,17 @@ pub struct BkQueue {
 impl BkQueue {
     /// An empty queue with this quasi factor, and a ring of so many segments, at least two.
     pub fn new(factor: usize, segments: usize) -> Self {
-        Self::with(factor, segments, None)
+        Self::faulty(factor, segments, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(factor: usize, segments: usize, fault: Fault) -> Self {
-        Self::with(factor, segments, Some(fault))
-    }
-
-    fn with(factor: usize, segments: usize, fault: Option<Fault>) -> Self {
+    ///
+    /// # Panics
+    /// If there are more segments than a `u32` can count.
+    pub fn faulty(factor: usize, segments: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = u32::try_from(segments.max(2)).expect("the ring is not too large");
         let (head, tail) = (TaggedLink::default(), TaggedLink::default());
-        Self { segments, head, tail, cells: Cells::new(factor + 1), fault }
+        Self { segments, head, tail, cells: Cells::new(factor + 1), fault: fault.into() }
     }
 
     /// Adds a value at the end, or up to *K* before it; false if the ring is full of segments, some of whose slots may be free.

@@ -55,9 +55,3 @@ impl HerlihyWingQueue {
         }
     }
 }
-
-impl Default for HerlihyWingQueue {
-    fn default() -> Self {
-        Self::new()
-    }
-}

@@ -47,16 +47,12 @@ pub struct IQueue {
 impl IQueue {
     /// An empty queue.
     pub fn new() -> Self {
-        Self::with(None)
+        Self::faulty(None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self::with(Some(fault))
-    }
-
-    fn with(fault: Option<Fault>) -> Self {
-        Self { head: AtomicU32::new(1), tail: AtomicU32::new(1), slots: Arena::new(), fault }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { head: AtomicU32::new(1), tail: AtomicU32::new(1), slots: Arena::new(), fault: fault.into() }
     }
 
     /// Adds a value at the end.
@@ -86,11 +82,5 @@ impl IQueue {
                 None => spin_hint(),
             }
         }
-    }
-}
-
-impl Default for IQueue {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -58,18 +58,14 @@ pub struct KStack {
 impl KStack {
     /// An empty stack with this quasi factor.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty stack that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = Arena::new();
         let lowest = Tagged { node: segments.allocate(), tag: 0 };
-        Self { top: TaggedLink::new(lowest), segments, cells: Cells::new(factor + 1), fault }
+        Self { top: TaggedLink::new(lowest), segments, cells: Cells::new(factor + 1), fault: fault.into() }
     }
 
     /// Adds a value on top, or up to *K* below.

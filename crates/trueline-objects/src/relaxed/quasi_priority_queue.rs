@@ -53,16 +53,12 @@ pub struct QuasiPriorityQueue {
 impl QuasiPriorityQueue {
     /// An empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
-        Self { factor, entries: Mutex::new(Vec::new()), fault }
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { factor, entries: Mutex::new(Vec::new()), fault: fault.into() }
     }
 
     /// Adds a value with a priority, of which the least comes first.

@@ -70,15 +70,15 @@ pub struct QuasiQueue {
 impl QuasiQueue {
     /// An empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
+    ///
+    /// # Panics
+    /// If segments are longer than a `u32` can count.
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
+        let fault = fault.into();
         let times = if fault == Some(Fault::LongSegments) { 2 } else { 1 };
         let size = u32::try_from(times * (factor + 1)).expect("segments are not too long");
         let segments = Arena::new();

@@ -54,16 +54,12 @@ pub struct QuasiStack {
 impl QuasiStack {
     /// An empty stack with this quasi factor, of which it makes no use.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty stack that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
-        Self { factor, top: AtomicU32::new(NULL), nodes: Arena::new(), fault }
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { factor, top: AtomicU32::new(NULL), nodes: Arena::new(), fault: fault.into() }
     }
 
     /// Adds a value on top.

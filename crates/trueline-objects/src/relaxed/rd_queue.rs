@@ -56,18 +56,14 @@ pub struct RdQueue {
 impl RdQueue {
     /// An empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let dummy = nodes.allocate();
-        Self { factor, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), nodes, fault }
+        Self { factor, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), nodes, fault: fault.into() }
     }
 
     /// Adds a value at the end.

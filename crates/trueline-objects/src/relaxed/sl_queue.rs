@@ -49,18 +49,20 @@ pub struct SlQueue {
 impl SlQueue {
     /// An empty queue behind a lock.
     pub fn new() -> Self {
-        Self::with(None)
+        Self::faulty(None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self::with(Some(fault))
-    }
-
-    fn with(fault: Option<Fault>) -> Self {
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let dummy = nodes.allocate();
-        Self { lock: Mutex::new(()), head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), nodes, fault }
+        Self {
+            lock: Mutex::new(()),
+            head: AtomicU32::new(dummy),
+            tail: AtomicU32::new(dummy),
+            nodes,
+            fault: fault.into(),
+        }
     }
 
     /// Adds a value at the end.
@@ -88,11 +90,5 @@ impl SlQueue {
         let value = self.nodes[next].value.load(SeqCst);
         self.head.store(next, SeqCst);
         Some(value)
-    }
-}
-
-impl Default for SlQueue {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -53,15 +53,11 @@ pub struct UbkQueue {
 impl UbkQueue {
     /// An empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
-        Self::with(factor, None)
+        Self::faulty(factor, None)
     }
 
     /// An empty queue that is wrong.
-    pub fn faulty(factor: usize, fault: Fault) -> Self {
-        Self::with(factor, Some(fault))
-    }
-
-    fn with(factor: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = Arena::new();
         let first = Tagged { node: segments.allocate(), tag: 0 };
         Self {
@@ -69,7 +65,7 @@ impl UbkQueue {
             tail: TaggedLink::new(first),
             segments,
             cells: Cells::new(factor + 1),
-            fault,
+            fault: fault.into(),
         }
     }
 

@@ -66,17 +66,13 @@ pub struct Abc {
 impl Abc {
     /// One that nobody has come to.
     pub fn new() -> Self {
-        Self::with(None)
+        Self::faulty(None)
     }
 
     /// One that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self::with(Some(fault))
-    }
-
-    fn with(fault: Option<Fault>) -> Self {
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         let [a, b, c] = [Semaphore::raised(), Semaphore::lowered(), Semaphore::lowered()].map(Kind::new);
-        Self { a, b, c, fault }
+        Self { a, b, c, fault: fault.into() }
     }
 
     /// Waits for a B and a C, and returns who they are.
@@ -127,11 +123,5 @@ impl Abc {
         if self.fault != Some(Fault::LostSignal) || choose(SIGNALS) != 0 {
             semaphore.up();
         }
-    }
-}
-
-impl Default for Abc {
-    fn default() -> Self {
-        Self::new()
     }
 }

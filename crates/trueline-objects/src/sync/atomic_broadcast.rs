@@ -54,17 +54,13 @@ pub struct AtomicBroadcast {
 impl AtomicBroadcast {
     /// A broadcast to so many receivers, of which there is at least one.
     pub fn new(receivers: usize) -> Self {
-        Self::with(receivers, None)
+        Self::faulty(receivers, None)
     }
 
     /// A broadcast that is wrong.
-    pub fn faulty(receivers: usize, fault: Fault) -> Self {
-        Self::with(receivers, Some(fault))
-    }
-
-    fn with(receivers: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(receivers: usize, fault: impl Into<Option<Fault>>) -> Self {
         let (state, emptied, all_inside, filled) = Default::default();
-        Self { receivers: receivers.max(1), state, emptied, all_inside, filled, fault }
+        Self { receivers: receivers.max(1), state, emptied, all_inside, filled, fault: fault.into() }
     }
 
     /// Waits for all receivers, and gives them the value.

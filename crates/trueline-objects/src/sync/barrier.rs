@@ -66,12 +66,12 @@ pub struct Barrier {
 impl Barrier {
     /// A barrier of so many threads.
     pub fn new(threads: usize) -> Self {
-        Self { threads, monitor: Monitor::default(), fault: None }
+        Self::faulty(threads, None)
     }
 
     /// A barrier that is wrong.
-    pub fn faulty(threads: usize, fault: Fault) -> Self {
-        Self { threads, monitor: Monitor::default(), fault: Some(fault) }
+    pub fn faulty(threads: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { threads, monitor: Monitor::default(), fault: fault.into() }
     }
 
     /// Waits for all others.
@@ -137,11 +137,12 @@ pub struct TreeBarrier {
 impl TreeBarrier {
     /// A barrier of so many threads.
     pub fn new(threads: usize) -> Self {
-        Self { signals: (0..threads).map(|_| Signal::new()).collect() }
+        Self::faulty(threads, None)
     }
 
     /// A barrier whose signals are wrong: threads leave before all have come, and may be missed later.
-    pub fn faulty(threads: usize, fault: signal::Fault) -> Self {
+    pub fn faulty(threads: usize, fault: impl Into<Option<signal::Fault>>) -> Self {
+        let fault = fault.into();
         Self { signals: (0..threads).map(|_| Signal::faulty(fault)).collect() }
     }
 

@@ -68,8 +68,8 @@ impl SyncChannel {
     }
 
     /// A channel that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self { fault: Some(fault), ..Self::default() }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { fault: fault.into(), ..Self::default() }
     }
 
     /// Waits for a receiver, and gives it the value.

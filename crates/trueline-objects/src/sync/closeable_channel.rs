@@ -172,9 +172,3 @@ impl CloseableChannel {
         }
     }
 }
-
-impl Default for CloseableChannel {
-    fn default() -> Self {
-        Self::new()
-    }
-}

@@ -62,8 +62,8 @@ impl CounterChannel {
     }
 
     /// A channel that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self { fault: Some(fault), ..Self::default() }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { fault: fault.into(), ..Self::default() }
     }
 
     /// Waits for a receiver, gives it the value, and returns the number of that.

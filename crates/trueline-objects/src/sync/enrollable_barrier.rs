@@ -52,17 +52,16 @@ pub struct EnrollableBarrier {
 impl EnrollableBarrier {
     /// A barrier of at most so many threads, none of which is enrolled.
     pub fn new(threads: usize) -> Self {
-        Self::with(threads, None)
+        Self::faulty(threads, None)
     }
 
     /// A barrier that is wrong.
-    pub fn faulty(threads: usize, fault: Fault) -> Self {
-        Self::with(threads, Some(fault))
-    }
-
-    fn with(threads: usize, fault: Option<Fault>) -> Self {
+    pub fn faulty(threads: usize, fault: impl Into<Option<Fault>>) -> Self {
         let is_enrolled = vec![false; threads].into();
-        Self { monitor: Monitor::new(State { is_enrolled, enrolled: 0, inside: 0, leaving: false }), fault }
+        Self {
+            monitor: Monitor::new(State { is_enrolled, enrolled: 0, inside: 0, leaving: false }),
+            fault: fault.into(),
+        }
     }
 
     /// Takes part from now on.

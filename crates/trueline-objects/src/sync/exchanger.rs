@@ -57,8 +57,8 @@ impl Exchanger {
     }
 
     /// An exchanger that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self { fault: Some(fault), ..Self::default() }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { fault: fault.into(), ..Self::default() }
     }
 
     /// Waits for another, and exchanges values with it.

@@ -188,9 +188,3 @@ impl FilterChannel {
         }
     }
 }
-
-impl Default for FilterChannel {
-    fn default() -> Self {
-        Self::new()
-    }
-}

@@ -149,12 +149,6 @@ impl MenWomen {
     }
 }
 
-impl Default for MenWomen {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 fn notify<S>(monitor: &Monitor<S>, one: bool) {
     if one {
         monitor.notify_one();

@@ -11,16 +11,9 @@
 //! | [`Fault::LateRead`] | who is woken reads by whom when others may go on, who overwrite that | `sync(0)` waits; `sync(1)` → 0; `sync(3)` waits; `sync(2)` → 3; `sync(0)` → 2 |
 //! | [`Fault::EarlyLook`] | who finds nobody waiting lets others look, before it says that it waits | `sync(0)` and `sync(1)` do not return |
 
-use super::pairs::{self, Pairs};
+use super::pairs::Pairs;
 
-/// What is wrong with an object.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Fault {
-    /// Reads the partner's name when others may have overwritten it.
-    LateRead,
-    /// Looks who waits, and decides later.
-    EarlyLook,
-}
+pub use super::pairs::Fault;
 
 /// Where they meet.
 ///
@@ -42,20 +35,12 @@ pub struct OneFamily {
 impl OneFamily {
     /// For a family of so many threads, that have not met.
     pub fn new(members: usize) -> Self {
-        Self::with(members, None)
+        Self::faulty(members, None)
     }
 
     /// One that is wrong.
-    pub fn faulty(members: usize, fault: Fault) -> Self {
-        Self::with(members, Some(fault))
-    }
-
-    fn with(members: usize, fault: Option<Fault>) -> Self {
-        let fault = fault.map(|fault| match fault {
-            Fault::LateRead => pairs::Fault::LateRead,
-            Fault::EarlyLook => pairs::Fault::EarlyLook,
-        });
-        Self { pairs: Pairs::new(members, fault), members }
+    pub fn faulty(members: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { pairs: Pairs::new(members, fault.into()), members }
     }
 
     /// Waits for a thread that this one has not met, and returns its number.

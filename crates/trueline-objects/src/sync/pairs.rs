@@ -7,9 +7,9 @@ use trueline::primitives::{AtomicBool, AtomicUsize};
 
 use super::semaphore::Semaphore;
 
-/// What is wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+/// What is wrong with an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fault {
     /// Who is woken passes the baton on before it reads whom it was paired with.
     LateRead,
     /// Who finds nobody lets go of the baton before it says that it waits.

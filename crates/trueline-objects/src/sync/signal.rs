@@ -50,8 +50,8 @@ impl Signal {
     }
 
     /// A signal that is wrong.
-    pub fn faulty(fault: Fault) -> Self {
-        Self { fault: Some(fault), ..Self::default() }
+    pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
+        Self { fault: fault.into(), ..Self::default() }
     }
 
     /// The child puts it up, and waits until the parent has put it down.

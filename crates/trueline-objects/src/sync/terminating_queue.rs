@@ -53,12 +53,12 @@ pub struct TerminatingQueue {
 impl TerminatingQueue {
     /// An empty queue for so many workers.
     pub fn new(workers: usize) -> Self {
-        Self { workers, monitor: Monitor::default(), fault: None }
+        Self::faulty(workers, None)
     }
 
     /// A queue that is wrong.
-    pub fn faulty(workers: usize, fault: Fault) -> Self {
-        Self { workers, monitor: Monitor::default(), fault: Some(fault) }
+    pub fn faulty(workers: usize, fault: impl Into<Option<Fault>>) -> Self {
+        Self { workers, monitor: Monitor::default(), fault: fault.into() }
     }
 
     /// Adds a value at the end.

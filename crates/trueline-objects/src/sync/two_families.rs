@@ -43,16 +43,12 @@ pub struct TwoFamilies {
 impl TwoFamilies {
     /// For families of so many threads, that have not met.
     pub fn new(first: usize, second: usize) -> Self {
-        Self::with(first, second, None)
+        Self::faulty(first, second, None)
     }
 
     /// One that is wrong.
-    pub fn faulty(first: usize, second: usize, fault: Fault) -> Self {
-        Self::with(first, second, Some(fault))
-    }
-
-    fn with(first: usize, second: usize, fault: Option<Fault>) -> Self {
-        let fault = fault.map(|Fault::LateRead| pairs::Fault::LateRead);
+    pub fn faulty(first: usize, second: usize, fault: impl Into<Option<Fault>>) -> Self {
+        let fault = fault.into().map(|Fault::LateRead| pairs::Fault::LateRead);
         Self { pairs: Pairs::new(first + second, fault), first, both: first + second }
     }
 

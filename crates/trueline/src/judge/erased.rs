@@ -130,7 +130,7 @@ pub(crate) enum NotRead {
 }
 
 /// A specification and a history of it, behind the door.
-pub(crate) struct Typed<'a, S: Spec> {
+pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
@@ -140,7 +140,7 @@ pub(crate) struct Typed<'a, S: Spec> {
     results: Mutex<Interner<S::Ret>>,
 }
 
-impl<'a, S: Spec> Typed<'a, S> {
+impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     pub(crate) fn new(spec: &'a S, history: Cow<'a, History<S::Op, S::Ret>>) -> Self {
         let mut places = Vec::with_capacity(history.len());
         for operation in history.operations() {
@@ -214,7 +214,7 @@ fn by_description(mut ids: Vec<ResultId>, describe: &dyn Fn(ResultId) -> String)
     ids
 }
 
-impl<S: Spec> Case for Typed<'_, S> {
+impl<S: Spec + ?Sized> Case for Typed<'_, S> {
     fn frame(&self) -> Frame<'_> {
         Frame { events: self.history.events(), places: &self.places, objects: self.history.object_count() }
     }
@@ -353,7 +353,7 @@ impl<S: Spec> Case for Typed<'_, S> {
     }
 }
 
-impl<S: Spec> Typed<'_, S> {
+impl<S: Spec + ?Sized> Typed<'_, S> {
     /// [`Case::replay_parts`] by objects; `None` if that cannot be.
     pub(super) fn replay_in_place(
         &self,
@@ -383,12 +383,12 @@ impl<S: Spec> Typed<'_, S> {
 }
 
 /// One object, as the states that it may be in: one, if the specification leaves no choice.
-struct InStates<'c, 'a, S: Spec> {
+struct InStates<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     states: SmallVec<[S::State; 1]>,
 }
 
-impl<S: Spec> InStates<'_, '_, S> {
+impl<S: Spec + ?Sized> InStates<'_, '_, S> {
     fn carry_out(&mut self, id: OpId, recorded: Option<&S::Ret>) -> Result<(), NotALinearization> {
         let Self { case, states } = self;
         let mut next: SmallVec<[S::State; 1]> = SmallVec::new();
@@ -414,7 +414,7 @@ impl<S: Spec> InStates<'_, '_, S> {
     }
 }
 
-impl<S: Spec> Replay for InStates<'_, '_, S> {
+impl<S: Spec + ?Sized> Replay for InStates<'_, '_, S> {
     fn step(&mut self, op: OpId) -> Result<(), NotALinearization> {
         self.carry_out(op, self.case.op(op).1)
     }
@@ -446,14 +446,14 @@ fn in_order(mut states: Vec<String>) -> String {
     states.join(" or ")
 }
 
-struct Numbered<'c, 'a, S: Spec> {
+struct Numbered<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     states: Interner<S::State>,
     /// The bytes that states have on the heap.
     heap: usize,
 }
 
-impl<S: Spec> Machine for Numbered<'_, '_, S> {
+impl<S: Spec + ?Sized> Machine for Numbered<'_, '_, S> {
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]> {
         let mut outcomes: SmallVec<[S::State; 1]> = SmallVec::new();
         self.case.outcomes(&self.states[state], op, &mut |next| outcomes.push(next));
@@ -490,7 +490,7 @@ impl<S: Spec> Machine for Numbered<'_, '_, S> {
 }
 
 /// The states of a specification that were met, each once.
-struct Interned<'c, 'a, S: Spec> {
+struct Interned<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     classes: &'c Classes,
     states: Interner<S::State>,
@@ -499,7 +499,7 @@ struct Interned<'c, 'a, S: Spec> {
     asked: Option<&'c Asked>,
 }
 
-impl<S: Spec> Interned<'_, '_, S> {
+impl<S: Spec + ?Sized> Interned<'_, '_, S> {
     fn intern(&mut self, state: S::State) -> StateId {
         let (number, is_new) = self.states.intern(state);
         if is_new {
@@ -509,7 +509,7 @@ impl<S: Spec> Interned<'_, '_, S> {
     }
 }
 
-impl<S: Spec> StateSpace for Interned<'_, '_, S> {
+impl<S: Spec + ?Sized> StateSpace for Interned<'_, '_, S> {
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>) {
         let id = self.classes.representative(class);
         let (op, mut recorded) = self.case.op(id);
@@ -574,7 +574,7 @@ impl<S: Spec> StateSpace for Interned<'_, '_, S> {
 }
 
 /// The values of standard operations, numbered.
-struct Values<'c, 'a, S: Spec> {
+struct Values<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     numbers: Numbers,
     /// The values by number.
@@ -589,7 +589,7 @@ struct Values<'c, 'a, S: Spec> {
     hashes: Vec<u32>,
 }
 
-impl<'c, S: Spec> Values<'c, '_, S> {
+impl<'c, S: Spec + ?Sized> Values<'c, '_, S> {
     /// The number of a value.
     #[inline]
     fn number(&mut self, value: &'c S::Value, hash: u32) -> ValueId {
@@ -606,7 +606,7 @@ impl<'c, S: Spec> Values<'c, '_, S> {
     }
 }
 
-impl<S: Spec> ReadValues for Values<'_, '_, S> {
+impl<S: Spec + ?Sized> ReadValues for Values<'_, '_, S> {
     fn start(&mut self, expected: usize) -> Initial<ValueId> {
         self.numbers.clear();
         self.in_order.clear();

@@ -4,9 +4,14 @@
 //! ([`interval`](super::interval)). Common to them is that it is a sequence of groups of executions, and that a history
 //! that can be explained can be explained up to any place.
 
+use std::time::Instant;
+
 use super::frame;
+use super::search::Meter;
 use crate::history::{Event, EventKind, History, OpId, Outcome, by_object};
-use crate::verdict::{Evidence, Limit, LimitKind, ProgressVerdict, Synchronisations, Verdict, Witness, sizes};
+use crate::verdict::{
+    Evidence, Judgement, Limit, LimitKind, ProgressVerdict, Stats, Synchronisations, Verdict, Witness, sizes,
+};
 
 /// The events of one object, up to a place.
 pub(super) struct Cut<'a, Op, Ret> {
@@ -183,6 +188,25 @@ pub(super) trait Explain<Op, Ret: Clone> {
         }
         (allowed, true)
     }
+}
+
+/// A verdict with what it cost.
+pub(super) fn judgement<Op, Ret>(
+    history: &History<Op, Ret>,
+    verdict: Verdict<Ret>,
+    meter: &Meter,
+    states: u64,
+    started: Instant,
+) -> Judgement<Ret> {
+    let stats = Stats {
+        partitions: history.object_count(),
+        configurations: meter.configurations,
+        peak_bytes: meter.peak_bytes,
+        elapsed: started.elapsed(),
+        states,
+        ..Stats::default()
+    };
+    Judgement { verdict, stats }
 }
 
 /// Whether a history can be explained, object by object.

@@ -272,7 +272,7 @@ impl<C: Criterion, H: Borrow<History<C::Op, C::Ret>> + Send + Sync> Judged for T
 /// Operations take effect one at a time, each between its call and its return.
 pub(crate) struct Linearizable<P>(pub(crate) P);
 
-impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> {
+impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> {
     type Op = S::Op;
     type Ret = S::Ret;
 
@@ -303,10 +303,10 @@ impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for Linearizable<P> 
 /// Operations take effect one at a time, not far out of order. There is no core of such a rejection: without some of its
 /// operations, an accepted history may be rejected.
 #[cfg(feature = "named")]
-pub(crate) struct QuasiLinearizable<'s, S: Spec, P>(pub(crate) P, pub(crate) Semantics<'s, S::Op, S::Ret>);
+pub(crate) struct QuasiLinearizable<'s, S: Spec + ?Sized, P>(pub(crate) P, pub(crate) Semantics<'s, S::Op, S::Ret>);
 
 #[cfg(feature = "named")]
-impl<S: Spec, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLinearizable<'_, S, P> {
+impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLinearizable<'_, S, P> {
     type Op = S::Op;
     type Ret = S::Ret;
 

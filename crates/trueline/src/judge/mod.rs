@@ -32,6 +32,7 @@ pub mod compete;
 mod erased;
 mod explain;
 mod frame;
+mod graph;
 mod interner;
 pub mod interval;
 mod judged;
@@ -212,7 +213,7 @@ impl Config {
 ///
 /// # Panics
 /// If the specification contradicts itself, so that a linearization that was found cannot be replayed.
-pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
+pub fn check<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let started = Instant::now();
     let case = Typed::new(spec, Cow::Borrowed(history));
     check_case(&case, config, started).map(|result| case.result(*result))

@@ -35,7 +35,7 @@ const MOST_BYTES: usize = 1 << 20;
 ///
 /// # Complexity
 /// Two steps of the specification for each operation.
-pub fn states<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Vec<Passed> {
+pub fn states<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Vec<Passed> {
     of_case(&Typed::new(spec, Cow::Borrowed(history)), order)
 }
 

@@ -32,7 +32,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use self::numbered::{Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber};
+use self::numbered::{AnyNumbered, Lend, LentValue, Numbered, NumberedHistory, OpNumber, RetNumber, numbered, show};
 use self::sequential::AnyObject;
 use crate::history::{History, Operation, Outcome, ProcessId, RawHistory, Record, Shown, Value};
 use crate::judge::{Config, Criterion, Judged, Linearizable, Show, Specification, judged};
@@ -239,36 +239,36 @@ impl Specification<Record, Value> for NamedSpec {
 /// The judged history, or why it cannot be read.
 type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 
-/// How the operations of a specification are written in files.
+/// A specification, with how its operations are written in files.
 trait Family: Debug + Send + Sync + 'static {
     type Spec: Typed;
+    type Written: Written<Op = Op<Self>, Ret = Ret<Self>>;
 
     fn spec(&self) -> &Self::Spec;
 
     /// Whether operations are different if other processes call them.
-    fn process_matters(&self) -> bool {
-        false
-    }
-
-    /// The operation; `name` is its name in the table.
-    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Op<Self>, String>;
-
-    /// The result of `op`, which was read from `record`.
-    fn read_ret(&self, record: &Record, op: &Op<Self>, result: &Value) -> Result<Ret<Self>, String>;
+    fn process_matters(&self) -> bool;
 
     /// What decides, once the whole history has been read, what only all of it tells, if there is anything.
-    fn settle(&self) -> Option<Settle<Self::Spec>> {
-        None
-    }
+    fn settle(&self) -> Option<Settle<Self::Spec>>;
+}
+
+/// How the operations and results of a specification are written in files.
+trait Written: Spec {
+    /// The operation that `process` calls, if that matters; `name` is its name in the table.
+    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String>;
+
+    /// The result of `op`, which was read from `record`.
+    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
 
     /// The operation as it is shown.
-    fn show_op(op: &Op<Self>) -> Record;
+    fn show_op(op: &Self::Op) -> Record;
 
     /// The result as it is shown.
-    fn show_ret(ret: &Ret<Self>) -> String;
+    fn show_ret(ret: &Self::Ret) -> String;
 
     /// The result of `record` as files give it.
-    fn write_ret(&self, _record: &Record, ret: &Ret<Self>) -> Value {
+    fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
         sequential::value_of(&Self::show_ret(ret))
     }
 }
@@ -409,12 +409,12 @@ impl<F: Family> AnyFamily for F {
     }
 
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError> {
-        read_one(&mut Numbered::<Lent<F>>::new(self), info, operation).err()
+        read_one(&mut *numbered(self), info, operation).err()
     }
 
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         let (spec, numbered) = read_all(self, info, history)?;
-        Ok(numbered_parts(&spec, history, &numbered))
+        Ok(numbered_parts(&*spec, history, &numbered))
     }
 
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
@@ -427,14 +427,14 @@ fn read_all<'f, F: Family>(
     family: &'f F,
     info: &SpecInfo,
     history: &RawHistory,
-) -> Result<(Numbered<'f, Lent<F>>, NumberedHistory), NamedError> {
-    let mut spec = Numbered::new(family);
-    let numbered = read_numbered(&mut spec, info, history)?;
-    Ok((spec, numbered))
+) -> Result<(AnyNumbered<'f, Lent<F>>, NumberedHistory), NamedError> {
+    let mut spec = numbered(family);
+    let history = read_numbered(&mut *spec, info, history)?;
+    Ok((Arc::from(spec), history))
 }
 
 fn read_numbered<V: LentValue>(
-    spec: &mut Numbered<'_, V>,
+    spec: &mut dyn Numbered<V>,
     info: &SpecInfo,
     history: &RawHistory,
 ) -> Result<NumberedHistory, NamedError> {
@@ -444,7 +444,7 @@ fn read_numbered<V: LentValue>(
 
 /// An operation as a family reads it.
 fn read_one<V: LentValue>(
-    spec: &mut Numbered<'_, V>,
+    spec: &mut dyn Numbered<V>,
     info: &SpecInfo,
     operation: &Operation<Record, Value>,
 ) -> Result<(OpNumber, Outcome<RetNumber>), NamedError> {
@@ -455,12 +455,11 @@ fn read_one<V: LentValue>(
 
 /// Judges linearizability.
 fn judge_numbered<'f, V: LentValue>(
-    spec: Numbered<'f, V>,
+    spec: AnyNumbered<'f, V>,
     history: NumberedHistory,
     config: &Config,
 ) -> Box<dyn Judged + 'f> {
-    let spec = Arc::new(spec);
-    let show = spec.show();
+    let show = show(&spec);
     judged(Linearizable(spec), show, history, config)
 }
 
@@ -479,7 +478,7 @@ fn judge_quasi<'f, F: Family>(
 
 /// Numbers the parts of a history by object and key.
 fn numbered_parts<V: LentValue>(
-    spec: &Numbered<'_, V>,
+    spec: &dyn Numbered<V>,
     history: &RawHistory,
     numbered: &NumberedHistory,
 ) -> (Vec<usize>, Vec<String>) {
@@ -487,7 +486,7 @@ fn numbered_parts<V: LentValue>(
     let key = |operation: &Operation<OpNumber, RetNumber>| {
         spec.key(&operation.op, operation.outcome.result()).map(|key| key as usize)
     };
-    self::numbered(history, operations.iter().map(key).collect(), &|index| {
+    parts(history, operations.iter().map(key).collect(), &|index| {
         let Record { key, value, .. } = spec.show_op(operations[index].op);
         key.unwrap_or(value).to_string()
     })
@@ -495,23 +494,19 @@ fn numbered_parts<V: LentValue>(
 
 /// Numbers the parts of a history whose objects are judged whole.
 fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
-    numbered(history, vec![None; history.len()], &|_| String::new())
+    parts(history, vec![None; history.len()], &|_| String::new())
 }
 
 /// Numbers the parts of a history: by object, and by the number of the key where all operations of the object have one. `name`
 /// names the part of an operation by its key.
-fn numbered(
-    history: &RawHistory,
-    keys: Vec<Option<usize>>,
-    name: &dyn Fn(usize) -> String,
-) -> (Vec<usize>, Vec<String>) {
+fn parts(history: &RawHistory, keys: Vec<Option<usize>>, name: &dyn Fn(usize) -> String) -> (Vec<usize>, Vec<String>) {
     let mut is_whole = vec![false; history.object_count()];
     for (operation, key) in history.operations().iter().zip(&keys) {
         is_whole[operation.object.index()] |= key.is_none();
     }
     let mut numbers = HashMap::new();
     let mut names = Vec::new();
-    let parts = history.operations().iter().zip(keys).enumerate().map(|(index, (operation, key))| {
+    let numbered = history.operations().iter().zip(keys).enumerate().map(|(index, (operation, key))| {
         let object = operation.object;
         let key = key.filter(|_| !is_whole[object.index()]);
         let has_key = key.is_some();
@@ -525,7 +520,7 @@ fn numbered(
             names.len() - 1
         })
     });
-    (parts.collect(), names)
+    (numbered.collect(), names)
 }
 
 /// An operation and its outcome, or the line and the fault.

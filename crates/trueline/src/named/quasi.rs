@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::numbered::{LentValue, Numbered, NumberedHistory, OpNumber, RetNumber};
+use super::numbered::{AnyNumbered, LentValue, NumberedHistory, OpNumber, RetNumber, show};
 use super::sequential::AnyObject;
 use super::table::{SpecInfo, nearest};
 use super::{AnyFamily, Family, IsJudged, NamedError};
@@ -103,25 +103,24 @@ impl QuasiFactors {
 
 /// Judges whether a history is quasi linearizable.
 pub(super) fn judge_numbered<'f, V: LentValue>(
-    spec: Numbered<'f, V>,
+    spec: AnyNumbered<'f, V>,
     info: &'static SpecInfo,
     history: NumberedHistory,
     factors: &QuasiFactors,
     config: &Config,
 ) -> IsJudged<'f> {
-    let spec = Arc::new(spec);
     let semantics = match (factors.in_table(info)?, factors) {
         (Some(by_name), _) => Semantics::by_class(classes(&spec, info, &history, by_name)?),
         (None, QuasiFactors::Whole(factor)) => Semantics::whole_domain(*factor),
         (None, QuasiFactors::ByOperation(_)) => unreachable!("these are by name"),
     };
-    let show = spec.show();
+    let show = show(&spec);
     Ok(judged(QuasiLinearizable(spec, semantics), show, history, config))
 }
 
 /// A class for each name, if every operation of the history has one.
 fn classes<'f, V: LentValue>(
-    spec: &Arc<Numbered<'f, V>>,
+    spec: &AnyNumbered<'f, V>,
     info: &'static SpecInfo,
     history: &NumberedHistory,
     by_name: Vec<(&'static str, u32)>,

@@ -1,6 +1,6 @@
 //! The objects themselves, by name: operations as files give them are carried out, instead of judged.
 
-use super::{Family, NamedError, NamedSpec, SpecInfo, SyncFamily, unknown_operation};
+use super::{Family, NamedError, NamedSpec, SpecInfo, SyncFamily, Written, unknown_operation};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::Spec;
 use crate::spec::sync::SyncSpec;
@@ -97,12 +97,13 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
         let first = choose(open.len());
         for index in (first..open.len()).chain(0..first) {
             let (process, record) = open[index];
-            let op = self.family.read_op(canonical(info, record), process, record)?;
+            let process = self.family.process_matters().then_some(process);
+            let op = F::Written::read_op(canonical(info, record), process, record)?;
             let outcomes = self.family.spec().step(&self.state, &op, None);
             // Files cannot say everything: that a log gave the index 5 to the element 5 looks as if it had given none.
             let said = outcomes.into_iter().filter_map(|(ret, next)| {
-                let value = self.family.write_ret(record, &ret);
-                let again = self.family.read_ret(record, &op, &value);
+                let value = F::Written::write_ret(record, &ret);
+                let again = F::Written::read_ret(record, &op, &value);
                 again.is_ok_and(|again| again == ret).then_some((value, next))
             });
             let mut said: Vec<(Value, _)> = said.collect();

@@ -28,6 +28,18 @@ pub struct OperationInfo {
 }
 
 impl SpecInfo {
+    const fn new(name: &'static str, summary: &'static str) -> Self {
+        Self { name, parameter: "", summary, operations: &[] }
+    }
+
+    const fn parameter(self, parameter: &'static str) -> Self {
+        Self { parameter, ..self }
+    }
+
+    const fn operations(self, operations: &'static [OperationInfo]) -> Self {
+        Self { operations, ..self }
+    }
+
     /// The operation that a file calls `f`.
     ///
     /// ```
@@ -104,118 +116,91 @@ const PRIORITY_QUEUE: &[OperationInfo] = &[
 
 /// The specifications that have a name.
 pub const SPECS: &[SpecInfo] = &[
-    SpecInfo {
-        name: "register",
-        parameter: "[:init]",
-        summary: "holds one value; initially `init`, or null",
-        operations: &[READ, WRITE],
-    },
-    SpecInfo {
-        name: "cas-register",
-        parameter: "[:init]",
-        summary: "a register with compare-and-set",
-        operations: &[
-            READ,
-            WRITE,
-            op(
-                "cas",
-                &["compare-and-set", "compare-and-swap", "compare-exchange"],
-                "[old new]",
-                "true or false; [old new] again is true",
-            ),
-        ],
-    },
-    SpecInfo {
-        name: "multi-register",
-        parameter: "[:init]",
-        summary: "registers by key that transactions read and write together; partitioned by key if each transaction has one",
-        operations: &[op(
-            "txn",
-            &["transaction"],
-            "[[f key value]..], where f is read (r) or write (w)",
-            "the same list with the values that were read",
-        )],
-    },
-    SpecInfo {
-        name: "array",
-        parameter: "[:init]",
-        summary: "registers by index, from 0 on; partitioned by index",
-        operations: &[
-            op("read", &["r", "get", "load"], INDEX, "the value"),
-            op("write", &["w", "put", "set", "store"], INDEX_VALUE, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "once-cell",
-        parameter: "",
-        summary: "keeps the first value that it is given; initially none",
-        operations: &[
-            op("set", &["init", "write", "put", "store"], "the value", "true if it was stored"),
-            op("get", &["read", "load"], NOTHING, "the value, or null if there is none"),
-            op("get-or-init", &["get-or-set", "get-or-insert"], "the value", "the value that is there afterwards"),
-        ],
-    },
-    SpecInfo {
-        name: "counter",
-        parameter: "[:init]",
-        summary: "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit is refused",
-        operations: &[
-            op(
-                "add",
-                &["inc", "incr", "increment", "dec", "decr", "decrement"],
-                "the number; inc and dec without one mean 1",
-                IGNORED,
-            ),
-            op("read", &["r", "get", "load", "value"], NOTHING, "the number"),
-        ],
-    },
-    SpecInfo {
-        name: "fetch-add",
-        parameter: "[:init]",
-        summary: "a counter that tells what it was before; initially `init`, or 0; a history whose sums might not fit 64 bits is refused",
-        operations: &[
-            op(
-                "fetch-add",
-                &["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"],
-                "the number; inc and dec without one mean 1",
-                BEFORE,
-            ),
-            op("read", &["r", "get", "load"], NOTHING, "the number"),
-        ],
-    },
-    SpecInfo {
-        name: "set",
-        parameter: "",
-        summary: "a set of values; partitioned by value if size and clear are not called",
-        operations: &[
-            op("add", &["insert", "put"], "the element", "true if it was not in"),
-            op("remove", &["delete", "rem", "discard"], "the element", "true if it was in"),
-            op("contains", &["member", "has", "lookup"], "the element", WHETHER),
-            op("size", &["len", "count"], NOTHING, "the number of elements"),
-            op("clear", &[], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "multiset",
-        parameter: "",
-        summary: "counts how often it has each element; partitioned by element",
-        operations: &[
-            op("add", &["insert", "put"], ELEMENT, IGNORED),
-            op("remove", &["delete", "rem", "discard"], ELEMENT, "true if it was in"),
-            op("count", &["multiplicity", "lookup"], ELEMENT, "how often it is in"),
-        ],
-    },
-    SpecInfo {
-        name: "map",
-        parameter: "",
-        summary: "values by key, initially none; partitioned by key if size and clear are not called",
-        operations: &[
+    SpecInfo::new("register", "holds one value; initially `init`, or null")
+        .parameter("[:init]")
+        .operations(&[READ, WRITE]),
+    SpecInfo::new("cas-register", "a register with compare-and-set").parameter("[:init]").operations(&[
+        READ,
+        WRITE,
+        op(
+            "cas",
+            &["compare-and-set", "compare-and-swap", "compare-exchange"],
+            "[old new]",
+            "true or false; [old new] again is true",
+        ),
+    ]),
+    SpecInfo::new(
+        "multi-register",
+        "registers by key that transactions read and write together; partitioned by key if each transaction \
+         has one",
+    )
+    .parameter("[:init]")
+    .operations(&[op(
+        "txn",
+        &["transaction"],
+        "[[f key value]..], where f is read (r) or write (w)",
+        "the same list with the values that were read",
+    )]),
+    SpecInfo::new("array", "registers by index, from 0 on; partitioned by index").parameter("[:init]").operations(&[
+        op("read", &["r", "get", "load"], INDEX, "the value"),
+        op("write", &["w", "put", "set", "store"], INDEX_VALUE, IGNORED),
+    ]),
+    SpecInfo::new("once-cell", "keeps the first value that it is given; initially none").operations(&[
+        op("set", &["init", "write", "put", "store"], "the value", "true if it was stored"),
+        op("get", &["read", "load"], NOTHING, "the value, or null if there is none"),
+        op("get-or-init", &["get-or-set", "get-or-insert"], "the value", "the value that is there afterwards"),
+    ]),
+    SpecInfo::new(
+        "counter",
+        "a number of 64 bits that is added to; initially `init`, or 0; a history whose sums might not fit \
+         is refused",
+    )
+    .parameter("[:init]")
+    .operations(&[
+        op(
+            "add",
+            &["inc", "incr", "increment", "dec", "decr", "decrement"],
+            "the number; inc and dec without one mean 1",
+            IGNORED,
+        ),
+        op("read", &["r", "get", "load", "value"], NOTHING, "the number"),
+    ]),
+    SpecInfo::new(
+        "fetch-add",
+        "a counter that tells what it was before; initially `init`, or 0; a history whose sums might not \
+         fit 64 bits is refused",
+    )
+    .parameter("[:init]")
+    .operations(&[
+        op(
+            "fetch-add",
+            &["faa", "fetch-and-add", "get-and-add", "fetch-inc", "get-and-inc", "fetch-dec", "get-and-dec"],
+            "the number; inc and dec without one mean 1",
+            BEFORE,
+        ),
+        op("read", &["r", "get", "load"], NOTHING, "the number"),
+    ]),
+    SpecInfo::new("set", "a set of values; partitioned by value if size and clear are not called").operations(&[
+        op("add", &["insert", "put"], "the element", "true if it was not in"),
+        op("remove", &["delete", "rem", "discard"], "the element", "true if it was in"),
+        op("contains", &["member", "has", "lookup"], "the element", WHETHER),
+        op("size", &["len", "count"], NOTHING, "the number of elements"),
+        op("clear", &[], NOTHING, IGNORED),
+    ]),
+    SpecInfo::new("multiset", "counts how often it has each element; partitioned by element").operations(&[
+        op("add", &["insert", "put"], ELEMENT, IGNORED),
+        op("remove", &["delete", "rem", "discard"], ELEMENT, "true if it was in"),
+        op("count", &["multiplicity", "lookup"], ELEMENT, "how often it is in"),
+    ]),
+    SpecInfo::new("map", "values by key, initially none; partitioned by key if size and clear are not called")
+        .operations(&[
             op("get", &["read", "lookup"], KEY, OR_ABSENT),
             op("put", &["write", "set", "store"], KEY_VALUE, IGNORED),
             op(
                 "append",
                 &["concat"],
-                "[key value], or the value if the field `key` has the key: a string to add to a string, or an element to add to a list",
+                "[key value], or the value if the field `key` has the key: a string to add to a string, \
+                 or an element to add to a list",
                 IGNORED,
             ),
             op("delete", &["del"], KEY, IGNORED),
@@ -230,333 +215,216 @@ pub const SPECS: &[SpecInfo] = &[
             op("remove", &["take"], KEY, "the value before, or null"),
             op("size", &["len", "count"], NOTHING, "the number of keys"),
             op("clear", &[], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "kv",
-        parameter: "",
-        summary: "strings by key, initially \"\"; partitioned by key",
-        operations: &[
-            op("get", &["read"], KEY, "the string"),
-            op("put", &["write", "set"], KEY_VALUE, IGNORED),
-            op("append", &[], KEY_VALUE, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "queue",
-        parameter: "",
-        summary: "first in, first out; unbounded, initially empty",
-        operations: QUEUE,
-    },
-    SpecInfo {
-        name: "bounded-queue",
-        parameter: ":N",
-        summary: "a queue with room for N elements",
-        operations: &[
-            op(
-                "enqueue",
-                &["enq", "push", "put", "insert", "add", "offer"],
-                ELEMENT,
-                "false if the queue was full; true, nothing or the element if not",
-            ),
-            op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
-            op("peek", &["front"], NOTHING, OR_EMPTY),
-        ],
-    },
-    SpecInfo {
-        name: "stack",
-        parameter: "",
-        summary: "last in, first out; unbounded, initially empty",
-        operations: STACK,
-    },
-    SpecInfo {
-        name: "stack-heights",
-        parameter: "",
-        summary: "a stack that tells how high it was before each operation",
-        operations: &[
-            op("push", &["put", "insert", "add"], ELEMENT, "the height before"),
-            op("pop", &["take", "remove"], NOTHING, "[height element] with the height before, or 0 if empty"),
-        ],
-    },
-    SpecInfo {
-        name: "deque",
-        parameter: "",
-        summary: "a queue with two ends; unbounded, initially empty",
-        operations: &[
-            op("push-front", &["push-left", "add-first", "offer-first"], ELEMENT, IGNORED),
-            op("push-back", &["push-right", "add-last", "offer-last"], ELEMENT, IGNORED),
-            op("pop-front", &["pop-left", "remove-first", "poll-first"], NOTHING, OR_EMPTY),
-            op("pop-back", &["pop-right", "remove-last", "poll-last"], NOTHING, OR_EMPTY),
-            op("peek-front", &["front", "peek-left", "peek-first"], NOTHING, OR_EMPTY),
-            op("peek-back", &["back", "peek-right", "peek-last"], NOTHING, OR_EMPTY),
-        ],
-    },
-    SpecInfo {
-        name: "priority-queue",
-        parameter: "",
-        summary: "the least first: numbers by size, text by letter, lists by their first difference, such as [priority element]",
-        operations: PRIORITY_QUEUE,
-    },
-    SpecInfo {
-        name: "log",
-        parameter: "",
-        summary: "a list that is only ever appended to; initially empty",
-        operations: &[
-            op(
-                "append",
-                &["add", "write", "push"],
-                ELEMENT,
-                "its index, from 0 on; or nothing, or the element: a number is the element if all appends return their elements",
-            ),
-            op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
-            op("size", &["len", "count"], NOTHING, "the number of elements"),
-        ],
-    },
-    SpecInfo {
-        name: "mutex",
-        parameter: "[:owned]",
-        summary: "a lock; `mutex:owned` is released only by the process that acquired it",
-        operations: &[
+        ]),
+    SpecInfo::new("kv", "strings by key, initially \"\"; partitioned by key").operations(&[
+        op("get", &["read"], KEY, "the string"),
+        op("put", &["write", "set"], KEY_VALUE, IGNORED),
+        op("append", &[], KEY_VALUE, IGNORED),
+    ]),
+    SpecInfo::new("queue", "first in, first out; unbounded, initially empty").operations(QUEUE),
+    SpecInfo::new("bounded-queue", "a queue with room for N elements").parameter(":N").operations(&[
+        op(
+            "enqueue",
+            &["enq", "push", "put", "insert", "add", "offer"],
+            ELEMENT,
+            "false if the queue was full; true, nothing or the element if not",
+        ),
+        op("dequeue", &["deq", "pop", "take", "poll"], NOTHING, OR_EMPTY),
+        op("peek", &["front"], NOTHING, OR_EMPTY),
+    ]),
+    SpecInfo::new("stack", "last in, first out; unbounded, initially empty").operations(STACK),
+    SpecInfo::new("stack-heights", "a stack that tells how high it was before each operation").operations(&[
+        op("push", &["put", "insert", "add"], ELEMENT, "the height before"),
+        op("pop", &["take", "remove"], NOTHING, "[height element] with the height before, or 0 if empty"),
+    ]),
+    SpecInfo::new("deque", "a queue with two ends; unbounded, initially empty").operations(&[
+        op("push-front", &["push-left", "add-first", "offer-first"], ELEMENT, IGNORED),
+        op("push-back", &["push-right", "add-last", "offer-last"], ELEMENT, IGNORED),
+        op("pop-front", &["pop-left", "remove-first", "poll-first"], NOTHING, OR_EMPTY),
+        op("pop-back", &["pop-right", "remove-last", "poll-last"], NOTHING, OR_EMPTY),
+        op("peek-front", &["front", "peek-left", "peek-first"], NOTHING, OR_EMPTY),
+        op("peek-back", &["back", "peek-right", "peek-last"], NOTHING, OR_EMPTY),
+    ]),
+    SpecInfo::new(
+        "priority-queue",
+        "the least first: numbers by size, text by letter, lists by their first difference, such as \
+         [priority element]",
+    )
+    .operations(PRIORITY_QUEUE),
+    SpecInfo::new("log", "a list that is only ever appended to; initially empty").operations(&[
+        op(
+            "append",
+            &["add", "write", "push"],
+            ELEMENT,
+            "its index, from 0 on; or nothing, or the element: a number is the element if all appends \
+                 return their elements",
+        ),
+        op("read", &["r", "get", "list"], NOTHING, "the list of all elements"),
+        op("size", &["len", "count"], NOTHING, "the number of elements"),
+    ]),
+    SpecInfo::new("mutex", "a lock; `mutex:owned` is released only by the process that acquired it")
+        .parameter("[:owned]")
+        .operations(&[
             op("acquire", &["lock"], NOTHING, IGNORED),
             op("try-acquire", &["try-lock"], NOTHING, TAKEN),
             op("release", &["unlock"], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "rwlock",
-        parameter: "",
-        summary: "a lock that many may hold to read, or one to write",
-        operations: &[
-            op("read-lock", &["lock-read", "lock-shared", "rlock", "acquire-read"], NOTHING, IGNORED),
-            op("try-read-lock", &["try-lock-read", "try-lock-shared", "try-rlock", "try-acquire-read"], NOTHING, TAKEN),
-            op("read-unlock", &["unlock-read", "unlock-shared", "runlock", "release-read"], NOTHING, IGNORED),
-            op("write-lock", &["lock-write", "lock-exclusive", "wlock", "acquire-write"], NOTHING, IGNORED),
-            op(
-                "try-write-lock",
-                &["try-lock-write", "try-lock-exclusive", "try-wlock", "try-acquire-write"],
-                NOTHING,
-                TAKEN,
-            ),
-            op("write-unlock", &["unlock-write", "unlock-exclusive", "wunlock", "release-write"], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "semaphore",
-        parameter: ":N",
-        summary: "N permits to take and give back; giving back more makes more",
-        operations: &[
+        ]),
+    SpecInfo::new("rwlock", "a lock that many may hold to read, or one to write").operations(&[
+        op("read-lock", &["lock-read", "lock-shared", "rlock", "acquire-read"], NOTHING, IGNORED),
+        op("try-read-lock", &["try-lock-read", "try-lock-shared", "try-rlock", "try-acquire-read"], NOTHING, TAKEN),
+        op("read-unlock", &["unlock-read", "unlock-shared", "runlock", "release-read"], NOTHING, IGNORED),
+        op("write-lock", &["lock-write", "lock-exclusive", "wlock", "acquire-write"], NOTHING, IGNORED),
+        op(
+            "try-write-lock",
+            &["try-lock-write", "try-lock-exclusive", "try-wlock", "try-acquire-write"],
+            NOTHING,
+            TAKEN,
+        ),
+        op("write-unlock", &["unlock-write", "unlock-exclusive", "wunlock", "release-write"], NOTHING, IGNORED),
+    ]),
+    SpecInfo::new("semaphore", "N permits to take and give back; giving back more makes more")
+        .parameter(":N")
+        .operations(&[
             op("acquire", &["wait", "down", "p"], NOTHING, IGNORED),
             op("try-acquire", &["try-wait", "try-down"], NOTHING, TAKEN),
             op("release", &["signal", "post", "up", "v"], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "bag",
-        parameter: "",
-        summary: "a multiset whose remove-any takes any element; initially empty",
-        operations: &[
-            op("add", &["put", "insert", "push"], "the element", IGNORED),
-            op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
-        ],
-    },
-    SpecInfo {
-        name: "quasi-queue",
-        parameter: ":K",
-        summary: "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
-        operations: QUEUE,
-    },
-    SpecInfo {
-        name: "quasi-stack",
-        parameter: ":K",
-        summary: "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
-        operations: STACK,
-    },
-    SpecInfo {
-        name: "quasi-priority-queue",
-        parameter: ":K",
-        summary: "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` says otherwise",
-        operations: PRIORITY_QUEUE,
-    },
-    SpecInfo {
-        name: "k-fifo",
-        parameter: ":K[:empty]",
-        summary: "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may say so while it has up to K",
-        operations: QUEUE,
-    },
-    SpecInfo {
-        name: "out-of-order-queue",
-        parameter: ":K[:empty]",
-        summary: "gives out one of its K+1 oldest; `:empty` may say so while it has up to K",
-        operations: QUEUE,
-    },
-    SpecInfo {
-        name: "displacement-queue",
-        parameter: ":K",
-        summary: "gives out each element at most K places from where it was put in",
-        operations: QUEUE,
-    },
-    SpecInfo {
-        name: "k-stack",
-        parameter: ":K[:empty]",
-        summary: "gives out one of its K+1 newest; `:empty` may say so while it has up to K",
-        operations: STACK,
-    },
-    SpecInfo {
-        name: "k-priority-queue",
-        parameter: ":K[:empty]",
-        summary: "gives out one of its K+1 least; `:empty` may say so while it has up to K",
-        operations: PRIORITY_QUEUE,
-    },
-    SpecInfo {
-        name: "sync-channel",
-        parameter: "",
-        summary: "a send and a receive synchronise",
-        operations: &[
-            op("send", &["put", "write"], SENT, IGNORED),
-            op("receive", &["recv", "take", "read"], NOTHING, "the value"),
-        ],
-    },
-    SpecInfo {
-        name: "filter-channel",
-        parameter: "",
-        summary: "a send and a receive that wants the value synchronise",
-        operations: &[
-            op("send", &["put", "write"], "a number from 0 on", IGNORED),
-            op("receive", &["recv", "take"], "even, odd, [modulus remainder], or null for all", "the value"),
-        ],
-    },
-    SpecInfo {
-        name: "men-women",
-        parameter: "",
-        summary: "a man and a woman synchronise, and learn of each other",
-        operations: &[op("man", &["man-sync"], ME, "who she is"), op("woman", &["woman-sync"], ME, "who he is")],
-    },
-    SpecInfo {
-        name: "exchanger",
-        parameter: "",
-        summary: "two synchronise, and exchange values",
-        operations: &[op("exchange", &["swap"], "the value that is given", "the value that is got")],
-    },
-    SpecInfo {
-        name: "counter-channel",
-        parameter: "",
-        summary: "a send and a receive synchronise, and are numbered from 1",
-        operations: &[
-            op("send", &["put", "write"], SENT, "the number"),
-            op("receive", &["recv", "take"], NOTHING, "[value number]"),
-        ],
-    },
-    SpecInfo {
-        name: "two-families",
-        parameter: "",
-        summary: "one of each family synchronise, each pair once",
-        operations: &[op("sync-a", &["a"], ME, "who the other is"), op("sync-b", &["b"], ME, "who the other is")],
-    },
-    SpecInfo {
-        name: "one-family",
-        parameter: "",
-        summary: "two synchronise, each pair once",
-        operations: &[op("sync", &["meet"], ME, "who the other is")],
-    },
-    SpecInfo {
-        name: "abc",
-        parameter: "",
-        summary: "one of each of three kinds synchronise",
-        operations: &[
-            op("sync-a", &["a"], ME, "[b c]"),
-            op("sync-b", &["b"], ME, "[a c]"),
-            op("sync-c", &["c"], ME, "[a b]"),
-        ],
-    },
-    SpecInfo {
-        name: "barrier",
-        parameter: ":N",
-        summary: "N parties synchronise",
-        operations: &[op("sync", &["wait", "await"], ME, IGNORED)],
-    },
-    SpecInfo {
-        name: "combining-barrier",
-        parameter: ":N",
-        summary: "N parties synchronise, and get the sum of their numbers",
-        operations: &[op("sync", &["wait", "await"], "[who number]", "the sum")],
-    },
-    SpecInfo {
-        name: "enrollable-barrier",
-        parameter: "",
-        summary: "all who are enrolled synchronise",
-        operations: &[
-            op("sync", &["wait", "await"], ME, IGNORED),
-            op("enrol", &["enroll"], ME, IGNORED),
-            op("resign", &[], ME, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "timeout-channel",
-        parameter: "",
-        summary: "a send and a receive synchronise, or one gives up",
-        operations: &[
-            op("send", &["put", "write"], SENT, "true if it was received"),
-            op("receive", &["recv", "take"], NOTHING, "the value, or null if it gave up"),
-        ],
-    },
-    SpecInfo {
-        name: "timeout-exchanger",
-        parameter: "",
-        summary: "two exchange values, or one gives up",
-        operations: &[op(
-            "exchange",
-            &["swap"],
-            "the value that is given",
-            "the value that is got, or null if it gave up",
-        )],
-    },
-    SpecInfo {
-        name: "closeable-channel",
-        parameter: "",
-        summary: "a send and a receive synchronise until the channel is closed, then each fails",
-        operations: &[
+        ]),
+    SpecInfo::new("bag", "a multiset whose remove-any takes any element; initially empty").operations(&[
+        op("add", &["put", "insert", "push"], "the element", IGNORED),
+        op("remove-any", &["remove", "take", "pop"], NOTHING, OR_EMPTY),
+    ]),
+    SpecInfo::new(
+        "quasi-queue",
+        "a queue, judged by quasi linearizability: no operation more than K places off; `--factor` says \
+         otherwise",
+    )
+    .parameter(":K")
+    .operations(QUEUE),
+    SpecInfo::new(
+        "quasi-stack",
+        "a stack, judged by quasi linearizability: no operation more than K places off; `--factor` says \
+         otherwise",
+    )
+    .parameter(":K")
+    .operations(STACK),
+    SpecInfo::new(
+        "quasi-priority-queue",
+        "a priority queue, judged by quasi linearizability: no operation more than K places off; `--factor` \
+         says otherwise",
+    )
+    .parameter(":K")
+    .operations(PRIORITY_QUEUE),
+    SpecInfo::new(
+        "k-fifo",
+        "gives out one of its K+1 oldest, and passes over the oldest at most K times; `:empty` may say so \
+         while it has up to K",
+    )
+    .parameter(":K[:empty]")
+    .operations(QUEUE),
+    SpecInfo::new("out-of-order-queue", "gives out one of its K+1 oldest; `:empty` may say so while it has up to K")
+        .parameter(":K[:empty]")
+        .operations(QUEUE),
+    SpecInfo::new("displacement-queue", "gives out each element at most K places from where it was put in")
+        .parameter(":K")
+        .operations(QUEUE),
+    SpecInfo::new("k-stack", "gives out one of its K+1 newest; `:empty` may say so while it has up to K")
+        .parameter(":K[:empty]")
+        .operations(STACK),
+    SpecInfo::new("k-priority-queue", "gives out one of its K+1 least; `:empty` may say so while it has up to K")
+        .parameter(":K[:empty]")
+        .operations(PRIORITY_QUEUE),
+    SpecInfo::new("sync-channel", "a send and a receive synchronise").operations(&[
+        op("send", &["put", "write"], SENT, IGNORED),
+        op("receive", &["recv", "take", "read"], NOTHING, "the value"),
+    ]),
+    SpecInfo::new("filter-channel", "a send and a receive that wants the value synchronise").operations(&[
+        op("send", &["put", "write"], "a number from 0 on", IGNORED),
+        op("receive", &["recv", "take"], "even, odd, [modulus remainder], or null for all", "the value"),
+    ]),
+    SpecInfo::new("men-women", "a man and a woman synchronise, and learn of each other")
+        .operations(&[op("man", &["man-sync"], ME, "who she is"), op("woman", &["woman-sync"], ME, "who he is")]),
+    SpecInfo::new("exchanger", "two synchronise, and exchange values").operations(&[op(
+        "exchange",
+        &["swap"],
+        "the value that is given",
+        "the value that is got",
+    )]),
+    SpecInfo::new("counter-channel", "a send and a receive synchronise, and are numbered from 1").operations(&[
+        op("send", &["put", "write"], SENT, "the number"),
+        op("receive", &["recv", "take"], NOTHING, "[value number]"),
+    ]),
+    SpecInfo::new("two-families", "one of each family synchronise, each pair once")
+        .operations(&[op("sync-a", &["a"], ME, "who the other is"), op("sync-b", &["b"], ME, "who the other is")]),
+    SpecInfo::new("one-family", "two synchronise, each pair once").operations(&[op(
+        "sync",
+        &["meet"],
+        ME,
+        "who the other is",
+    )]),
+    SpecInfo::new("abc", "one of each of three kinds synchronise").operations(&[
+        op("sync-a", &["a"], ME, "[b c]"),
+        op("sync-b", &["b"], ME, "[a c]"),
+        op("sync-c", &["c"], ME, "[a b]"),
+    ]),
+    SpecInfo::new("barrier", "N parties synchronise").parameter(":N").operations(&[op(
+        "sync",
+        &["wait", "await"],
+        ME,
+        IGNORED,
+    )]),
+    SpecInfo::new("combining-barrier", "N parties synchronise, and get the sum of their numbers")
+        .parameter(":N")
+        .operations(&[op("sync", &["wait", "await"], "[who number]", "the sum")]),
+    SpecInfo::new("enrollable-barrier", "all who are enrolled synchronise").operations(&[
+        op("sync", &["wait", "await"], ME, IGNORED),
+        op("enrol", &["enroll"], ME, IGNORED),
+        op("resign", &[], ME, IGNORED),
+    ]),
+    SpecInfo::new("timeout-channel", "a send and a receive synchronise, or one gives up").operations(&[
+        op("send", &["put", "write"], SENT, "true if it was received"),
+        op("receive", &["recv", "take"], NOTHING, "the value, or null if it gave up"),
+    ]),
+    SpecInfo::new("timeout-exchanger", "two exchange values, or one gives up").operations(&[op(
+        "exchange",
+        &["swap"],
+        "the value that is given",
+        "the value that is got, or null if it gave up",
+    )]),
+    SpecInfo::new("closeable-channel", "a send and a receive synchronise until the channel is closed, then each fails")
+        .operations(&[
             op("send", &["put", "write"], SENT, "true, or false if it is closed"),
             op("receive", &["recv", "take"], NOTHING, "the value, or null if it is closed"),
             op("close", &[], NOTHING, IGNORED),
-        ],
-    },
-    SpecInfo {
-        name: "terminating-queue",
-        parameter: ":N",
-        summary: "a queue whose dequeues wait, unless all N workers wait: then they end together",
-        operations: &[
-            op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
-            op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
-        ],
-    },
-    SpecInfo {
-        name: "terminating-queues",
-        parameter: ":N",
-        summary: "a queue for each of N workers, the processes from 0 on: who has nothing takes from any other, or waits; if all N wait, they end together",
-        operations: &[
-            op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
-            op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
-        ],
-    },
-    SpecInfo {
-        name: "broadcast",
-        parameter: ":N",
-        summary: "a send and N receives synchronise",
-        operations: &[
-            op("send", &["put", "write"], SENT, IGNORED),
-            op("receive", &["recv", "take"], NOTHING, "the value"),
-        ],
-    },
-    SpecInfo {
-        name: "signal",
-        parameter: "",
-        summary: "a child waits until its parent has seen it and let it go; interval-linearizable",
-        operations: &[
+        ]),
+    SpecInfo::new(
+        "terminating-queue",
+        "a queue whose dequeues wait, unless all N workers wait: then they end together",
+    )
+    .parameter(":N")
+    .operations(&[
+        op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
+        op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
+    ]),
+    SpecInfo::new(
+        "terminating-queues",
+        "a queue for each of N workers, the processes from 0 on: who has nothing takes from any other, or \
+         waits; if all N wait, they end together",
+    )
+    .parameter(":N")
+    .operations(&[
+        op("enqueue", &["enq", "push"], ELEMENT, IGNORED),
+        op("dequeue", &["deq", "pop"], NOTHING, "the element, or null if all waited"),
+    ]),
+    SpecInfo::new("broadcast", "a send and N receives synchronise").parameter(":N").operations(&[
+        op("send", &["put", "write"], SENT, IGNORED),
+        op("receive", &["recv", "take"], NOTHING, "the value"),
+    ]),
+    SpecInfo::new("signal", "a child waits until its parent has seen it and let it go; interval-linearizable")
+        .operations(&[
             op("signal-up-and-wait", &["signalupandwait", "up"], NOTHING, IGNORED),
             op("wait-for-signal-up", &["waitforsignalup", "wait"], NOTHING, IGNORED),
             op("signal-down", &["signaldown", "down"], NOTHING, IGNORED),
-        ],
-    },
+        ]),
 ];
 
 /// Of some names, the one that `name` was probably meant to be.

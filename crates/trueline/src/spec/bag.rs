@@ -36,18 +36,7 @@ pub use super::container::ContainerRet as BagRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Bag<V>(PhantomData<fn() -> V>);
 
-impl<V> Bag<V> {
-    /// The bag that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Bag<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Bag<V>, "The bag that is empty at first.");
 
 /// An operation of a [`Bag`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

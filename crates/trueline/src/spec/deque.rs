@@ -38,18 +38,7 @@ pub use super::container::ContainerRet as DequeRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Deque<V>(PhantomData<fn() -> V>);
 
-impl<V> Deque<V> {
-    /// The deque that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Deque<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Deque<V>, "The deque that is empty at first.");
 
 /// An operation of a [`Deque`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -33,22 +33,9 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 /// assert!(kv.step(&state, &KvOp::Get("other"), Some(&KvRet::Value("hello".into()))).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Kv<K> {
-    keys: PhantomData<fn() -> K>,
-}
+pub struct Kv<K>(PhantomData<fn() -> K>);
 
-impl<K> Kv<K> {
-    /// The store whose strings are all empty at first.
-    pub const fn new() -> Self {
-        Self { keys: PhantomData }
-    }
-}
-
-impl<K> Default for Kv<K> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Kv<K>, "The store whose strings are all empty at first.");
 
 /// An operation of a [`Kv`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -37,18 +37,7 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Log<V>(PhantomData<fn() -> V>);
 
-impl<V> Log<V> {
-    /// The log that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Log<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Log<V>, "The log that is empty at first.");
 
 /// An operation of a [`Log`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

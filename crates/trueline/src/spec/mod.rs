@@ -7,6 +7,24 @@
 //! An operation that depends on *who* calls it (a mutex with owners) carries its caller in `Op`: operations that are
 //! equal are interchangeable for every checker.
 
+/// `new` and `Default` of a specification without parameters. Derived, `Default` would ask for that of the values.
+macro_rules! without_parameters {
+    ($spec:ident<$values:ident>, $doc:literal) => {
+        impl<$values> $spec<$values> {
+            #[doc = $doc]
+            pub const fn new() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<$values> Default for $spec<$values> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    };
+}
+
 mod array;
 mod bag;
 mod bounded_queue;
@@ -35,6 +53,7 @@ mod set;
 mod stack;
 mod stack_heights;
 mod standard;
+pub(crate) mod state;
 mod subject;
 pub mod sync;
 

@@ -32,18 +32,7 @@ use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Multiset<V>(PhantomData<fn() -> V>);
 
-impl<V> Multiset<V> {
-    /// The multiset that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Multiset<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Multiset<V>, "The multiset that is empty at first.");
 
 /// An operation of a [`Multiset`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

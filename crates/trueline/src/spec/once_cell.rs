@@ -28,18 +28,7 @@ use super::{Spec, Steps, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct OnceCell<V>(PhantomData<fn() -> V>);
 
-impl<V> OnceCell<V> {
-    /// The cell that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for OnceCell<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(OnceCell<V>, "The cell that is empty at first.");
 
 /// An operation of a [`OnceCell`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

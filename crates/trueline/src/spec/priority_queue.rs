@@ -40,18 +40,7 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
-impl<V> PriorityQueue<V> {
-    /// The queue that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for PriorityQueue<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(PriorityQueue<V>, "The queue that is empty at first.");
 
 /// An operation of a [`PriorityQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -41,18 +41,7 @@ pub use super::container::ContainerRet as QueueRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<V>(PhantomData<fn() -> V>);
 
-impl<V> Queue<V> {
-    /// The queue that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Queue<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Queue<V>, "The queue that is empty at first.");
 
 /// An operation of a [`Queue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -34,18 +34,7 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct Set<V>(PhantomData<fn() -> V>);
 
-impl<V> Set<V> {
-    /// The set that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Set<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Set<V>, "The set that is empty at first.");
 
 /// An operation of a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

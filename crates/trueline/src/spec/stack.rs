@@ -35,18 +35,7 @@ pub use super::container::ContainerRet as StackRet;
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<V>(PhantomData<fn() -> V>);
 
-impl<V> Stack<V> {
-    /// The stack that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Stack<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Stack<V>, "The stack that is empty at first.");
 
 /// An operation of a [`Stack`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -35,18 +35,7 @@ use super::{Spec, Steps, blocked, outcome};
 #[derive(Clone, Copy, Debug)]
 pub struct StackHeights<V>(PhantomData<fn() -> V>);
 
-impl<V> StackHeights<V> {
-    /// The stack that is empty at first.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for StackHeights<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(StackHeights<V>, "The stack that is empty at first.");
 
 /// An operation of a [`StackHeights`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -1,9 +1,8 @@
 //! A plain Rust type and the bodies of its operations, as a specification without types: one compiled judge serves all
 //! tests.
 
-use std::any::Any;
 use std::fmt::{self, Debug};
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use super::guess::{Guess, Guessing};
@@ -12,6 +11,8 @@ use super::meaning::Meaning;
 use crate::drive::Call;
 use crate::history::Value;
 use crate::spec::{Initial, Outcomes, Spec, Standard, blocked, outcome};
+
+pub use crate::spec::state::State;
 
 /// What a sequential model must be: a plain type that can be cloned, compared and hashed.
 #[diagnostic::on_unimplemented(
@@ -23,64 +24,6 @@ use crate::spec::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 pub trait PlainModel: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
-
-/// A state of a model, without its type.
-#[derive(Clone)]
-pub struct State(Arc<dyn AnyState>);
-
-trait AnyState: Debug + Send + Sync {
-    fn equals(&self, other: &dyn AnyState) -> bool;
-    fn hash_into(&self, hasher: &mut dyn Hasher);
-    fn as_any(&self) -> &dyn Any;
-}
-
-impl<M: PlainModel> AnyState for M {
-    fn equals(&self, other: &dyn AnyState) -> bool {
-        other.as_any().downcast_ref::<M>().is_some_and(|other| self == other)
-    }
-
-    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
-        self.hash(&mut hasher);
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-impl State {
-    pub(super) fn new<M: PlainModel>(model: M) -> Self {
-        Self(Arc::new(model))
-    }
-
-    /// The model.
-    ///
-    /// # Panics
-    /// If it is of another type.
-    pub(super) fn of<M: PlainModel>(&self) -> &M {
-        self.0.as_any().downcast_ref().expect("the states of a test are of its model")
-    }
-}
-
-impl PartialEq for State {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.equals(&*other.0)
-    }
-}
-
-impl Eq for State {}
-
-impl Hash for State {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.0.hash_into(hasher);
-    }
-}
-
-impl Debug for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// What an operation may do to a model: its results, and the state that each leads to; none if it is blocked in this one.
 pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;

@@ -112,15 +112,20 @@ impl Witness {
     /// assert_eq!(Witness::one_by_one(vec![OpId(1), OpId(0)]).groups().count(), 2);
     /// ```
     pub fn groups(&self) -> impl Iterator<Item = &[OpId]> {
-        let mut rest = self.order.as_slice();
-        let mut sizes = self.together.iter();
-        std::iter::from_fn(move || {
-            let size = sizes.next().map_or(1, |size| *size as usize);
-            let (group, behind) = rest.split_at_checked(size)?;
-            rest = behind;
-            Some(group)
-        })
+        groups(&self.order, &self.together)
     }
+}
+
+/// What took effect together: so many each time, and alone where nothing is said.
+pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterator<Item = &'a [T]> {
+    let mut rest = order;
+    let mut sizes = together.iter();
+    std::iter::from_fn(move || {
+        let size = sizes.next().map_or(1, |size| *size as usize);
+        let (group, behind) = rest.split_at_checked(size)?;
+        rest = behind;
+        (!group.is_empty()).then_some(group)
+    })
 }
 
 /// How many operations are in each group.

@@ -28,7 +28,7 @@ use super::edn::{Item, Reader, Shape, mismatch};
 use super::events::{End, Events, Fault};
 use super::field::{Kind, Names, Parsed, quoted, read_key, read_kind, read_process, read_value, shorten, wrong};
 use super::survey::{Remarks, Trap};
-use super::writing::{Edn, Keyword, Line, Target, for_each_event, said_again, write as write_as};
+use super::writing::{Edn, Keyword, Line, for_each_event, said_again};
 
 /// Reads a history from Jepsen's EDN.
 ///
@@ -103,26 +103,6 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 }
 
 /// Writes a history as a vector of maps, one on each line.
-///
-/// ```
-/// use trueline::history::codec::{jepsen_edn, jsonl};
-///
-/// let history = jsonl::read(&br#"{"process":0,"f":"read","result":5,"call":0,"return":9}"#[..])?;
-/// let mut written = Vec::new();
-/// jepsen_edn::write(&history, &mut written)?;
-/// assert_eq!(String::from_utf8(written)?, "\
-/// [{:process 0, :type :invoke, :f :read, :value nil}
-///  {:process 0, :type :ok, :f :read, :value 5}]
-/// ");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// As [`write`](super::write()).
-pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
-    write_as(history, Target::Jepsen, output)
-}
-
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let mut before = "[";
     for_each_event(history, |operation, line| {

@@ -27,7 +27,7 @@ use super::field::{Names, Parsed, shorten};
 use super::jepsen_edn::{Failed, Fields, add, is_cas};
 use super::lines::Lines;
 use super::survey::Remarks;
-use super::writing::{Edn, Keyword, Line, Target, for_each_event, said_again, write as write_as};
+use super::writing::{Edn, Keyword, Line, for_each_event, said_again};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "Jepsen's log lines";
@@ -98,13 +98,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 /// Writes a history as `history.txt`: process, type, function and value on each line.
 ///
 /// A compare-and-set that returned false is one that failed.
-///
-/// # Errors
-/// As [`write`](super::write()): operations with keys or objects cannot be written.
-pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
-    write_as(history, Target::JepsenLog, output)
-}
-
+/// Operations with keys or objects cannot be written.
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
         let (process, record) = (operation.process, &operation.op);

@@ -42,7 +42,7 @@ use super::json::{self, Node, Object, syntax_message};
 use super::jsonl::{Key, Text, times};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
-use super::writing::{Target, for_each_event, write as write_as};
+use super::writing::for_each_event;
 
 /// What the files should hold, for messages.
 const KV: &str = "Porcupine's key-value events";
@@ -91,13 +91,7 @@ pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -
 }
 
 /// Writes a key-value history: an EDN map on each line.
-///
-/// # Errors
-/// As [`write`](super::write()): operations without a key cannot be written, nor objects.
-pub fn write_kv(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
-    write_as(history, Target::PorcupineKv, output)
-}
-
+/// Operations without a key cannot be written, nor objects.
 pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
         jepsen_edn::write_map(&mut output, operation.process, &operation.op, line)?;
@@ -108,13 +102,7 @@ pub(super) fn write_all_kv(history: &RawHistory, mut output: impl Write) -> io::
 
 /// Writes Porcupine's operations as JSON lines; positions in the order of events serve as times, as in
 /// [`jsonl::write_operations`](super::jsonl::write_operations).
-///
-/// # Errors
-/// As [`write`](super::write()): objects cannot be written.
-pub fn write_json(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
-    write_as(history, Target::PorcupineJson, output)
-}
-
+/// Objects cannot be written.
 pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let times = times(history);
     for operation in history.operations() {

@@ -29,7 +29,7 @@ use super::jsonl::{Key, Text};
 use super::lines::Lines;
 use super::porcupine::{read_call, read_input, read_output};
 use super::survey::Remarks;
-use super::writing::{Line, Target, for_each_event, write as write_as};
+use super::writing::{Line, for_each_event};
 
 /// What the file should hold, for messages.
 const WHAT: &str = "start and finish events as JSON lines";
@@ -76,13 +76,7 @@ pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> R
 }
 
 /// Writes a history as start and finish events.
-///
-/// # Errors
-/// As [`write`](super::write()): objects cannot be written.
-pub fn write(history: &RawHistory, output: impl Write) -> Result<(), CodecError> {
-    write_as(history, Target::Events, output)
-}
-
+/// Objects cannot be written.
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     for_each_event(history, |operation, line| {
         let Record { f, key, value } = &operation.op;

@@ -16,15 +16,15 @@ pub enum Target {
     Jsonl,
     /// JSON lines of whole operations: [`jsonl::write_operations`].
     Operations,
-    /// Jepsen's EDN: [`jepsen_edn::write`].
+    /// Jepsen's EDN: [`jepsen_edn`].
     Jepsen,
-    /// Jepsen's `history.txt`: [`jepsen_log::write`].
+    /// Jepsen's `history.txt`: [`jepsen_log`].
     JepsenLog,
-    /// Porcupine's key-value histories: [`porcupine::write_kv`].
+    /// Porcupine's key-value histories: [`porcupine`].
     PorcupineKv,
-    /// Porcupine's operations as JSON lines: [`porcupine::write_json`].
+    /// Porcupine's operations as JSON lines: [`porcupine`].
     PorcupineJson,
-    /// Start and finish events as JSON lines: [`start_finish::write`].
+    /// Start and finish events as JSON lines: [`start_finish`].
     Events,
 }
 

@@ -54,7 +54,7 @@ use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace
 /// assert!(argument.is_specific());
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-pub fn of_core<S: Spec>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
+pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
     let case = Typed::new(spec, Cow::Borrowed(&core.history));
     let mut argument = of_case(&case, &core.members)?;
     let named = RefCell::new(BTreeSet::new());

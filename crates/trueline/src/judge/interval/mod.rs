@@ -95,16 +95,7 @@ pub fn check<S: IntervalSpec>(
     let started = Instant::now();
     let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0 };
     let verdict = explain::safety(history, &mut judge);
-    let Judge { meter, states, .. } = judge;
-    let stats = Stats {
-        partitions: history.object_count(),
-        configurations: meter.configurations,
-        peak_bytes: meter.peak_bytes,
-        elapsed: started.elapsed(),
-        states,
-        ..Stats::default()
-    };
-    Judgement { verdict, stats }
+    explain::judgement(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are the two that there are, and

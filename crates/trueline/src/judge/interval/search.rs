@@ -15,12 +15,11 @@
 //! Exponential: synchronisations are a special case, and NP-complete (section 7.2). In practice it is decided by how many
 //! executions are open at once: of k there are 3^k configurations for each place and state.
 
-use hashbrown::{HashMap, HashSet};
-use smallvec::SmallVec;
-
 use super::task::{Member, Step, Task, step};
-use crate::history::{Event, EventKind, OpId};
-use crate::judge::search::{Meter, hash};
+use crate::history::{EventKind, OpId};
+use crate::judge::graph::{Graph, Marks, Places, START};
+use crate::judge::interner::Interner;
+use crate::judge::search::Meter;
 use crate::spec::interval::IntervalSpec;
 use crate::verdict::LimitKind;
 
@@ -31,91 +30,43 @@ struct Key {
     position: u32,
     state: u32,
     /// Of each open execution, by slot, two bits: whether it has begun, and whether it has ended.
-    marks: SmallVec<[u64; 2]>,
+    marks: Marks,
 }
 
 /// What is told of a step that was tried: who takes part, and what those that end return.
 type Seen<'f, S> = dyn FnMut(&[Member], &[Option<<S as IntervalSpec>::Ret>]) + 'f;
 
-/// A way to a configuration, by the last step in it.
-struct Way {
-    before: u32,
-    step: Box<[(OpId, bool)]>,
+fn has_begun(slot: u32) -> u32 {
+    2 * slot
 }
 
-const START: u32 = u32::MAX;
-const HAS_BEGUN: u32 = 0;
-const HAS_ENDED: u32 = 1;
+fn has_ended(slot: u32) -> u32 {
+    2 * slot + 1
+}
 
 pub(super) struct Search<'s, 'a, S: IntervalSpec> {
     task: &'s Task<'a, S>,
-    events: Vec<Event>,
-    /// By operation of the history: the slot while it is open.
-    slots: HashMap<OpId, u32, hash::Builder>,
-    words: usize,
-    /// The open executions at each position, one list behind the other.
-    open: Vec<OpId>,
-    open_from: Vec<u32>,
-    states: Vec<S::State>,
-    numbers: HashMap<S::State, u32, hash::Builder>,
-    seen: HashSet<Key, hash::Builder>,
-    ways: Vec<Way>,
-    stack: Vec<(Key, u32)>,
-    meter: &'s mut Meter,
+    places: Places,
+    states: Interner<S::State>,
+    graph: Graph<'s, Key, (OpId, bool)>,
 }
 
 impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
     pub(super) fn new(task: &'s Task<'a, S>, meter: &'s mut Meter) -> Result<Self, LimitKind> {
-        let events: Vec<Event> = task.events().collect();
-        let (mut slots, mut free, mut count) = (HashMap::default(), Vec::new(), 0_u32);
-        let (mut now, mut open, mut open_from) = (Vec::<OpId>::new(), Vec::new(), vec![0]);
-        for event in &events {
-            let op = event.op();
-            match event.kind() {
-                EventKind::Call => {
-                    let slot = free.pop().unwrap_or_else(|| {
-                        count += 1;
-                        count - 1
-                    });
-                    slots.insert(op, slot);
-                    now.push(op);
-                }
-                EventKind::Return => {
-                    free.push(slots[&op]);
-                    now.retain(|other| *other != op);
-                }
-            }
-            meter.allocate(now.len() * size_of::<OpId>() + 3 * size_of::<OpId>())?;
-            open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
-            open.extend_from_slice(&now);
-        }
-        open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
-        Ok(Self {
-            task,
-            events,
-            slots,
-            words: (2 * count).div_ceil(64) as usize,
-            open,
-            open_from,
-            states: Vec::new(),
-            numbers: HashMap::default(),
-            seen: HashSet::default(),
-            ways: Vec::new(),
-            stack: Vec::new(),
-            meter,
-        })
+        let places = Places::new(task.events(), |op| task.history[op].call_position(), meter)?;
+        Ok(Self { task, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
     /// An interval linearization, if there is one. If executions are `stuck`, one that no step of them extends, even if
     /// some of them would end with it.
     pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<Step>>, LimitKind> {
         self.start()?;
-        while let Some((key, way)) = self.stack.pop() {
-            let is_end = key.position as usize == self.events.len();
+        while let Some((key, way)) = self.graph.pop() {
+            let is_end = self.places.event(key.position).is_none();
             if is_end && stuck.is_none_or(|stuck| !self.may_go_on(&key, stuck)) {
-                return Ok(Some(self.path(way)));
+                return Ok(Some(self.graph.path(way)));
             }
-            self.expand(&key, way, is_end, &mut |_, _| {})?;
+            self.expand(&key, way, &mut |_, _| {})?;
         }
         Ok(None)
     }
@@ -124,9 +75,8 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
     pub(super) fn results(&mut self, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
         let mut results: Vec<S::Ret> = Vec::new();
         self.start()?;
-        while let Some((key, way)) = self.stack.pop() {
-            let is_end = key.position as usize == self.events.len();
-            self.expand(&key, way, is_end, &mut |members: &[Member], of_members: &[Option<S::Ret>]| {
+        while let Some((key, way)) = self.graph.pop() {
+            self.expand(&key, way, &mut |members: &[Member], of_members: &[Option<S::Ret>]| {
                 for (_, result) in members.iter().zip(of_members).filter(|(member, _)| member.op == op) {
                     if let Some(result) = result.as_ref().filter(|result| !results.contains(result)) {
                         results.push(result.clone());
@@ -141,119 +91,68 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
     fn may_go_on(&self, key: &Key, stuck: &[OpId]) -> bool {
         let task = Task { spec: self.task.spec, cut: self.task.cut, only_returned_end: false };
         let members = self.members(key, stuck);
-        task.find_step(&self.states[key.state as usize], &members).is_some()
+        task.find_step(&self.states[key.state], &members).is_some()
     }
 
     /// Those of `ops` that have not ended, sorted.
     fn members(&self, key: &Key, ops: &[OpId]) -> Vec<Member> {
-        let has_ended = |op: &OpId| has(&key.marks, self.slots[op], HAS_ENDED);
-        let member = |op: OpId| Member { op, has_begun: has(&key.marks, self.slots[&op], HAS_BEGUN) };
-        let mut members: Vec<Member> = ops.iter().copied().filter(|op| !has_ended(op)).map(member).collect();
+        let is_open = |op: &OpId| !key.marks.has(has_ended(self.places.slot(*op)));
+        let member = |op: OpId| Member { op, has_begun: key.marks.has(has_begun(self.places.slot(op))) };
+        let mut members: Vec<Member> = ops.iter().copied().filter(is_open).map(member).collect();
         self.task.sort(&mut members);
         members
     }
 
     fn start(&mut self) -> Result<(), LimitKind> {
         let state = self.number(self.task.spec.initial())?;
-        let marks = SmallVec::from_elem(0, self.words);
-        self.enter(Key { position: 0, state, marks }, START)
+        let marks = Marks::none(2 * self.places.slot_count);
+        self.graph.enter(Key { position: 0, state, marks }, START)
     }
 
     /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
-    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
-        if !is_end {
-            let event = self.events[key.position as usize];
-            let slot = self.slots[&event.op()];
+    fn expand(&mut self, key: &Key, way: u32, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
+        if let Some(event) = self.places.event(key.position) {
+            let slot = self.places.slot(event.op());
             let mut next = Key { position: key.position + 1, ..key.clone() };
             match event.kind() {
-                EventKind::Call => return self.enter(next, way),
-                EventKind::Return if has(&key.marks, slot, HAS_ENDED) => {
-                    clear(&mut next.marks, slot);
-                    return self.enter(next, way);
+                EventKind::Call => return self.graph.enter(next, way),
+                EventKind::Return if key.marks.has(has_ended(slot)) => {
+                    next.marks.clear(has_begun(slot));
+                    next.marks.clear(has_ended(slot));
+                    return self.graph.enter(next, way);
                 }
                 EventKind::Return => {}
             }
         }
-        let [from, to] = [0, 1].map(|next| self.open_from[key.position as usize + next] as usize);
-        let members = self.members(key, &self.open[from..to]);
+        let members = self.members(key, self.places.open(key.position));
         let mut moves: Vec<(Step, S::State)> = Vec::new();
-        self.task.for_each_step(&self.states[key.state as usize], &members, &mut |members, state, results| {
+        self.task.for_each_step(&self.states[key.state], &members, &mut |members, state, results| {
             seen(members, &results);
             moves.push((step(members, &results), state));
         });
         for (step, state) in moves {
             let mut next = Key { state: self.number(state)?, ..key.clone() };
             for (op, ends) in &step {
-                set(&mut next.marks, self.slots[op], HAS_BEGUN);
+                let slot = self.places.slot(*op);
+                next.marks.set(has_begun(slot));
                 if *ends {
-                    set(&mut next.marks, self.slots[op], HAS_ENDED);
+                    next.marks.set(has_ended(slot));
                 }
             }
-            let number = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
-            self.meter.allocate(size_of::<Way>() + step.len() * size_of::<(OpId, bool)>())?;
-            self.ways.push(Way { before: way, step: step.into() });
-            self.enter(next, number)?;
+            self.graph.enter_by(step.into(), next, way)?;
         }
-        Ok(())
-    }
-
-    fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
-        self.meter.configuration()?;
-        if self.seen.contains(&key) {
-            return Ok(());
-        }
-        // The configuration in the table, which is at most half full after it has grown, and on the stack.
-        self.meter.allocate(3 * size_of::<Key>())?;
-        self.seen.insert(key.clone());
-        self.stack.push((key, way));
         Ok(())
     }
 
     fn number(&mut self, state: S::State) -> Result<u32, LimitKind> {
-        if let Some(number) = self.numbers.get(&state) {
-            return Ok(*number);
+        let (number, is_new) = self.states.intern(state);
+        if is_new {
+            self.graph.meter.allocate(3 * size_of::<S::State>())?;
         }
-        self.meter.allocate(3 * size_of::<S::State>())?;
-        let number = u32::try_from(self.states.len()).expect("memory ends before 2^32 states");
-        self.states.push(state.clone());
-        self.numbers.insert(state, number);
         Ok(number)
-    }
-
-    fn path(&self, mut way: u32) -> Vec<Step> {
-        let mut steps = Vec::new();
-        while way != START {
-            let Way { before, step } = &self.ways[way as usize];
-            steps.push(step.to_vec());
-            way = *before;
-        }
-        steps.reverse();
-        steps
     }
 
     pub(super) fn states(&self) -> u64 {
         self.states.len() as u64
-    }
-}
-
-fn bit(slot: u32, mark: u32) -> (usize, u64) {
-    let bit = 2 * slot + mark;
-    (bit as usize / 64, 1 << (bit % 64))
-}
-
-fn has(words: &[u64], slot: u32, mark: u32) -> bool {
-    let (word, bit) = bit(slot, mark);
-    words[word] & bit != 0
-}
-
-fn set(words: &mut [u64], slot: u32, mark: u32) {
-    let (word, bit) = bit(slot, mark);
-    words[word] |= bit;
-}
-
-fn clear(words: &mut [u64], slot: u32) {
-    for mark in [HAS_BEGUN, HAS_ENDED] {
-        let (word, bit) = bit(slot, mark);
-        words[word] &= !bit;
     }
 }

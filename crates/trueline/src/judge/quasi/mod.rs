@@ -169,7 +169,7 @@ impl QuasiAlgorithm {
 ///
 /// # Panics
 /// If the specification contradicts itself, so that a witness that was found cannot be replayed.
-pub fn check<S: Spec>(
+pub fn check<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,
@@ -193,7 +193,7 @@ pub fn check<S: Spec>(
 }
 
 /// Leaves the types behind, and judges by `judge`.
-fn judge_typed<S: Spec>(
+fn judge_typed<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,
@@ -207,7 +207,7 @@ fn judge_typed<S: Spec>(
 }
 
 /// Judges as a [`Config`] says: `auto` and `brute` are those of [`QuasiAlgorithm`], and others are refused.
-pub fn judge<S: Spec>(
+pub fn judge<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
     semantics: &Semantics<'_, S::Op, S::Ret>,

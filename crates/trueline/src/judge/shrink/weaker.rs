@@ -43,7 +43,7 @@ pub(super) enum Beginning {
 }
 
 /// The histories of a specification.
-pub(super) struct Histories<'a, S: Spec> {
+pub(super) struct Histories<'a, S: Spec + ?Sized> {
     spec: &'a S,
     original: &'a History<S::Op, S::Ret>,
     left: Typed<'a, S>,
@@ -52,7 +52,7 @@ pub(super) struct Histories<'a, S: Spec> {
     rejected: Option<Typed<'a, S>>,
 }
 
-impl<'a, S: Spec> Histories<'a, S> {
+impl<'a, S: Spec + ?Sized> Histories<'a, S> {
     pub(super) fn new(spec: &'a S, original: &'a History<S::Op, S::Ret>) -> Self {
         let left = Typed::new(spec, Cow::Borrowed(original));
         Self { spec, original, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
@@ -106,7 +106,7 @@ fn stay(ids: &[OpId], fates: &[Fate]) -> Vec<OpId> {
     ids.iter().zip(fates).filter(|(_, fate)| **fate != Fate::LeaveOut).map(|(id, _)| *id).collect()
 }
 
-impl<S: Spec> Weaken for Histories<'_, S> {
+impl<S: Spec + ?Sized> Weaken for Histories<'_, S> {
     fn left(&self) -> &dyn Case {
         &self.left
     }

@@ -10,13 +10,12 @@
 use super::task::Task;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
-use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// A synchronisation linearisation, if there is one; if `is_maximal` is set, one that no synchronisation of what is left
 /// over extends.
-pub(super) fn search<S: SyncSpec>(
-    task: &Task<'_, S>,
+pub(super) fn search(
+    task: &Task<'_>,
     left_over: Option<&[OpId]>,
     meter: &mut Meter,
 ) -> Result<Option<Synchronisations>, LimitKind> {
@@ -28,9 +27,9 @@ pub(super) fn search<S: SyncSpec>(
     Ok(found.then_some(groups))
 }
 
-fn extend<S: SyncSpec>(
-    task: &Task<'_, S>,
-    state: &S::State,
+fn extend(
+    task: &Task<'_>,
+    state: &u32,
     left: &[OpId],
     left_over: Option<&[OpId]>,
     groups: &mut Synchronisations,
@@ -58,12 +57,7 @@ fn extend<S: SyncSpec>(
 }
 
 /// Whether no synchronisation of what is left over may happen.
-fn is_maximal<S: SyncSpec>(
-    task: &Task<'_, S>,
-    state: &S::State,
-    left_over: Option<&[OpId]>,
-    meter: &mut Meter,
-) -> Result<bool, LimitKind> {
+fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &mut Meter) -> Result<bool, LimitKind> {
     for set in subsets(left_over.unwrap_or_default())? {
         meter.look_at_clock()?;
         if task.synchronise(state, &set).next().is_some() {
@@ -73,7 +67,7 @@ fn is_maximal<S: SyncSpec>(
     Ok(true)
 }
 
-fn precedes<S: SyncSpec>(task: &Task<'_, S>, first: OpId, second: OpId) -> bool {
+fn precedes(task: &Task<'_>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 

@@ -19,7 +19,6 @@ use super::task::Task;
 use crate::history::{Event, EventKind, OpId};
 use crate::judge::explain::Cut;
 use crate::judge::search::Meter;
-use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// Why a history is not for this algorithm.
@@ -27,10 +26,7 @@ pub(super) const REFUSED: &str = "it needs pairs without a state whose partners 
 
 /// A synchronisation linearisation, if there is one; else where the first return is that gets no partner. The state is `()`,
 /// or as good as that.
-pub(super) fn search<S: SyncSpec>(
-    task: &Task<'_, S>,
-    meter: &mut Meter,
-) -> Result<Result<Synchronisations, u32>, LimitKind> {
+pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchronisations, u32>, LimitKind> {
     let mut scan = Scan::start(task)?;
     Ok(match scan.go(task, task.events(), meter)? {
         Ok(()) => Ok(super::in_order(task, scan.pairs)),
@@ -48,7 +44,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn start<S: SyncSpec>(task: &Task<'_, S>) -> Result<Self, LimitKind> {
+    fn start(task: &Task<'_>) -> Result<Self, LimitKind> {
         if !super::is_binary(task.spec) {
             return Err(LimitKind::Refused(REFUSED));
         }
@@ -56,9 +52,9 @@ impl Scan {
     }
 
     /// Goes on through these events; `Err` says where a return gets no partner.
-    fn go<S: SyncSpec>(
+    fn go(
         &mut self,
-        task: &Task<'_, S>,
+        task: &Task<'_>,
         events: impl Iterator<Item = Event>,
         meter: &mut Meter,
     ) -> Result<Result<(), u32>, LimitKind> {
@@ -111,7 +107,7 @@ pub(super) struct Nearby {
 
 impl Nearby {
     /// For cuts at `place` and later, where the algorithm gets to with the whole part.
-    pub(super) fn new<S: SyncSpec>(task: &Task<'_, S>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
+    pub(super) fn new(task: &Task<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
         let differs = |event: &Event| {
             let operation = &task.history[event.op()];
             operation.return_position().is_some_and(|position| position >= place)
@@ -128,7 +124,7 @@ impl Nearby {
     }
 
     /// Whether a part that is cut off can be explained.
-    pub(super) fn explains<S: SyncSpec>(&self, task: &Task<'_, S>, meter: &mut Meter) -> Result<bool, LimitKind> {
+    pub(super) fn explains(&self, task: &Task<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
         if is_explained {
@@ -140,16 +136,16 @@ impl Nearby {
 }
 
 /// Two executions by rank.
-pub(super) fn pair<S: SyncSpec>(task: &Task<'_, S>, one: OpId, other: OpId) -> [OpId; 2] {
+pub(super) fn pair(task: &Task<'_>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
 /// Whether two executions may synchronise with the results they have.
-pub(super) fn fits<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, one: OpId, other: OpId) -> bool {
+pub(super) fn fits(task: &Task<'_>, state: &u32, one: OpId, other: OpId) -> bool {
     task.synchronise(state, &pair(task, one, other)).next().is_some()
 }
 
 /// Whether an execution may have had its result without a partner.
-pub(super) fn is_alone<S: SyncSpec>(task: &Task<'_, S>, state: &S::State, op: OpId) -> bool {
+pub(super) fn is_alone(task: &Task<'_>, state: &u32, op: OpId) -> bool {
     task.synchronise(state, &[op]).next().is_some()
 }

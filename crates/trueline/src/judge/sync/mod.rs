@@ -35,9 +35,9 @@ use super::search::Meter;
 use super::{Algorithm, Budget, Config};
 use crate::history::{EventKind, History, OpId};
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Stats, Synchronisations};
+use crate::verdict::{Judgement, LimitKind, ProgressEvidence, ProgressVerdict, Synchronisations};
 use greedy::Nearby;
-use numbered::{AnySpec, Numbered};
+use numbered::{ByNumber, Numbered};
 use search::Search;
 use task::Task;
 
@@ -92,29 +92,20 @@ pub fn check<S: SyncSpec>(
 ) -> Judgement<S::Ret> {
     let started = Instant::now();
     let (numbered, history) = Numbered::new(spec, history);
-    let judgement = check_numbered(AnySpec::new(&numbered), &history, algorithm, budget, started);
+    let judgement = check_numbered(&numbered, &history, algorithm, budget, started);
     judgement.map(|result| numbered.result(*result))
 }
 
 fn check_numbered(
-    spec: AnySpec<'_>,
+    spec: &dyn ByNumber,
     history: &History<u32, u32>,
     algorithm: SyncAlgorithm,
     budget: &Budget,
     started: Instant,
 ) -> Judgement<u32> {
-    let mut judge = Judge { spec: &spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
+    let mut judge = Judge { spec, algorithm, meter: Meter::start(budget), states: 0, nearby: None };
     let verdict = explain::safety(history, &mut judge);
-    let Judge { meter, states, .. } = judge;
-    let stats = Stats {
-        partitions: history.object_count(),
-        configurations: meter.configurations,
-        peak_bytes: meter.peak_bytes,
-        elapsed: started.elapsed(),
-        states,
-        ..Stats::default()
-    };
-    Judgement { verdict, stats }
+    explain::judgement(history, verdict, &judge.meter, judge.states, started)
 }
 
 /// Judges whether a history is synchronisation-linearisable, as a [`Config`] says: `auto` and `brute` are those of
@@ -173,32 +164,32 @@ pub fn progress<S: SyncSpec>(
     budget: &Budget,
 ) -> ProgressVerdict<S::Ret> {
     let (numbered, history) = Numbered::new(spec, history);
-    progress_numbered(AnySpec::new(&numbered), &history, algorithm, budget).map(|result| numbered.result(*result))
+    progress_numbered(&numbered, &history, algorithm, budget).map(|result| numbered.result(*result))
 }
 
 fn progress_numbered(
-    spec: AnySpec<'_>,
+    spec: &dyn ByNumber,
     history: &History<u32, u32>,
     algorithm: SyncAlgorithm,
     budget: &Budget,
 ) -> ProgressVerdict<u32> {
     let meter = Meter::start(budget);
-    explain::progress(history, &mut Judge { spec: &spec, algorithm, meter, states: 0, nearby: None })
+    explain::progress(history, &mut Judge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
 /// Whether at most two synchronise, without a state.
-fn is_binary<S: SyncSpec>(spec: &S) -> bool {
+fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
     spec.is_stateless() && spec.arities(&spec.initial()).iter().all(|arity| *arity <= 2)
 }
 
 /// Synchronisations without a state, in an order in which they may have happened: each right behind the last call in it.
-fn in_order<S: SyncSpec>(task: &Task<'_, S>, mut groups: Synchronisations) -> Synchronisations {
+fn in_order(task: &Task<'_>, mut groups: Synchronisations) -> Synchronisations {
     groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
     groups
 }
 
-struct Judge<'s, S> {
-    spec: &'s S,
+struct Judge<'s> {
+    spec: &'s dyn ByNumber,
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
@@ -206,17 +197,17 @@ struct Judge<'s, S> {
     nearby: Option<Nearby>,
 }
 
-impl<S: SyncSpec> Judge<'_, S> {
+impl Judge<'_> {
     /// A synchronisation linearisation of a part, if there is one, replayed.
     ///
     /// # Panics
     /// If the specification contradicts itself.
-    fn linearise(&mut self, task: &Task<'_, S>) -> Result<Option<Synchronisations>, LimitKind> {
+    fn linearise(&mut self, task: &Task<'_>) -> Result<Option<Synchronisations>, LimitKind> {
         Ok(self.linearise_or_fail(task)?.ok())
     }
 
     /// The same; if there is none, a place that is not behind the first return that cannot be explained.
-    fn linearise_or_fail(&mut self, task: &Task<'_, S>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn linearise_or_fail(&mut self, task: &Task<'_>) -> Result<Result<Synchronisations, u32>, LimitKind> {
         // Of a search that fails it is not known how far it got.
         let anywhere = |found: Option<Synchronisations>| found.ok_or(0);
         let groups = match self.algorithm {
@@ -238,7 +229,7 @@ impl<S: SyncSpec> Judge<'_, S> {
 
     fn search(
         &mut self,
-        task: &Task<'_, S>,
+        task: &Task<'_>,
         discipline: Discipline,
         left_over: Option<&[OpId]>,
     ) -> Result<Option<Synchronisations>, LimitKind> {
@@ -251,23 +242,23 @@ impl<S: SyncSpec> Judge<'_, S> {
     }
 }
 
-impl<S: SyncSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
-    fn explain(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Option<Synchronisations>, LimitKind> {
+impl Explain<u32, u32> for Judge<'_> {
+    fn explain(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Option<Synchronisations>, LimitKind> {
         self.linearise(&Task { spec: self.spec, cut: *cut })
     }
 
-    fn explain_or_fail(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<Result<Synchronisations, u32>, LimitKind> {
+    fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronisations, u32>, LimitKind> {
         // It was for another part.
         self.nearby = None;
         self.linearise_or_fail(&Task { spec: self.spec, cut: *cut })
     }
 
-    fn look_near(&mut self, cut: &Cut<'_, S::Op, S::Ret>, failed: u32) -> Result<(), LimitKind> {
+    fn look_near(&mut self, cut: &Cut<'_, u32, u32>, failed: u32) -> Result<(), LimitKind> {
         self.nearby = Some(Nearby::new(&Task { spec: self.spec, cut: *cut }, failed, &mut self.meter)?);
         Ok(())
     }
 
-    fn explains(&mut self, cut: &Cut<'_, S::Op, S::Ret>) -> Result<bool, LimitKind> {
+    fn explains(&mut self, cut: &Cut<'_, u32, u32>) -> Result<bool, LimitKind> {
         let task = Task { spec: self.spec, cut: *cut };
         match self.nearby.as_ref().map(|nearby| nearby.explains(&task, &mut self.meter)) {
             None | Some(Err(LimitKind::Refused(_))) => Ok(self.linearise(&task)?.is_some()),
@@ -275,7 +266,7 @@ impl<S: SyncSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
         }
     }
 
-    fn results(&mut self, cut: &Cut<'_, S::Op, S::Ret>, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
+    fn results(&mut self, cut: &Cut<'_, u32, u32>, op: OpId) -> Result<Vec<u32>, LimitKind> {
         let task = Task { spec: self.spec, cut: *cut };
         if is_binary(self.spec) {
             return Ok(results_in_pairs(&task, op));
@@ -289,8 +280,8 @@ impl<S: SyncSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
     /// A maximal synchronisation linearisation in which all have returned; or why there is none.
     fn progress(
         &mut self,
-        cut: &Cut<'_, S::Op, S::Ret>,
-    ) -> Result<Result<Synchronisations, ProgressVerdict<S::Ret>>, LimitKind> {
+        cut: &Cut<'_, u32, u32>,
+    ) -> Result<Result<Synchronisations, ProgressVerdict<u32>>, LimitKind> {
         let task = &Task { spec: self.spec, cut: *cut };
         let calls = task.events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
         let mut stuck: Vec<OpId> = calls.filter(|op| !task.has_returned(*op)).collect();
@@ -332,7 +323,7 @@ impl<S: SyncSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
 }
 
 /// What an execution may return, each once, alone or with any other that is open while it is.
-fn results_in_pairs<S: SyncSpec>(task: &Task<'_, S>, op: OpId) -> Vec<S::Ret> {
+fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
     let state = task.spec.initial();
     let call = task.history[op].call_position();
     let mut overlapping: Vec<OpId> = task
@@ -341,7 +332,7 @@ fn results_in_pairs<S: SyncSpec>(task: &Task<'_, S>, op: OpId) -> Vec<S::Ret> {
         .map(|event| event.op())
         .collect();
     overlapping.sort_by_key(|op| task.rank(*op));
-    let mut results: Vec<S::Ret> = Vec::new();
+    let mut results: Vec<u32> = Vec::new();
     task.for_each_group(&state, &overlapping, Some(op), &mut |group, _, of_group| {
         for (_, result) in group.iter().zip(of_group).filter(|(member, _)| **member == op) {
             if !results.contains(&result) {
@@ -353,7 +344,7 @@ fn results_in_pairs<S: SyncSpec>(task: &Task<'_, S>, op: OpId) -> Vec<S::Ret> {
 }
 
 /// The states that these synchronisations may lead to; `None` if they do not explain the part.
-fn replay<S: SyncSpec>(task: &Task<'_, S>, groups: &Synchronisations) -> Option<Vec<S::State>> {
+fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
     let mut has_synchronised = vec![false; task.history.len()];
     // Each as soon as possible.
@@ -369,7 +360,7 @@ fn replay<S: SyncSpec>(task: &Task<'_, S>, groups: &Synchronisations) -> Option<
                 return None;
             }
         }
-        let mut next: Vec<S::State> = Vec::new();
+        let mut next: Vec<u32> = Vec::new();
         for (state, _) in states.iter().flat_map(|state| task.synchronise(state, group)) {
             if !next.contains(&state) {
                 next.push(state);

@@ -7,20 +7,14 @@ use crate::history::{History, Outcome};
 use crate::judge::interner::Interner;
 use crate::spec::sync::{SyncSpec, Synchronised};
 
-/// What is asked of a specification, in numbers.
-trait ByNumber: Sync {
-    fn initial(&self) -> u32;
-    fn arities(&self, state: u32) -> Vec<usize>;
-    fn place(&self, op: u32) -> u32;
-    fn extends(&self, state: u32, ops: &[&u32]) -> bool;
-    fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32>;
-    fn is_interchangeable(&self, op: u32, result: Option<u32>) -> bool;
-    fn is_stateless(&self) -> bool;
+/// A specification in numbers, whichever it is.
+pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
+    /// A state as a person reads it.
     fn describe(&self, state: u32) -> String;
 }
 
 /// A specification with numbers for its operations, results and states.
-pub(super) struct Numbered<'s, S: SyncSpec> {
+pub(super) struct Numbered<'s, S: SyncSpec + ?Sized> {
     spec: &'s S,
     /// With the result that it must have, of one that need not have taken effect. Those that returned are compared where
     /// they return.
@@ -35,16 +29,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'s, S: SyncSpec> Numbered<'s, S> {
+impl<'s, S: SyncSpec + ?Sized> Numbered<'s, S> {
     /// The specification, and the history, in numbers.
     pub(super) fn new(spec: &'s S, history: &History<S::Op, S::Ret>) -> (Self, History<u32, u32>) {
         let (mut ops, mut results) = (Interner::default(), Interner::default());
         let numbered = history.map(|operation| {
-            let outcome = match &operation.outcome {
-                Outcome::Pending => Outcome::Pending,
-                Outcome::Returned(result) => Outcome::Returned(results.number(result.clone())),
-                Outcome::Optional(result) => Outcome::Optional(results.number(result.clone())),
-            };
+            let outcome = operation.outcome.map(|result| results.number(result.clone()));
             let known = match &operation.outcome {
                 Outcome::Optional(result) => Some(result.clone()),
                 Outcome::Pending | Outcome::Returned(_) => None,
@@ -69,26 +59,30 @@ impl<'s, S: SyncSpec> Numbered<'s, S> {
     }
 }
 
-impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
+impl<S: SyncSpec + ?Sized> SyncSpec for Numbered<'_, S> {
+    type Op = u32;
+    type Ret = u32;
+    type State = u32;
+
     fn initial(&self) -> u32 {
         lock(&self.states).number(self.spec.initial())
     }
 
-    fn arities(&self, state: u32) -> Vec<usize> {
-        self.spec.arities(&self.state(state))
+    fn arities(&self, state: &u32) -> Vec<usize> {
+        self.spec.arities(&self.state(*state))
     }
 
-    fn place(&self, op: u32) -> u32 {
-        self.spec.place(&self.ops[op].0)
+    fn place(&self, op: &u32) -> u32 {
+        self.spec.place(&self.ops[*op].0)
     }
 
-    fn extends(&self, state: u32, ops: &[&u32]) -> bool {
-        self.spec.extends(&self.state(state), &self.ops(ops))
+    fn extends(&self, state: &u32, ops: &[&u32]) -> bool {
+        self.spec.extends(&self.state(*state), &self.ops(ops))
     }
 
-    fn synchronise(&self, state: u32, ops: &[&u32]) -> Synchronised<u32, u32> {
+    fn synchronise(&self, state: &u32, ops: &[&u32]) -> Synchronised<u32, u32> {
         let is_known = |(op, result): (&&u32, &S::Ret)| self.ops[**op].1.as_ref().is_none_or(|known| known == result);
-        let mut outcomes = self.spec.synchronise(&self.state(state), &self.ops(ops));
+        let mut outcomes = self.spec.synchronise(&self.state(*state), &self.ops(ops));
         outcomes.retain(|(_, results)| ops.iter().zip(results).all(is_known));
         let (mut states, mut results) = (lock(&self.states), lock(&self.results));
         let mut number = |(state, of_group): (S::State, Vec<S::Ret>)| {
@@ -97,65 +91,18 @@ impl<S: SyncSpec> ByNumber for Numbered<'_, S> {
         outcomes.into_iter().map(&mut number).collect()
     }
 
-    fn is_interchangeable(&self, op: u32, result: Option<u32>) -> bool {
-        let result = result.map(|result| self.result(result));
-        self.spec.is_interchangeable(&self.ops[op].0, result.as_ref())
+    fn is_interchangeable(&self, op: &u32, result: Option<&u32>) -> bool {
+        let result = result.map(|result| self.result(*result));
+        self.spec.is_interchangeable(&self.ops[*op].0, result.as_ref())
     }
 
     fn is_stateless(&self) -> bool {
         self.spec.is_stateless()
     }
+}
 
+impl<S: SyncSpec + ?Sized> ByNumber for Numbered<'_, S> {
     fn describe(&self, state: u32) -> String {
         format!("{:?}", self.state(state))
-    }
-}
-
-/// A specification in numbers, whichever it is.
-#[derive(Clone, Copy)]
-pub(super) struct AnySpec<'n>(&'n dyn ByNumber);
-
-impl<'n> AnySpec<'n> {
-    pub(super) fn new<S: SyncSpec>(numbered: &'n Numbered<'_, S>) -> Self {
-        Self(numbered)
-    }
-
-    /// A state as a person reads it.
-    pub(super) fn describe(&self, state: u32) -> String {
-        self.0.describe(state)
-    }
-}
-
-impl SyncSpec for AnySpec<'_> {
-    type Op = u32;
-    type Ret = u32;
-    type State = u32;
-
-    fn initial(&self) -> u32 {
-        self.0.initial()
-    }
-
-    fn arities(&self, state: &u32) -> Vec<usize> {
-        self.0.arities(*state)
-    }
-
-    fn place(&self, op: &u32) -> u32 {
-        self.0.place(*op)
-    }
-
-    fn extends(&self, state: &u32, ops: &[&u32]) -> bool {
-        self.0.extends(*state, ops)
-    }
-
-    fn synchronise(&self, state: &u32, ops: &[&u32]) -> Synchronised<u32, u32> {
-        self.0.synchronise(*state, ops)
-    }
-
-    fn is_interchangeable(&self, op: &u32, result: Option<&u32>) -> bool {
-        self.0.is_interchangeable(*op, result.copied())
-    }
-
-    fn is_stateless(&self) -> bool {
-        self.0.is_stateless()
     }
 }

@@ -14,17 +14,13 @@ use super::matching::{general, hopcroft_karp};
 use super::task::Task;
 use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
-use crate::spec::sync::SyncSpec;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// Why a history is not for this algorithm.
 const REFUSED: &str = "it needs synchronisations of at most two, without a state";
 
 /// A synchronisation linearisation, if there is one.
-pub(super) fn search<S: SyncSpec>(
-    task: &Task<'_, S>,
-    meter: &mut Meter,
-) -> Result<Option<Synchronisations>, LimitKind> {
+pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronisations>, LimitKind> {
     if !super::is_binary(task.spec) {
         return Err(LimitKind::Refused(REFUSED));
     }

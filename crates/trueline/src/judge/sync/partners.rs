@@ -12,13 +12,13 @@
 use hashbrown::HashMap;
 
 use super::greedy::{fits, is_alone, pair};
-use super::numbered::{AnySpec, Numbered};
+use super::numbered::{ByNumber, Numbered};
 use super::task::Task;
 use crate::history::{EventKind, History, OpId, by_object};
 use crate::judge::explain::Cut;
 use crate::judge::search::hash;
 use crate::spec::sync::SyncSpec;
-use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit};
+use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit, groups};
 
 /// The most executions that are told of.
 const MOST_TOLD: usize = 12;
@@ -56,29 +56,24 @@ pub fn partners<S: SyncSpec, Ret: Clone>(
         return None;
     }
     let (numbered, history) = Numbered::new(spec, history);
-    of_numbered(AnySpec::new(&numbered), &history, &evidence.clone().map(|_| ()))
+    of_numbered(&numbered, &history, &evidence.clone().map(|_| ()))
 }
 
-fn of_numbered(spec: AnySpec<'_>, history: &History<u32, u32>, evidence: &Evidence<()>) -> Option<Partners> {
+fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evidence<()>) -> Option<Partners> {
     let parts = by_object(history);
     let events = parts.iter().find(|events| events.iter().any(|event| event.op() == evidence.refused))?;
     let cut = Cut { until: evidence.event + 1, ..Cut::whole(history, events) };
-    let task = Task { spec: &spec, cut };
+    let task = Task { spec, cut };
     let calls = task.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op());
     let graph = Graph { task: &task, ops: calls.collect(), state: spec.initial() };
     let mut matching = Matching::default();
-    let (mut rest, mut sizes) = (evidence.prefix.as_slice(), evidence.together.iter());
-    while let Some((group, behind)) = rest.split_at_checked(sizes.next().map_or(1, |size| *size as usize)) {
+    for group in groups(&evidence.prefix, &evidence.together) {
         if let [one, other] = group {
             // With what it returned, the refused one may not fit any more.
             if graph.are_joined(*one, *other) {
                 matching.join(*one, *other);
             }
         }
-        if group.is_empty() {
-            break;
-        }
-        rest = behind;
     }
     // The partner that the refused one had before it returned may be alone now.
     let mut waiting: Vec<OpId> =
@@ -120,16 +115,16 @@ impl Matching {
 }
 
 /// Which executions may be partners, up to the refused return.
-struct Graph<'g, 'a, S: SyncSpec> {
-    task: &'g Task<'a, S>,
+struct Graph<'g, 'a> {
+    task: &'g Task<'a>,
     ops: Vec<OpId>,
-    state: S::State,
+    state: u32,
 }
 
 /// Executions that need partners, and all that may be these.
 type TooFew = (Vec<OpId>, Vec<OpId>);
 
-impl<S: SyncSpec> Graph<'_, '_, S> {
+impl Graph<'_, '_> {
     fn overlap(&self, one: OpId, other: OpId) -> bool {
         let before =
             |first: OpId, second: OpId| self.task.return_position(first) < self.task.history[second].call_position();

@@ -12,13 +12,11 @@
 //! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more synchronise
 //! (section 7.5). In practice it is decided by how many executions are open at once.
 
-use hashbrown::{HashMap, HashSet};
-use smallvec::SmallVec;
-
 use super::task::Task;
-use crate::history::{Event, EventKind, OpId};
-use crate::judge::search::{Meter, hash};
-use crate::spec::sync::SyncSpec;
+use crate::history::{EventKind, OpId};
+use crate::judge::graph::{Graph, Marks, Places, START};
+use crate::judge::interner::Interner;
+use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
 /// When synchronisations are tried.
@@ -48,7 +46,7 @@ struct Key {
     phase: Phase,
     state: u32,
     /// Which of the open executions have synchronised, by slot.
-    synchronised: SmallVec<[u64; 2]>,
+    synchronised: Marks,
 }
 
 /// Which synchronisations may come next, as soon as possible.
@@ -63,89 +61,33 @@ enum Phase {
 }
 
 /// What is told of a group that was tried: what each of it returns.
-type Seen<'f, S> = dyn FnMut(&[OpId], &[<S as SyncSpec>::Ret]) + 'f;
+type Seen<'f> = dyn FnMut(&[OpId], &[u32]) + 'f;
 
-/// A way to a configuration, by the last synchronisation in it.
-struct Way {
-    before: u32,
-    group: Box<[OpId]>,
-}
-
-const START: u32 = u32::MAX;
-
-pub(super) struct Search<'s, 'a, S: SyncSpec> {
-    task: &'s Task<'a, S>,
+pub(super) struct Search<'s, 'a> {
+    task: &'s Task<'a>,
     discipline: Discipline,
-    events: Vec<Event>,
-    /// By operation of the history: the slot while it is open.
-    slots: HashMap<OpId, u32, hash::Builder>,
-    words: usize,
-    /// The open executions at each position, one list behind the other, sorted by rank.
-    open: Vec<OpId>,
-    open_from: Vec<u32>,
-    states: Vec<S::State>,
-    numbers: HashMap<S::State, u32, hash::Builder>,
-    seen: HashSet<Key, hash::Builder>,
-    ways: Vec<Way>,
-    stack: Vec<(Key, u32)>,
-    meter: &'s mut Meter,
+    places: Places,
+    states: Interner<u32>,
+    graph: Graph<'s, Key, OpId>,
 }
 
-impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
-    pub(super) fn new(task: &'s Task<'a, S>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
-        let events: Vec<Event> = task.events().collect();
-        let (mut slots, mut free, mut words) = (HashMap::default(), Vec::new(), 0_u32);
-        let (mut now, mut open, mut open_from) = (Vec::<OpId>::new(), Vec::new(), vec![0]);
-        for event in &events {
-            let op = event.op();
-            match event.kind() {
-                EventKind::Call => {
-                    let slot = free.pop().unwrap_or_else(|| {
-                        words += 1;
-                        words - 1
-                    });
-                    slots.insert(op, slot);
-                    let at = now.partition_point(|other| task.rank(*other) < task.rank(op));
-                    now.insert(at, op);
-                }
-                EventKind::Return => {
-                    free.push(slots[&op]);
-                    now.retain(|other| *other != op);
-                }
-            }
-            meter.allocate(now.len() * size_of::<OpId>() + 3 * size_of::<OpId>())?;
-            open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
-            open.extend_from_slice(&now);
-        }
-        open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
-        Ok(Self {
-            task,
-            discipline,
-            events,
-            slots,
-            words: words.div_ceil(64) as usize,
-            open,
-            open_from,
-            states: Vec::new(),
-            numbers: HashMap::default(),
-            seen: HashSet::default(),
-            ways: Vec::new(),
-            stack: Vec::new(),
-            meter,
-        })
+impl<'s, 'a> Search<'s, 'a> {
+    pub(super) fn new(task: &'s Task<'a>, discipline: Discipline, meter: &'s mut Meter) -> Result<Self, LimitKind> {
+        let places = Places::new(task.events(), |op| task.rank(op), meter)?;
+        Ok(Self { task, discipline, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
     /// A synchronisation linearisation, if there is one. If executions are `left_over`, one that no synchronisation of
     /// them extends.
     pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronisations>, LimitKind> {
         self.start()?;
-        while let Some((key, way)) = self.stack.pop() {
-            let is_end = key.position as usize == self.events.len();
+        while let Some((key, way)) = self.graph.pop() {
+            let is_end = self.places.event(key.position).is_none();
             if is_end {
-                let state = &self.states[key.state as usize];
+                let state = &self.states[key.state];
                 let is_maximal = left_over.is_none_or(|left_over| self.task.find_group(state, left_over).is_none());
                 if is_maximal {
-                    return Ok(Some(self.path(way)));
+                    return Ok(Some(self.graph.path(way)));
                 }
             }
             self.expand(&key, way, is_end, &mut |_, _| {})?;
@@ -155,15 +97,15 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
 
     /// What `op` may return, each once: all that it might in any synchronisation on any way, of which some may lead
     /// nowhere.
-    pub(super) fn results(&mut self, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
-        let mut results: Vec<S::Ret> = Vec::new();
+    pub(super) fn results(&mut self, op: OpId) -> Result<Vec<u32>, LimitKind> {
+        let mut results: Vec<u32> = Vec::new();
         self.start()?;
-        while let Some((key, way)) = self.stack.pop() {
-            let is_end = key.position as usize == self.events.len();
-            self.expand(&key, way, is_end, &mut |group: &[OpId], of_group: &[S::Ret]| {
+        while let Some((key, way)) = self.graph.pop() {
+            let is_end = self.places.event(key.position).is_none();
+            self.expand(&key, way, is_end, &mut |group: &[OpId], of_group: &[u32]| {
                 for (_, result) in group.iter().zip(of_group).filter(|(member, _)| **member == op) {
                     if !results.contains(result) {
-                        results.push(result.clone());
+                        results.push(*result);
                     }
                 }
             })?;
@@ -172,23 +114,21 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
     }
 
     fn start(&mut self) -> Result<(), LimitKind> {
-        let state = self.number(self.task.spec.initial());
-        let synchronised = SmallVec::from_elem(0, self.words);
-        self.enter(Key { position: 0, phase: Phase::None, state, synchronised }, START)
+        let state = self.states.number(self.task.spec.initial());
+        let synchronised = Marks::none(self.places.slot_count);
+        self.graph.enter(Key { position: 0, phase: Phase::None, state, synchronised }, START)
     }
 
     /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
-    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_, S>) -> Result<(), LimitKind> {
+    fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_>) -> Result<(), LimitKind> {
         // A synchronisation is tried before the next event, where both are possible: what is open now may not be later.
-        if !is_end {
-            self.advance(key, way)?;
-        }
+        self.advance(key, way)?;
         let returning = self.next_return(key);
         let (may_synchronise, must) = match self.discipline {
             Discipline::Anytime => (true, None),
             Discipline::AsSoonAsPossible => match key.phase {
                 Phase::None => (false, None),
-                Phase::Called => (true, Some(self.events[key.position as usize - 1].op())),
+                Phase::Called => (true, self.places.event(key.position - 1).map(|event| event.op())),
                 Phase::Any => (true, None),
             },
             // What is left at the end is of no use but to be maximal.
@@ -198,98 +138,49 @@ impl<'s, 'a, S: SyncSpec> Search<'s, 'a, S> {
         if !may_synchronise {
             return Ok(());
         }
-        let [from, to] = [key.position, key.position + 1].map(|at| self.open_from[at as usize] as usize);
-        let is_free = |op: &&OpId| !has(&key.synchronised, self.slots[*op]);
-        let candidates: Vec<OpId> = self.open[from..to].iter().filter(is_free).copied().collect();
-        let mut moves: Vec<(Box<[OpId]>, S::State)> = Vec::new();
-        self.task.for_each_group(&self.states[key.state as usize], &candidates, must, &mut |group, state, results| {
+        let is_free = |op: &&OpId| !key.synchronised.has(self.places.slot(**op));
+        let candidates: Vec<OpId> = self.places.open(key.position).iter().filter(is_free).copied().collect();
+        let mut moves: Vec<(Box<[OpId]>, u32)> = Vec::new();
+        self.task.for_each_group(&self.states[key.state], &candidates, must, &mut |group, state, results| {
             seen(group, &results);
             moves.push((group.into(), state));
         });
         for (group, state) in moves {
-            let mut next = Key { phase: Phase::Any, state: self.number(state), ..key.clone() };
+            let mut next = Key { phase: Phase::Any, state: self.states.number(state), ..key.clone() };
             for op in &group {
-                set(&mut next.synchronised, self.slots[op]);
+                next.synchronised.set(self.places.slot(*op));
             }
-            let number = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
-            self.meter.allocate(size_of::<Way>() + group.len() * size_of::<OpId>())?;
-            self.ways.push(Way { before: way, group });
-            self.enter(next, number)?;
+            self.graph.enter_by(group, next, way)?;
         }
         Ok(())
     }
 
     /// The execution that returns next, if it has not synchronised.
     fn next_return(&self, key: &Key) -> Option<OpId> {
-        let event = self.events.get(key.position as usize)?;
-        let op = event.op();
-        (event.kind() == EventKind::Return && !has(&key.synchronised, self.slots[&op])).then_some(op)
+        let event = self.places.event(key.position)?;
+        let has_synchronised = key.synchronised.has(self.places.slot(event.op()));
+        (event.kind() == EventKind::Return && !has_synchronised).then(|| event.op())
     }
 
-    /// Goes behind the next event, if that is possible.
+    /// Goes behind the next event, if there is one and that is possible.
     fn advance(&mut self, key: &Key, way: u32) -> Result<(), LimitKind> {
-        let event = self.events[key.position as usize];
-        let slot = self.slots[&event.op()];
+        let Some(event) = self.places.event(key.position) else { return Ok(()) };
+        let slot = self.places.slot(event.op());
         let mut next = Key { position: key.position + 1, phase: Phase::Called, ..key.clone() };
         if event.kind() == EventKind::Return {
-            if !has(&key.synchronised, slot) {
+            if !key.synchronised.has(slot) {
                 return Ok(());
             }
-            clear(&mut next.synchronised, slot);
+            next.synchronised.clear(slot);
             next.phase = Phase::None;
         }
         if self.discipline != Discipline::AsSoonAsPossible {
             next.phase = Phase::Any;
         }
-        self.enter(next, way)
-    }
-
-    fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
-        self.meter.configuration()?;
-        if self.seen.contains(&key) {
-            return Ok(());
-        }
-        // The configuration in the table, which is at most half full after it has grown, and on the stack.
-        self.meter.allocate(3 * size_of::<Key>())?;
-        self.seen.insert(key.clone());
-        self.stack.push((key, way));
-        Ok(())
-    }
-
-    fn number(&mut self, state: S::State) -> u32 {
-        if let Some(number) = self.numbers.get(&state) {
-            return *number;
-        }
-        let number = u32::try_from(self.states.len()).expect("memory ends before 2^32 states");
-        self.states.push(state.clone());
-        self.numbers.insert(state, number);
-        number
-    }
-
-    fn path(&self, mut way: u32) -> Synchronisations {
-        let mut groups = Vec::new();
-        while way != START {
-            let Way { before, group } = &self.ways[way as usize];
-            groups.push(group.to_vec());
-            way = *before;
-        }
-        groups.reverse();
-        groups
+        self.graph.enter(next, way)
     }
 
     pub(super) fn states(&self) -> u64 {
         self.states.len() as u64
     }
-}
-
-fn has(words: &[u64], slot: u32) -> bool {
-    words[slot as usize / 64] >> (slot % 64) & 1 == 1
-}
-
-fn set(words: &mut [u64], slot: u32) {
-    words[slot as usize / 64] |= 1 << (slot % 64);
-}
-
-fn clear(words: &mut [u64], slot: u32) {
-    words[slot as usize / 64] &= !(1 << (slot % 64));
 }

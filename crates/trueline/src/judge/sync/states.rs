@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::numbered::{AnySpec, Numbered};
+use super::numbered::{ByNumber, Numbered};
 use super::task::Task;
 use crate::history::{History, OpId};
 use crate::judge::explain::Cut;
@@ -26,11 +26,11 @@ pub fn states<S: SyncSpec>(
         return Vec::new();
     }
     let (numbered, history) = Numbered::new(spec, history);
-    of_numbered(AnySpec::new(&numbered), &history, linearization, until)
+    of_numbered(&numbered, &history, linearization, until)
 }
 
 fn of_numbered(
-    spec: AnySpec<'_>,
+    spec: &dyn ByNumber,
     history: &History<u32, u32>,
     linearization: &Witness,
     until: Option<u32>,
@@ -41,7 +41,7 @@ fn of_numbered(
         states.join(" or ").into()
     };
     let cut = Cut { until: until.unwrap_or(u32::MAX), ..Cut::whole(history, history.events()) };
-    let task = Task { spec: &spec, cut };
+    let task = Task { spec, cut };
     let mut objects = vec![vec![spec.initial()]; history.object_count()];
     let first = linearization.order.len().saturating_sub(MOST.1);
     let mut done = 0;

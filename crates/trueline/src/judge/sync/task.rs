@@ -2,41 +2,37 @@
 
 use std::ops::Deref;
 
+use super::numbered::ByNumber;
 use crate::history::OpId;
 use crate::judge::explain::Cut;
-use crate::spec::sync::SyncSpec;
 
 /// What is told of a group: the state that it leads to, and what each of it returns.
-pub(super) type Found<'f, S> = dyn FnMut(&[OpId], <S as SyncSpec>::State, Vec<<S as SyncSpec>::Ret>) + 'f;
+pub(super) type Found<'f> = dyn FnMut(&[OpId], u32, Vec<u32>) + 'f;
 
 /// A history to be judged by a specification.
-pub(super) struct Task<'a, S: SyncSpec> {
-    pub(super) spec: &'a S,
-    pub(super) cut: Cut<'a, S::Op, S::Ret>,
+pub(super) struct Task<'a> {
+    pub(super) spec: &'a dyn ByNumber,
+    pub(super) cut: Cut<'a, u32, u32>,
 }
 
-impl<'a, S: SyncSpec> Deref for Task<'a, S> {
-    type Target = Cut<'a, S::Op, S::Ret>;
+impl<'a> Deref for Task<'a> {
+    type Target = Cut<'a, u32, u32>;
 
     fn deref(&self) -> &Self::Target {
         &self.cut
     }
 }
 
-impl<S: SyncSpec> Task<'_, S> {
+impl Task<'_> {
     /// The place among those that it synchronises with, and, of those of one place, in the order of calls.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)
     }
 
     /// The states that these executions lead to if they synchronise; they are sorted by rank.
-    pub(super) fn synchronise(
-        &self,
-        state: &S::State,
-        group: &[OpId],
-    ) -> impl Iterator<Item = (S::State, Vec<S::Ret>)> {
-        let ops: Vec<&S::Op> = group.iter().map(|op| self.op(*op)).collect();
-        let fits = |results: &[S::Ret]| {
+    pub(super) fn synchronise(&self, state: &u32, group: &[OpId]) -> impl Iterator<Item = (u32, Vec<u32>)> {
+        let ops: Vec<&u32> = group.iter().map(|op| self.op(*op)).collect();
+        let fits = |results: &[u32]| {
             debug_assert_eq!(results.len(), group.len(), "each execution has a result");
             group.iter().zip(results).all(|(op, result)| self.result(*op).is_none_or(|known| known == result))
         };
@@ -47,13 +43,7 @@ impl<S: SyncSpec> Task<'_, S> {
 
     /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronise in `state`, with what comes of
     /// it: if `must` is given, for those with that execution.
-    pub(super) fn for_each_group(
-        &self,
-        state: &S::State,
-        candidates: &[OpId],
-        must: Option<OpId>,
-        found: &mut Found<'_, S>,
-    ) {
+    pub(super) fn for_each_group(&self, state: &u32, candidates: &[OpId], must: Option<OpId>, found: &mut Found<'_>) {
         let arities = self.spec.arities(state);
         let mut groups =
             Groups { task: self, state, arities: &arities, candidates, chosen: Vec::new(), ops: Vec::new() };
@@ -61,7 +51,7 @@ impl<S: SyncSpec> Task<'_, S> {
     }
 
     /// Whether some group of these may synchronise.
-    pub(super) fn find_group(&self, state: &S::State, candidates: &[OpId]) -> Option<Vec<OpId>> {
+    pub(super) fn find_group(&self, state: &u32, candidates: &[OpId]) -> Option<Vec<OpId>> {
         let mut first = None;
         self.for_each_group(state, candidates, None, &mut |group, _, _| {
             first.get_or_insert_with(|| group.to_vec());
@@ -71,17 +61,17 @@ impl<S: SyncSpec> Task<'_, S> {
 }
 
 /// The groups that may synchronise, tried one execution after the other.
-struct Groups<'g, 'a, S: SyncSpec> {
-    task: &'g Task<'a, S>,
-    state: &'g S::State,
+struct Groups<'g, 'a> {
+    task: &'g Task<'a>,
+    state: &'g u32,
     arities: &'g [usize],
     candidates: &'g [OpId],
     chosen: Vec<OpId>,
-    ops: Vec<&'a S::Op>,
+    ops: Vec<&'a u32>,
 }
 
-impl<S: SyncSpec> Groups<'_, '_, S> {
-    fn extend(&mut self, start: usize, must: Option<OpId>, found: &mut Found<'_, S>) {
+impl Groups<'_, '_> {
+    fn extend(&mut self, start: usize, must: Option<OpId>, found: &mut Found<'_>) {
         let size = self.chosen.len();
         if must.is_none() && size > 0 && self.arities.contains(&size) {
             for (state, results) in self.task.synchronise(self.state, &self.chosen) {

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::numbered::{AnySpec, Numbered};
+use super::numbered::{ByNumber, Numbered};
 use crate::history::{EventKind, History, OpId, Outcome};
 use crate::judge::explain::open_at_return;
 use crate::judge::{Config, check as check_linearizable};
@@ -46,13 +46,13 @@ type Steps<S> = History<Step<<S as SyncSpec>::Op>, Option<<S as SyncSpec>::Ret>>
 
 /// The two-step linearisation specification of a synchronisation specification.
 #[derive(Clone, Copy, Debug)]
-pub struct TwoStep<'s, S> {
+pub struct TwoStep<'s, S: ?Sized> {
     spec: &'s S,
     /// Whether executions behind the first place take one step only.
     is_binary: bool,
 }
 
-impl<'s, S: SyncSpec> TwoStep<'s, S> {
+impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     /// The general construction (section 4.4).
     pub fn new(spec: &'s S) -> Self {
         Self { spec, is_binary: false }
@@ -143,8 +143,8 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
     /// If the specification contradicts itself.
     pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
         let (numbered, history) = Numbered::new(self.spec, history);
-        let spec = AnySpec::new(&numbered);
-        check_numbered(&TwoStep { spec: &spec, is_binary: self.is_binary }, &history, config)
+        let spec: &dyn ByNumber = &numbered;
+        check_numbered(&TwoStep { spec, is_binary: self.is_binary }, &history, config)
             .map(|result| numbered.result(*result))
     }
 
@@ -186,7 +186,11 @@ impl<'s, S: SyncSpec> TwoStep<'s, S> {
 }
 
 /// Judges a history in numbers by its steps.
-fn check_numbered(two_step: &TwoStep<'_, AnySpec<'_>>, history: &History<u32, u32>, config: &Config) -> Judgement<u32> {
+fn check_numbered(
+    two_step: &TwoStep<'_, dyn ByNumber + '_>,
+    history: &History<u32, u32>,
+    config: &Config,
+) -> Judgement<u32> {
     let steps = two_step.history(history, false).expect("only delayed steps are refused");
     let Judgement { verdict, stats } = check_linearizable(two_step, &steps, config);
     let execution = |step: OpId| match &steps[step].op {
@@ -235,7 +239,7 @@ fn synchronisations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> 
     groups
 }
 
-impl<S: SyncSpec> Spec for TwoStep<'_, S> {
+impl<S: SyncSpec + ?Sized> Spec for TwoStep<'_, S> {
     type Op = Step<S::Op>;
     type Ret = Option<S::Ret>;
     type State = State<S>;

@@ -54,7 +54,7 @@ fn number(record: &Record, result: &Value) -> Result<i64, String> {
 }
 
 impl Written for Counter {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "add" => CounterOp::Add(addend(record)?),
@@ -89,7 +89,7 @@ impl Written for Counter {
 }
 
 impl Written for FetchAdd {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "fetch-add" => FetchAddOp::FetchAdd(addend(record)?),

@@ -2,7 +2,6 @@
 
 use super::{DONE, Written, not_in_table, record, whether, without_key};
 use crate::history::{ProcessId, Record, Value};
-use crate::named::Family;
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
 /// The result of an operation that waits until it has what it wants; `attempt` is one that does not.
@@ -27,27 +26,10 @@ fn show_lock_ret(ret: &LockRet) -> String {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct MutexFamily {
-    pub(super) spec: Mutex,
-    /// Whether the process that calls is the owner.
-    pub(super) owned: bool,
-}
-
-impl Family for MutexFamily {
-    type Spec = Mutex;
-
-    fn spec(&self) -> &Self::Spec {
-        &self.spec
-    }
-
-    fn process_matters(&self) -> bool {
-        self.owned
-    }
-
-    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<MutexOp, String> {
+impl Written for Mutex {
+    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<MutexOp, String> {
         without_key(record)?;
-        let by = self.owned.then_some(process.0);
+        let by = process.map(|process| process.0);
         Ok(match name {
             "acquire" => MutexOp::Acquire { by },
             "try-acquire" => MutexOp::TryAcquire { by },
@@ -56,7 +38,7 @@ impl Family for MutexFamily {
         })
     }
 
-    fn read_ret(&self, record: &Record, op: &MutexOp, result: &Value) -> Result<LockRet, String> {
+    fn read_ret(record: &Record, op: &MutexOp, result: &Value) -> Result<LockRet, String> {
         match op {
             MutexOp::Acquire { .. } => waited(record, result, "try-acquire"),
             MutexOp::TryAcquire { .. } => tried(record, result),
@@ -78,7 +60,7 @@ impl Family for MutexFamily {
 }
 
 impl Written for RwLock {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "read-lock" => RwLockOp::ReadLock,
@@ -118,7 +100,7 @@ impl Written for RwLock {
 }
 
 impl Written for Semaphore {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "acquire" => SemaphoreOp::Acquire,

@@ -31,7 +31,7 @@ pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
 }
 
 impl Written for Map<Value, Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let only_key = || key_and_rest(record, true).map(|(key, _)| key);
         let key_and_value = || {
             let (key, value) = key_and_rest(record, false)?;
@@ -127,7 +127,7 @@ fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
 }
 
 impl Written for Kv<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let key_and_text = || {
             let (key, value) = key_and_rest(record, false)?;
             let text = text(record, "argument", &value)?;

@@ -11,11 +11,10 @@ mod sync;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use self::locks::MutexFamily;
 use super::quasi::Quasi;
 use super::table::SpecInfo;
-use super::{AnyFamily, Family, Options, Settle, Settled, SyncFamily, Synchronising, Typed, sequential};
-use crate::history::{ProcessId, Record, Value};
+use super::{AnyFamily, Family, Options, Settle, Settled, SyncFamily, Synchronising, Typed, Written};
+use crate::history::{Record, Value};
 use crate::spec::interval::Signal;
 use crate::spec::sync as synchronising;
 use crate::spec::{
@@ -24,33 +23,19 @@ use crate::spec::{
     RelaxedStack, RwLock, Semaphore, Set, Spec, Stack, StackHeights,
 };
 
-/// How the operations and results of a specification are written in files: see [`Family`].
-trait Written: Spec {
-    fn read_op(name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
-
-    fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
-
-    fn show_op(op: &Self::Op) -> Record;
-
-    fn show_ret(ret: &Self::Ret) -> String;
-
-    fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
-        sequential::value_of(&Self::show_ret(ret))
-    }
-}
-
 /// The family of a specification whose operations are written like those of `W`.
 #[derive(Debug)]
 struct Of<S: Spec, W = S> {
     spec: S,
     /// [`Family::settle`].
     settle: Option<Settle<S>>,
+    process_matters: bool,
     written: PhantomData<fn() -> W>,
 }
 
 impl<S: Spec, W> Of<S, W> {
     fn new(spec: S) -> Self {
-        Self { spec, settle: None, written: PhantomData }
+        Self { spec, settle: None, process_matters: false, written: PhantomData }
     }
 }
 
@@ -60,33 +45,18 @@ where
     W: Written<Op = S::Op, Ret = S::Ret> + Debug + 'static,
 {
     type Spec = S;
+    type Written = W;
 
     fn spec(&self) -> &S {
         &self.spec
     }
 
-    fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<S::Op, String> {
-        W::read_op(name, process, record)
-    }
-
-    fn read_ret(&self, record: &Record, op: &S::Op, result: &Value) -> Result<S::Ret, String> {
-        W::read_ret(record, op, result)
+    fn process_matters(&self) -> bool {
+        self.process_matters
     }
 
     fn settle(&self) -> Option<Settle<S>> {
         self.settle
-    }
-
-    fn show_op(op: &S::Op) -> Record {
-        W::show_op(op)
-    }
-
-    fn show_ret(ret: &S::Ret) -> String {
-        W::show_ret(ret)
-    }
-
-    fn write_ret(&self, record: &Record, ret: &S::Ret) -> Value {
-        W::write_ret(record, ret)
     }
 }
 
@@ -142,8 +112,8 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
         }
         "semaphore" => of(Semaphore::new(amount(name, "number of permits", 0, parameter)?)),
         "mutex" => match parameter {
-            None => Box::new(MutexFamily { spec: Mutex::new(), owned: false }),
-            Some("owned") => Box::new(MutexFamily { spec: Mutex::new(), owned: true }),
+            None => of(Mutex::new()),
+            Some("owned") => Box::new(Of::<Mutex> { process_matters: true, ..Of::new(Mutex::new()) }),
             Some(other) => return Err(format!("`mutex` has no form `{other}`; write mutex or mutex:owned")),
         },
         "quasi-queue" => quasi(Queue::new(), factor(name, parameter)?),

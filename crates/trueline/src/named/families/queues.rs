@@ -11,7 +11,7 @@ use crate::spec::{
 };
 
 impl Written for Queue<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "enqueue" => QueueOp::Enqueue(element(record)?),
@@ -52,7 +52,7 @@ fn accepted(record: &Record, result: &Value) -> Result<bool, String> {
 }
 
 impl Written for BoundedQueue<Value> {
-    fn read_op(name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         Queue::read_op(name, process, record)
     }
 
@@ -76,7 +76,7 @@ impl Written for BoundedQueue<Value> {
 }
 
 impl Written for Stack<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push" => StackOp::Push(element(record)?),
@@ -120,7 +120,7 @@ fn popped(record: &Record, result: &Value) -> Result<StackHeightsRet<Value>, Str
 }
 
 impl Written for StackHeights<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push" => StackHeightsOp::Push(element(record)?),
@@ -152,7 +152,7 @@ impl Written for StackHeights<Value> {
 }
 
 impl Written for Deque<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "push-front" => DequeOp::PushFront(element(record)?),
@@ -186,7 +186,7 @@ impl Written for Deque<Value> {
 }
 
 impl Written for PriorityQueue<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "insert" => PriorityQueueOp::Insert(element(record)?),
@@ -231,7 +231,7 @@ pub(super) fn settle_log(
 }
 
 impl Written for Log<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "append" => LogOp::Append(value.clone()),

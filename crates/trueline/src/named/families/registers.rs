@@ -11,7 +11,7 @@ use crate::spec::{
 };
 
 impl Written for Register<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "read" => RegisterOp::Read,
@@ -43,7 +43,7 @@ impl Written for Register<Value> {
 }
 
 impl Written for CasRegister<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "read" => CasRegisterOp::Read,
@@ -111,7 +111,7 @@ fn micro_ops(record: &Record, list: &Value) -> Result<Vec<Access>, String> {
 }
 
 impl Written for MultiRegister<Value, Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         match name {
             "txn" => Ok(micro_ops(record, value)?.into_iter().map(|(access, _)| access).collect()),
@@ -178,7 +178,7 @@ fn index(record: &Record, key: &Value) -> Result<usize, String> {
 }
 
 impl Written for Array<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         Ok(match name {
             "read" => ArrayOp::Read(index(record, &key_and_rest(record, true)?.0)?),
             "write" => {
@@ -214,7 +214,7 @@ impl Written for Array<Value> {
 }
 
 impl Written for OnceCell<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "set" => OnceCellOp::Set(element(record)?),

@@ -7,7 +7,7 @@ use crate::history::{ProcessId, Record, Value};
 use crate::spec::{Bag, BagOp, Multiset, MultisetOp, MultisetRet, Set, SetOp, SetRet};
 
 impl Written for Set<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?;
         Ok(match name {
             "add" => SetOp::Add(value.clone()),
@@ -47,7 +47,7 @@ impl Written for Set<Value> {
 }
 
 impl Written for Bag<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         without_key(record)?;
         Ok(match name {
             "add" => BagOp::Add(element(record)?),
@@ -73,7 +73,7 @@ impl Written for Bag<Value> {
 }
 
 impl Written for Multiset<Value> {
-    fn read_op(name: &str, _: ProcessId, record: &Record) -> Result<Self::Op, String> {
+    fn read_op(name: &str, _: Option<ProcessId>, record: &Record) -> Result<Self::Op, String> {
         let value = without_key(record)?.clone();
         Ok(match name {
             "add" => MultisetOp::Add(value),

@@ -18,18 +18,7 @@ use super::{IntervalSpec, Stepped};
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSnapshot<V>(PhantomData<fn(V)>);
 
-impl<V> WriteSnapshot<V> {
-    /// A write-snapshot object.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for WriteSnapshot<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(WriteSnapshot<V>, "A write-snapshot object.");
 
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> IntervalSpec for WriteSnapshot<V> {
     type Op = V;

@@ -28,18 +28,7 @@ pub enum ChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct Channel<V>(PhantomData<fn(V)>);
 
-impl<V> Channel<V> {
-    /// A channel.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Channel<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Channel<V>, "A channel.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
     type Op = ChannelOp<V>;
@@ -88,18 +77,7 @@ pub enum CounterChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct CounterChannel<V>(PhantomData<fn(V)>);
 
-impl<V> CounterChannel<V> {
-    /// A channel that was not used.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for CounterChannel<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(CounterChannel<V>, "A channel that was not used.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CounterChannel<V> {
     type Op = ChannelOp<V>;

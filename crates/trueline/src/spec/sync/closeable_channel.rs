@@ -32,18 +32,7 @@ pub enum CloseableChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct CloseableChannel<V>(PhantomData<fn(V)>);
 
-impl<V> CloseableChannel<V> {
-    /// A channel that is open.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for CloseableChannel<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(CloseableChannel<V>, "A channel that is open.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CloseableChannel<V> {
     type Op = CloseableChannelOp<V>;

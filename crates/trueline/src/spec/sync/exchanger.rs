@@ -10,18 +10,7 @@ use super::{SyncSpec, Synchronised};
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanger<V>(PhantomData<fn(V)>);
 
-impl<V> Exchanger<V> {
-    /// An exchanger.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for Exchanger<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(Exchanger<V>, "An exchanger.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
     type Op = V;

@@ -19,18 +19,7 @@ pub enum TimeoutChannelRet<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutChannel<V>(PhantomData<fn(V)>);
 
-impl<V> TimeoutChannel<V> {
-    /// A channel.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for TimeoutChannel<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(TimeoutChannel<V>, "A channel.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> {
     type Op = ChannelOp<V>;
@@ -73,18 +62,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutExchanger<V>(PhantomData<fn(V)>);
 
-impl<V> TimeoutExchanger<V> {
-    /// An exchanger.
-    pub fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<V> Default for TimeoutExchanger<V> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+without_parameters!(TimeoutExchanger<V>, "An exchanger.");
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V> {
     type Op = V;

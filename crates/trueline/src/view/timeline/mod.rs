@@ -47,7 +47,7 @@ pub use place::{Places, Point};
 
 use super::Report;
 use crate::history::{EventKind, History, OpId, Operation, Record, Shown};
-use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness};
+use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
 
 /// A history and what was judged of it, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -522,14 +522,7 @@ impl Timeline {
 
     /// The bars that took effect together, in the order of the linearization.
     pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
-        let mut rest = self.order.as_slice();
-        let mut sizes = self.together.iter();
-        std::iter::from_fn(move || {
-            let size = sizes.next().map_or(1, |size| *size as usize);
-            let (group, behind) = rest.split_at_checked(size)?;
-            rest = behind;
-            (!group.is_empty()).then_some(group)
-        })
+        groups(&self.order, &self.together)
     }
 
     /// How many operations never returned.

@@ -1,0 +1,153 @@
+//! What the searches for synchronisations and for steps share: a graph of configurations, searched depth first, in which
+//! each is visited once.
+
+use std::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
+
+use super::search::{Meter, hash};
+use crate::history::{Event, EventKind, OpId};
+use crate::verdict::LimitKind;
+
+/// The places of a history, each behind so many events, with the executions that are open there.
+pub(super) struct Places {
+    events: Vec<Event>,
+    /// By operation of the history: the slot while it is open.
+    slots: HashMap<OpId, u32, hash::Builder>,
+    /// How many slots there are.
+    pub(super) slot_count: u32,
+    /// The open executions at each place, one list behind the other, sorted by rank.
+    open: Vec<OpId>,
+    open_from: Vec<u32>,
+}
+
+impl Places {
+    pub(super) fn new<Rank: Ord>(
+        events: impl Iterator<Item = Event>,
+        rank: impl Fn(OpId) -> Rank,
+        meter: &mut Meter,
+    ) -> Result<Self, LimitKind> {
+        let events: Vec<Event> = events.collect();
+        let (mut slots, mut free, mut slot_count) = (HashMap::default(), Vec::new(), 0_u32);
+        let (mut now, mut open, mut open_from) = (Vec::<OpId>::new(), Vec::new(), vec![0]);
+        for event in &events {
+            let op = event.op();
+            match event.kind() {
+                EventKind::Call => {
+                    let slot = free.pop().unwrap_or_else(|| {
+                        slot_count += 1;
+                        slot_count - 1
+                    });
+                    slots.insert(op, slot);
+                    let at = now.partition_point(|other| rank(*other) < rank(op));
+                    now.insert(at, op);
+                }
+                EventKind::Return => {
+                    free.push(slots[&op]);
+                    now.retain(|other| *other != op);
+                }
+            }
+            meter.allocate(now.len() * size_of::<OpId>() + 3 * size_of::<OpId>())?;
+            open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+            open.extend_from_slice(&now);
+        }
+        open_from.push(u32::try_from(open.len()).expect("memory ends before 2^32 entries"));
+        Ok(Self { events, slots, slot_count, open, open_from })
+    }
+
+    /// The event at a place; none at the end.
+    pub(super) fn event(&self, position: u32) -> Option<Event> {
+        self.events.get(position as usize).copied()
+    }
+
+    pub(super) fn slot(&self, op: OpId) -> u32 {
+        self.slots[&op]
+    }
+
+    /// The executions that are open at a place.
+    pub(super) fn open(&self, position: u32) -> &[OpId] {
+        let [from, to] = [position, position + 1].map(|at| self.open_from[at as usize] as usize);
+        &self.open[from..to]
+    }
+}
+
+/// Marks of slots: bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Marks(SmallVec<[u64; 2]>);
+
+impl Marks {
+    /// So many, none of which is set.
+    pub(super) fn none(count: u32) -> Self {
+        Self(SmallVec::from_elem(0, count.div_ceil(64) as usize))
+    }
+
+    pub(super) fn has(&self, mark: u32) -> bool {
+        self.0[mark as usize / 64] >> (mark % 64) & 1 == 1
+    }
+
+    pub(super) fn set(&mut self, mark: u32) {
+        self.0[mark as usize / 64] |= 1 << (mark % 64);
+    }
+
+    pub(super) fn clear(&mut self, mark: u32) {
+        self.0[mark as usize / 64] &= !(1 << (mark % 64));
+    }
+}
+
+/// The way to where the search starts.
+pub(super) const START: u32 = u32::MAX;
+
+/// The configurations that were met, with the ways to them.
+pub(super) struct Graph<'m, Key, Member> {
+    seen: HashSet<Key, hash::Builder>,
+    /// Each by the way before it, and the group that comes last in it.
+    ways: Vec<(u32, Box<[Member]>)>,
+    /// What is to be looked at, with a way to it.
+    stack: Vec<(Key, u32)>,
+    pub(super) meter: &'m mut Meter,
+}
+
+impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
+    pub(super) fn new(meter: &'m mut Meter) -> Self {
+        Self { seen: HashSet::default(), ways: Vec::new(), stack: Vec::new(), meter }
+    }
+
+    /// Adds a configuration to those that are to be looked at, unless it was met before.
+    pub(super) fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
+        self.meter.configuration()?;
+        if self.seen.contains(&key) {
+            return Ok(());
+        }
+        // The configuration in the table, which is at most half full after it has grown, and on the stack.
+        self.meter.allocate(3 * size_of::<Key>())?;
+        self.seen.insert(key.clone());
+        self.stack.push((key, way));
+        Ok(())
+    }
+
+    /// The same for one that a group leads to.
+    pub(super) fn enter_by(&mut self, group: Box<[Member]>, key: Key, before: u32) -> Result<(), LimitKind> {
+        let way = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
+        self.meter.allocate(size_of::<(u32, Box<[Member]>)>() + size_of_val(&*group))?;
+        self.ways.push((before, group));
+        self.enter(key, way)
+    }
+
+    /// The next one to look at: the last one entered.
+    pub(super) fn pop(&mut self) -> Option<(Key, u32)> {
+        self.stack.pop()
+    }
+
+    /// The groups on a way.
+    pub(super) fn path(&self, mut way: u32) -> Vec<Vec<Member>> {
+        let mut groups = Vec::new();
+        while way != START {
+            let (before, group) = &self.ways[way as usize];
+            groups.push(group.to_vec());
+            way = *before;
+        }
+        groups.reverse();
+        groups
+    }
+}

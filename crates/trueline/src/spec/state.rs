@@ -1,0 +1,67 @@
+//! States of specifications whose types are not known where they are judged.
+
+use std::any::Any;
+use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::persistent::hash_of;
+
+/// A state, without its type.
+#[derive(Clone)]
+pub struct State(Arc<dyn AnyState>);
+
+/// What a state must be.
+pub(crate) trait AnyState: Debug + Send + Sync + 'static {
+    fn is_equal(&self, other: &dyn Any) -> bool;
+    fn hash(&self) -> u64;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Eq + Hash + Debug + Send + Sync + 'static> AnyState for T {
+    fn is_equal(&self, other: &dyn Any) -> bool {
+        other.downcast_ref::<T>() == Some(self)
+    }
+
+    fn hash(&self) -> u64 {
+        hash_of(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl State {
+    pub(crate) fn new<T: AnyState>(state: T) -> Self {
+        Self(Arc::new(state))
+    }
+
+    /// The state.
+    ///
+    /// # Panics
+    /// If it is of another type.
+    pub(crate) fn of<T: 'static>(&self) -> &T {
+        self.0.as_any().downcast_ref().expect("a specification sees only its own states")
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.is_equal(other.0.as_any())
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(AnyState::hash(&*self.0));
+    }
+}
+
+impl Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
