@@ -73,7 +73,7 @@ fuzz_target!(|data: &[u8]| {
 
     let limits = Limits::new().time(Duration::from_millis(100)).memory(32 << 20);
     let counts = (judged.operations(), judged.pending());
-    let mut report = Report::new("fuzz", spec.name(), counts, judged.judgement(), || judged.history());
+    let mut report = Report::new("fuzz", spec.name(), counts, judged.judgement(), |id| judged.operation(id));
     let shown = judged.history();
     let mut timeline = Timeline::new(&shown, Label::of_shown).with_judgement(judged.judgement());
     timeline = timeline.with_states(judged.states(None));

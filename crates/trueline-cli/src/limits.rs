@@ -12,6 +12,7 @@ use trueline::judge::CancelToken;
 use trueline::verdict::LimitKind;
 
 use crate::args::LimitArgs;
+use crate::output;
 
 /// Work is cancelled when the process takes this much more than the limit: code, stacks and buffers are not counted by it.
 const SPARE: u64 = 12 << 20;
@@ -19,10 +20,26 @@ const SPARE: u64 = 12 << 20;
 const MOST_SPARE: u64 = 24 << 20;
 /// The process ends this long after the time is up, and a 25th of the time.
 const GRACE: Duration = Duration::from_millis(30);
+/// Readers of the last words are waited for this long.
+const LAST_WORDS: Duration = Duration::from_millis(15);
 /// The limits are looked at this often when one is near, and when none is.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 /// No process fills more memory in a second.
 const BYTES_PER_SECOND: u64 = 4 << 30;
+
+/// In debug builds, the variable that names the stage at which the time ends.
+const TIME_ENDS: &str = "TRUELINE_TIME_ENDS";
+
+/// What a command does with one input, in its order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stage {
+    /// It reads and judges.
+    Judging,
+    /// It finds out what else is to be said of the verdict.
+    Explaining,
+    /// It draws, and writes.
+    Drawing,
+}
 
 /// The limits of what a command does with one input.
 #[derive(Clone, Debug)]
@@ -40,7 +57,9 @@ impl Limits {
     /// Starts the clock. The work ends with `parent`, too.
     pub(crate) fn start(args: &LimitArgs, parent: &CancelToken) -> Self {
         let LimitArgs { timeout: time, memory } = *args;
-        Self { started: Instant::now(), time, memory, before: resident().unwrap_or(0), token: parent.child() }
+        let started = Instant::now();
+        output::wait_until(time.and_then(|time| started.checked_add(latest(time).saturating_add(LAST_WORDS))));
+        Self { started, time, memory, before: resident().unwrap_or(0), token: parent.child() }
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -59,7 +78,21 @@ impl Limits {
 
     /// Does `work`, which should end soon after the token is cancelled. If it does not, `last_words` says what is known, and
     /// the process ends with the exit code that it returns.
-    pub(crate) fn watch<T>(&self, last_words: impl FnOnce(LimitKind) -> u8 + Send, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn watch<T>(
+        &self,
+        stage: Stage,
+        last_words: impl FnOnce(LimitKind) -> u8 + Send,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        // Tests end the time at a stage, which no clock could do for certain: the work is cancelled there, or never ends.
+        if let Some(ends) = std::env::var_os(TIME_ENDS).filter(|_| cfg!(debug_assertions)) {
+            if ends == *format!("{stage:?}") {
+                self.token.cancel_for(LimitKind::Time);
+            } else if ends == *format!("{stage:?} for ever") {
+                output::wait_until(Some(Instant::now()));
+                std::process::exit(i32::from(last_words(LimitKind::Time)));
+            }
+        }
         let ended = Ended::default();
         thread::scope(|scope| {
             // Without a thread to watch, the work still looks at the limits itself.
@@ -89,7 +122,7 @@ impl Limits {
             if left.is_zero() {
                 self.token.cancel_for(LimitKind::Time);
             }
-            if self.elapsed() > time.saturating_add(time / 25).saturating_add(GRACE) {
+            if self.elapsed() > latest(time) {
                 return Err(LimitKind::Time);
             }
             headroom = left;
@@ -106,6 +139,11 @@ impl Limits {
         }
         Ok(headroom)
     }
+}
+
+/// When the process ends if this is the most time.
+fn latest(time: Duration) -> Duration {
+    time.saturating_add(time / 25).saturating_add(GRACE)
 }
 
 /// Whether work that is watched has ended.

@@ -1,18 +1,44 @@
-//! Writing to stdout and stderr without ever panicking.
+//! Writing to stdout and stderr without ever panicking, and without waiting for their readers for longer than the limits allow.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
+use anstream::AutoStream;
 use trueline::history::{visible, visible_json};
 
-/// Says on stderr what is wrong, on one line. If stderr is gone, nobody listens.
-pub(crate) fn error(message: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "\x1b[1;31merror:\x1b[0m {}", visible(&message.to_string()));
+/// Until when readers of the output are waited for.
+static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Waits for readers of standard output and standard error until `deadline`; without one, for as long as it takes.
+pub(crate) fn wait_until(deadline: Option<Instant>) {
+    *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
 }
 
-/// Says on stderr what may be of interest, on one line.
+/// Prints an error on stderr, on one line. If nobody reads stderr, it is lost.
+pub(crate) fn error(message: impl Display) {
+    tell("\x1b[1;31merror:\x1b[0m", &message.to_string());
+}
+
+/// Prints a note on stderr, on one line.
 pub(crate) fn note(message: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "\x1b[1mnote:\x1b[0m {}", visible(&message.to_string()));
+    tell("\x1b[1mnote:\x1b[0m", &message.to_string());
+}
+
+fn tell(heading: &str, message: &str) {
+    let mut stderr = coloured(stream::stderr(), AutoStream::choice(&io::stderr()));
+    let _ = writeln!(stderr, "{heading} {}", visible(message)).and_then(|()| stderr.flush());
+}
+
+/// Standard output without colours, for what has none.
+pub(crate) fn plain_stdout() -> impl Write {
+    stream::stdout()
+}
+
+/// Passes on what is written to it in large pieces, without colour where that is not wanted.
+fn coloured(stream: impl Write + 'static, choice: anstream::ColorChoice) -> AutoStream<Box<dyn Write>> {
+    AutoStream::new(Box::new(BufWriter::new(stream)), choice)
 }
 
 /// Runs `write` with stdout, without colour where that is not wanted.
@@ -20,10 +46,14 @@ pub(crate) fn note(message: impl Display) {
 /// Returns whether stdout still takes what is written. If its reader went away, that is no error: the reader has what
 /// it wanted. Any other failure is reported.
 pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
-    let mut stdout = anstream::stdout().lock();
+    let mut stdout = coloured(stream::stdout(), AutoStream::choice(&io::stdout()));
     match is_open().and_then(|()| write(&mut stdout)).and_then(|()| stdout.flush()) {
         Ok(()) => Written::All,
         Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Written::ReaderGone,
+        Err(fault) if fault.kind() == io::ErrorKind::TimedOut => {
+            error("the time limit was reached before standard output was read; read it sooner, or raise --timeout");
+            Written::Late
+        }
         Err(fault) => {
             error(format_args!("cannot write to standard output: {fault}; free space, or write elsewhere"));
             Written::Failed
@@ -59,6 +89,73 @@ pub(crate) enum Written {
     All,
     /// Nobody reads it any more.
     ReaderGone,
-    /// It could not be, and that was said.
+    /// It could not be, and that was reported.
     Failed,
+    /// Nobody read it in time, and that was reported.
+    Late,
+}
+
+/// Standard output and standard error, written to when there is room.
+#[cfg(unix)]
+mod stream {
+    use std::io::{self, Write};
+    use std::os::fd::BorrowedFd;
+    use std::sync::PoisonError;
+    use std::time::{Duration, Instant};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    /// As much as fits into every pipe that has room at all.
+    const PIECE: usize = 4096;
+
+    pub(super) fn stdout() -> impl Write + 'static {
+        Waiting(rustix::stdio::stdout())
+    }
+
+    pub(super) fn stderr() -> impl Write + 'static {
+        Waiting(rustix::stdio::stderr())
+    }
+
+    struct Waiting(BorrowedFd<'static>);
+
+    impl Waiting {
+        /// Waits until something can be written, or the deadline has passed.
+        fn wait(&self) -> io::Result<()> {
+            let deadline = *super::DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
+            loop {
+                let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+                // More than fits is no limit.
+                let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+                match poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], timeout.as_ref()) {
+                    Ok(0) if left == Some(Duration::ZERO) => return Err(io::ErrorKind::TimedOut.into()),
+                    Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                    Ok(_) => return Ok(()),
+                    Err(fault) => return Err(fault.into()),
+                }
+            }
+        }
+    }
+
+    impl Write for Waiting {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            loop {
+                self.wait()?;
+                match rustix::io::write(self.0, &bytes[..bytes.len().min(PIECE)]) {
+                    // Another process was faster.
+                    Err(rustix::io::Errno::AGAIN) => {}
+                    written => return Ok(written?),
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
+
+/// Standard output and standard error; their readers are waited for as long as it takes.
+#[cfg(not(unix))]
+mod stream {
+    pub(super) use std::io::{stderr, stdout};
 }

@@ -16,7 +16,7 @@ use trueline::view::{Finding, Report, Timeline, file, json, text};
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
-use crate::limits::Limits;
+use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
 use crate::{cancel, ci, progress};
 
@@ -66,13 +66,14 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
             if left > 0 {
                 output::note(format_args!("{left} of {files} files were not judged"));
             }
-            let tally = tally.and(&judged);
+            let tally = tally.and(&judged).after(written);
             let is_junit_written = write_junit(args, &judge, all.iter().chain([&judged]));
             if written == Written::Failed || !is_junit_written { 2 } else { tally.exit_code() }
         };
         let judged = judge.judge(&input, wanted, &limits, &end);
         let page = pages.as_mut().map(|pages| pages.next(&input));
         let (rendered, drawn) = limits.watch(
+            Stage::Drawing,
             |kind| end(judged.cut(kind)),
             || {
                 let drawn = match (page, &judged) {
@@ -82,8 +83,8 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
                 (render(&judged, args, wanted), drawn)
             },
         );
-        tally = tally.and(&judged);
         let written = bar.suspend(|| write(&rendered));
+        tally = tally.and(&judged).after(written);
         bar.suspend(|| drawn.map_or(Ok(()), |drawn| drawn?.write(args)))?;
         if args.junit.is_some() {
             all.push(judged);
@@ -92,7 +93,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
             return Ok(ExitCode::from(2));
         }
         bar.inc(1);
-        if left > 0 && (written == Written::ReaderGone || judge.token.is_cancelled()) {
+        if left > 0 && (matches!(written, Written::ReaderGone | Written::Late) || judge.token.is_cancelled()) {
             if judge.token.is_cancelled() {
                 output::note(format_args!("{left} of {files} files were not judged"));
             }
@@ -296,8 +297,8 @@ impl<'a> Judge<'a> {
             let read = *read.lock().unwrap_or_else(PoisonError::into_inner);
             self.undecided(&file, kind, limits, read)
         };
-        let judged = limits
-            .watch(|kind| end(undecided(kind)), || cancel::while_busy(|| self.read_and_judge(input, limits, &read)));
+        let work = || cancel::while_busy(|| self.read_and_judge(input, limits, &read));
+        let judged = limits.watch(Stage::Judging, |kind| end(undecided(kind)), work);
         let judged = match judged {
             Ok(judged) => judged,
             Err(Unreadable { limit: Some(kind), .. }) => return undecided(kind),
@@ -310,6 +311,7 @@ impl<'a> Judge<'a> {
             _ => Some(Judged::Report(Box::new(plain), None)),
         };
         let Assembled { mut report, timeline, .. } = limits.watch(
+            Stage::Explaining,
             |kind| end(known.map_or_else(|| undecided(kind), |known| known.cut(kind))),
             || {
                 let wanted = self.wanted(wanted, limits);
@@ -457,6 +459,12 @@ impl Tally {
                 Finding::Unknown(_) => self.unknown = true,
             },
         }
+        self
+    }
+
+    /// What was not written in time is not known; but what is rejected stays so.
+    fn after(mut self, written: Written) -> Self {
+        self.unknown |= written == Written::Late;
         self
     }
 

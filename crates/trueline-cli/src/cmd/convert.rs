@@ -11,7 +11,7 @@ use trueline::view::file;
 use crate::args::ConvertArgs;
 use crate::cancel;
 use crate::input::{Input, Reading, Unreadable};
-use crate::limits::Limits;
+use crate::limits::{Limits, Stage};
 use crate::output;
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
@@ -25,10 +25,16 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
         fault.code()
     };
     let read = || cancel::while_busy(|| reading.read(&input, &limits));
-    Ok(match limits.watch(|kind| told(&Unreadable::limit(kind)), read) {
-        Ok(history) => write(&history, args.to.into(), args.output.as_deref(), &name, Some(&limits)),
-        Err(fault) => ExitCode::from(told(&fault)),
-    })
+    let late = |kind| told(&Unreadable::limit(kind));
+    let history = match limits.watch(Stage::Judging, late, read) {
+        Ok(history) => history,
+        Err(fault) => return Ok(ExitCode::from(told(&fault))),
+    };
+    let output = args.output.as_deref();
+    let write = || write(&history, args.to.into(), output, &name, Some(&limits));
+    // A pipe may have no reader. A file is written in time, and nothing is left beside it.
+    let may_block = output.is_some_and(|path| path.metadata().is_ok_and(|data| !data.is_file()));
+    Ok(if may_block { limits.watch(Stage::Drawing, late, write) } else { write() })
 }
 
 /// Writes a history to a file, or to stdout. What cannot be written is told of `source`.
@@ -43,7 +49,7 @@ pub(crate) fn write(
         codec::write(history, target, BufWriter::new(Limited { out, limits })).map_err(Unwritten::Codec)
     };
     let written = match to.filter(|path| path.as_os_str() != "-") {
-        None => output::is_open().map_err(Unwritten::Io).and_then(|()| write(&mut io::stdout().lock())),
+        None => output::is_open().map_err(Unwritten::Io).and_then(|()| write(&mut output::plain_stdout())),
         Some(path) => file::write_with(path, write),
     };
     if let (Err(_), Some(kind)) = (&written, limits.and_then(Limits::reached)) {

@@ -12,7 +12,7 @@ use trueline::verdict::Verdict;
 use super::{convert, in_order};
 use crate::args::GenerateArgs;
 use crate::input::Unreadable;
-use crate::limits::Limits;
+use crate::limits::{Limits, Stage};
 use crate::{cancel, output, progress};
 
 /// How many places are tried for a violation.
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
         output::error(Unreadable::limit(kind).message);
         3
     };
-    let made = limits.watch(late, || cancel::while_busy(|| generate(args, token)));
+    let made = limits.watch(Stage::Judging, late, || cancel::while_busy(|| generate(args, token)));
     spinner.finish_and_clear();
     let is_cancelled = token.is_cancelled();
     match made {
@@ -37,6 +37,8 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
                 let (made, wanted) = (history.len(), args.operations);
                 output::note(format_args!("{made} of {wanted} operations were made up"));
             }
+            // However long it takes: half of a history would be of no use.
+            output::wait_until(None);
             let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history", None);
             if is_cancelled && written == ExitCode::SUCCESS { ExitCode::from(3) } else { written }
         }

@@ -13,7 +13,7 @@ use super::in_order;
 use crate::args::LintArgs;
 use crate::cancel;
 use crate::input::{Reading, Unreadable, find_inputs};
-use crate::limits::Limits;
+use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
         let file = input.name();
         let limits = Limits::start(&args.limits, &token);
         let seen = limits.watch(
+            Stage::Judging,
             |kind| {
                 let fault = Unreadable::limit(kind);
                 if print_fault(&fault, &file, args.json) == Written::Failed { 2 } else { worse(code, fault.code()) }
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
         match written {
             Written::All if !token.is_cancelled() => {}
             Written::All | Written::ReaderGone => break,
+            Written::Late => return Ok(ExitCode::from(worse(code, 3))),
             Written::Failed => return Ok(ExitCode::from(2)),
         }
     }

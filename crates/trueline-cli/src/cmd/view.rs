@@ -6,6 +6,7 @@ use super::check::{self, Judge, Judged, Wanted};
 use super::picture::{self, Form};
 use crate::args::ViewArgs;
 use crate::input::find_inputs;
+use crate::limits::Stage;
 use crate::output::{self, Written};
 
 pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
     let limits = judge.limits();
     // Nothing is drawn of what a limit kept from being read.
     let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything)) {
-        Written::All | Written::ReaderGone if matches!(judged, Judged::Report(..)) => 3,
+        Written::All | Written::ReaderGone | Written::Late if matches!(judged, Judged::Report(..)) => 3,
         _ => 2,
     };
     let judged = judge.judge(&input, Wanted::Everything, &limits, &end);
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
         }
         Ok::<_, String>(Ok(text + &picture::in_terminal(timeline, args)))
     };
-    let text = match limits.watch(|kind| end(judged.cut(kind)), draw)? {
+    let text = match limits.watch(Stage::Drawing, |kind| end(judged.cut(kind)), draw)? {
         Ok(text) => text,
         Err(drawn) => {
             drawn.write(args)?;
@@ -51,5 +52,9 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
         }
     };
     let written = output::stdout(|out| out.write_all(text.as_bytes()));
-    Ok(ExitCode::from(if written == Written::Failed { 2 } else { 0 }))
+    Ok(ExitCode::from(match written {
+        Written::All | Written::ReaderGone => 0,
+        Written::Late => 3,
+        Written::Failed => 2,
+    }))
 }

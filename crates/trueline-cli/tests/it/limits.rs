@@ -235,3 +235,113 @@ fn the_definitions_stay_within_the_memory() {
         assert!(matches!(judged.code, 0 | 1 | 3), "{spec}: {judged:?}");
     }
 }
+
+/// Runs it with the time ending at a stage, as debug builds do it for tests; `None` where the build does not.
+fn run_ending(at: &str, args: &[&str]) -> Option<crate::Run> {
+    if !cfg!(debug_assertions) {
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"PASSED OVER: only debug builds end the time at a stage\n",
+        );
+        return None;
+    }
+    Some(crate::trueline(args).env("TRUELINE_TIME_ENDS", at).output().expect("the binary is built").into())
+}
+
+const CUT: &str = "the time limit was reached after the verdict";
+
+#[test]
+fn a_rejection_stays_one_when_the_time_ends_after_it() {
+    let scratch = Scratch::new("cut-after-rejection");
+    let file = scratch.file("rejected.jsonl", crate::REJECTED);
+    let page = scratch.0.join("page.html");
+    let xml = scratch.0.join("out.xml");
+    let (page, xml) = (page.to_str().expect("plain"), xml.to_str().expect("plain"));
+    // What each prints that is found out after the verdict, if there is time; and when the time ends.
+    for (command, more) in [
+        (&["check"][..], "│"),
+        (&["check", "--core"], "why:"),
+        (&["check", "--core", "--json"], "\"core\":"),
+        (&["check", "--view", page], "│"),
+        (&["check", "--core", "--junit", xml], "why:"),
+        (&["explain"], "cannot each come before the other"),
+        (&["explain", "--json"], "\"explanation\":"),
+    ] {
+        let args = [command, &["--spec", "queue", &file]].concat();
+        let whole = run(&args);
+        assert!(whole.code == 1 && whole.stdout.contains(more) && !whole.stdout.contains(CUT), "{args:?}: {whole:?}");
+        for stage in ["Explaining", "Explaining for ever", "Drawing for ever"] {
+            let Some(cut) = run_ending(stage, &args) else { return };
+            assert_eq!(cut.code, 1, "{stage}, {args:?}: {cut:?}");
+            assert!(cut.stdout.contains("could only have returned 1"), "{stage}, {args:?}: {cut:?}");
+            // A check that explains nothing has all it is asked for when its work is cancelled.
+            let is_cut = stage.ends_with("for ever") || command != ["check"];
+            assert_eq!(cut.stdout.contains(CUT), is_cut, "{stage}, {args:?}: {cut:?}");
+            assert!(!is_cut || !cut.stdout.contains(more), "{stage}, {args:?}: {cut:?}");
+            if command.contains(&"--junit") {
+                let xml = std::fs::read_to_string(xml).expect("it is written, too");
+                assert!(xml.contains("<failure"), "{stage}: {xml}");
+            }
+        }
+        // Before there is a verdict, there is none; the same for what would have been accepted.
+        for stage in ["Judging", "Judging for ever"] {
+            let Some(cut) = run_ending(stage, &args) else { return };
+            assert_eq!(cut.code, 3, "{stage}, {args:?}: {cut:?}");
+            assert!(cut.stdout.contains("the time limit was reached"), "{stage}, {args:?}: {cut:?}");
+        }
+    }
+    let accepted = scratch.file("accepted.jsonl", crate::ACCEPTED);
+    for (stage, code) in
+        [("Judging for ever", 3), ("Explaining", 0), ("Explaining for ever", 0), ("Drawing for ever", 0)]
+    {
+        let Some(cut) = run_ending(stage, &["check", "--core", "--spec", "queue", &accepted]) else { return };
+        assert_eq!(cut.code, code, "{stage}: {cut:?}");
+    }
+    // Of several files, those that come after are not judged, and that is said.
+    let Some(cut) = run_ending("Drawing for ever", &["check", "--spec", "queue", &file, &accepted]) else { return };
+    assert!(cut.code == 1 && cut.stderr.contains("1 of 2 files were not judged"), "{cut:?}");
+}
+
+/// A pipe without room, and its other end, from which nothing is read.
+#[cfg(target_os = "linux")]
+fn full_pipe() -> (std::fs::File, std::fs::File) {
+    let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
+    let size = rustix::pipe::fcntl_getpipe_size(&writer).expect("it has a size");
+    let mut writer = std::fs::File::from(writer);
+    std::io::Write::write_all(&mut writer, &vec![b'.'; size]).expect("there is room for as much");
+    (reader.into(), writer)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_reads_nothing_is_not_waited_for() {
+    let scratch = Scratch::new("full-pipe");
+    let rejected = scratch.file("rejected.jsonl", crate::REJECTED);
+    let accepted = scratch.file("accepted.jsonl", crate::ACCEPTED);
+    let (_reader, writer) = full_pipe();
+    let full = || writer.try_clone().expect("a pipe");
+    let queue = ["--spec", "queue"];
+    for (args, codes) in [
+        ([&["check", &rejected][..], &queue].concat(), &[1, 3][..]),
+        ([&["check", "--json", &accepted, &rejected][..], &queue].concat(), &[3]),
+        ([&["explain", &accepted][..], &queue].concat(), &[3]),
+        ([&["view", &accepted][..], &queue].concat(), &[3]),
+        (vec!["lint", &accepted], &[3]),
+        (vec!["convert", &accepted, "--to", "jepsen"], &[3]),
+        (vec!["convert", &accepted, "--to", "jepsen", "-o", "/dev/stdout"], &[3]),
+    ] {
+        let timeout = ["--timeout", "100ms"];
+        let ended = crate::trueline(&args).args(timeout).stdout(full()).output().expect("the binary is built");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code().is_some_and(|code| codes.contains(&code)), "{args:?}: {ended:?}");
+        assert!(stderr.contains("the time limit was reached"), "{args:?}: {stderr}");
+        // Nor is there room for that.
+        let silent = crate::trueline(&args).args(timeout).stdout(full()).stderr(full()).status();
+        assert!(silent.expect("the binary is built").code().is_some_and(|code| codes.contains(&code)), "{args:?}");
+    }
+    if cfg!(debug_assertions) {
+        let mut command = crate::trueline(&["check", "--spec", "queue", &rejected]);
+        let ended = command.env("TRUELINE_TIME_ENDS", "Drawing for ever").stdout(full()).stderr(full()).status();
+        assert_eq!(ended.expect("the binary is built").code(), Some(1), "a rejection stays one");
+    }
+}

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use trueline::history::codec::{self, Format, Target};
 use trueline::history::{Builder, RawHistory, Record, Value};
@@ -94,7 +93,7 @@ impl Judge {
     fn verdict(&mut self, history: &RawHistory) -> &'static str {
         let spec = &self.spec;
         self.known.entry(operations(history)).or_insert_with(|| {
-            let budget = Budget::unlimited().time(Duration::from_secs(100)).memory(1 << 30);
+            let budget = Budget::unlimited().memory(1 << 30);
             match spec.judge(history.clone(), &Config::new().budget(budget)) {
                 Ok(judged) => match judged.judgement().verdict {
                     Verdict::Accepted(_) => "accepted",

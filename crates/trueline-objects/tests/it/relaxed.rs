@@ -32,7 +32,7 @@ type MadeBy = fn(usize) -> Object;
 /// Segments of a ring that is not full soon, but soon used again.
 const RING: usize = 8;
 /// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
-const TIME: Duration = Duration::from_secs(600);
+const TIME: Duration = Duration::from_secs(86_400);
 /// After this, real threads are stuck: they take milliseconds.
 const WATCHDOG: Duration = Duration::from_secs(60);
 

@@ -16,7 +16,7 @@ use super::raw::{self, Reader, Writer};
 use super::recorder::time;
 use super::task::Task;
 use super::{Behaviour, Call, Clock, Kind, Random};
-use crate::history::{Argument, Datum, History, Interval, Value, from_logs};
+use crate::history::{Argument, Datum, History, Interval, Value, from_logs, visible};
 use crate::primitives::{Cancellation, Cancelled, Chaos, edge, enter};
 
 /// An object that can be run, without its types.
@@ -774,7 +774,9 @@ impl Worker<'_> {
     /// # Panics
     /// If there is no such operation, or it returns something else.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
-        let Some(operation) = Kind::find(self.kinds, name) else { panic!("the test has no operation `{name}`") };
+        let Some(operation) = Kind::find(self.kinds, name) else {
+            panic!("the test has no operation `{}`", visible(name))
+        };
         if self.left == 0 {
             resume_unwind(Box::new(Stop));
         }
@@ -782,10 +784,10 @@ impl Worker<'_> {
         let call = Call { operation, argument: argument.to_value() };
         let result = match self.caller.call(call) {
             Called::Done(result) => R::from_value(&result),
-            Called::Skipped => panic!("`{name}` is not possible now, but a worker chose it"),
+            Called::Skipped => panic!("`{}` is not possible now, but a worker chose it", visible(name)),
             Called::Over => resume_unwind(Box::new(Stop)),
         };
-        result.unwrap_or_else(|| panic!("`{name}` does not return what the worker expects"))
+        result.unwrap_or_else(|| panic!("`{}` does not return what the worker expects", visible(name)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::plan::Options;
+use crate::history::visible;
 
 /// Variables that change how tests run: their names and what they are.
 pub(super) const VARIABLES: [(&str, &str); 11] = [
@@ -29,7 +30,11 @@ fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
     let what = VARIABLES.iter().find(|(known, _)| *known == name).map_or("", |(_, what)| what);
     match text.parse() {
         Ok(value) => Some(value),
-        Err(error) => panic!("{name}={text} cannot be read ({error}): it is {what}; correct it, or unset it"),
+        Err(error) => panic!(
+            "{name}={} cannot be read ({}): it is {what}; correct it, or unset it",
+            visible(&text),
+            visible(&error.to_string())
+        ),
     }
 }
 

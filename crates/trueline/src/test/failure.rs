@@ -1,7 +1,6 @@
 //! What a failing test says.
 
 use std::fmt::{self, Display, Write as _};
-use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -199,7 +198,7 @@ impl Failure {
 
     /// The same failure, with a line about what its report lacks.
     pub(super) fn with_remark(mut self, remark: &str) -> Self {
-        let _ = writeln!(self.report, "  {remark}");
+        let _ = writeln!(self.report, "  {}", visible(remark));
         self
     }
 
@@ -405,9 +404,6 @@ fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
     Some(path)
 }
 
-/// A token that is longer than this is cut off in names of files.
-const LONGEST_NAME: usize = 80;
-
 /// Draws the history as a page in a folder.
 fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeline: Timeline) -> Option<PathBuf> {
     timeline.title = visible(&format!("{name} {token}"));
@@ -417,16 +413,7 @@ fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeli
 
 /// The name of a file about a run of a test.
 fn file_name(name: &str, token: &Token) -> String {
-    let name = running::plain(name);
-    // A long schedule would be too long for the name of a file.
-    let mut token = token.to_string();
-    if token.len() > LONGEST_NAME {
-        let mut hasher = std::hash::DefaultHasher::new();
-        token.hash(&mut hasher);
-        token.truncate(LONGEST_NAME);
-        let _ = write!(token, "-{:x}", hasher.finish());
-    }
-    format!("{name}-{token}")
+    format!("{}-{}", running::plain(name), running::shortened(token.to_string()))
 }
 
 /// Saves the history beside what the compiler makes, or among temporary files.

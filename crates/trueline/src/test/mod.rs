@@ -164,7 +164,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::drive::{Call, Clock, Generate, Handle, Instance, Kind, Timed, Worker, Workload};
-use crate::history::{Argument, Datum, Value};
+use crate::history::{Argument, Datum, Value, visible};
 use crate::judge::Algorithm;
 
 pub use calls::Calls;
@@ -445,7 +445,7 @@ impl<O, H> Test<O, H, Unjudged> {
     pub fn spec(self, name: &str) -> Test<O, H, Specified> {
         match crate::named::spec(name, crate::named::Options::new()) {
             Ok(spec) => self.judged_by(Specified { spec }),
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("{}", visible(&error.to_string())),
         }
     }
 }
@@ -729,7 +729,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
             Ok(token) => self.options.replay = Some(token),
-            Err(error) => panic!("{error}"),
+            Err(error) => panic!("{}", visible(&error.to_string())),
         }
         self
     }
@@ -1020,7 +1020,10 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     fn number(&self, name: &str) -> u32 {
         match self.outline.find(name) {
             Some(number) => number,
-            None => panic!("there is no operation `{name}` yet: add it before it is said with whom it synchronises"),
+            None => panic!(
+                "there is no operation `{}` yet: add it before it is said with whom it synchronises",
+                visible(name)
+            ),
         }
     }
 }
@@ -1105,7 +1108,7 @@ fn judge_by_model(
     });
     match tried {
         Ok(spec) => Arc::new(spec),
-        Err(problem) => panic!("{problem}"),
+        Err(problem) => panic!("{}", visible(&problem.to_string())),
     }
 }
 

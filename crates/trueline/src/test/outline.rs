@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::drive::{Call, Instance, Kind, Workload};
+use crate::history::visible;
 
 use super::judge::Judge;
 use super::plan::{Choose, Options, Plan, Signature};
@@ -73,10 +74,11 @@ impl Outline {
     fn resolve(&self, NamedCall { name, argument }: &NamedCall) -> Call {
         let Some(operation) = self.find(name) else {
             let names: Vec<&str> = self.kinds().map(|kind| &*kind.name).collect();
-            panic!("a program calls `{name}`, but the test has only {}", names.join(", "));
+            panic!("{}", visible(&format!("a program calls `{name}`, but the test has only {}", names.join(", "))));
         };
         let takes = self.operations[operation as usize].signature.takes;
-        assert!(takes(argument), "a program calls `{name}` with {argument}, which it does not take");
+        let is_taken = takes(argument);
+        assert!(is_taken, "a program calls `{}` with {argument}, which it does not take", visible(name));
         Call { operation, argument: argument.clone() }
     }
 
@@ -146,7 +148,7 @@ impl ResolvedCalls {
             cancel: None,
         };
         if let Some(Err(error)) = plan.options.only.as_ref().map(|program| plan.read_program(program)) {
-            panic!("{error}");
+            panic!("{}", visible(&error.to_string()));
         }
         plan
     }

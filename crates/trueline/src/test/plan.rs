@@ -27,7 +27,7 @@ use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
     message,
 };
-use crate::history::{History, Record, Value};
+use crate::history::{History, Record, Value, visible};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
 use crate::verdict::{ProgressVerdict, Verdict};
 
@@ -572,7 +572,7 @@ impl Plan {
             }
             Source::Given(text) => match self.read_program(text) {
                 Ok(program) => return Some(program),
-                Err(error) => panic!("{token} cannot be run (any more): {error}"),
+                Err(error) => panic!("{}", visible(&format!("{token} cannot be run (any more): {error}"))),
             },
             Source::Chosen(_) => return None,
             #[cfg(feature = "systematic")]

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
+use std::hash::{Hash as _, Hasher as _};
 use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -25,9 +26,25 @@ fn path(test: &str, tester: u32) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.{tester}.running", plain(test))))
 }
 
+/// The longest part of the name of a file, in bytes: two parts and an ending fit everywhere.
+const LONGEST_PART: usize = 80;
+
 /// The name of a test as a part of the name of a file.
 pub(super) fn plain(test: &str) -> String {
-    test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect()
+    shortened(test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect())
+}
+
+/// The text as a part of the name of a file: the end of one that is too long is replaced by its hash.
+pub(super) fn shortened(mut text: String) -> String {
+    if text.len() > LONGEST_PART {
+        let mut hasher = std::hash::DefaultHasher::new();
+        text.hash(&mut hasher);
+        while text.len() > LONGEST_PART {
+            text.pop();
+        }
+        let _ = write!(text, "-{:x}", hasher.finish());
+    }
+    text
 }
 
 /// The file of a tester.
@@ -105,5 +122,14 @@ mod tests {
         assert!(tokens_of(&text, |process| process == std::process::id().to_string()).is_empty());
         drop(running);
         assert!(read().is_err());
+    }
+
+    #[test]
+    fn long_names_differ_and_fit() {
+        let names = ["a", "ä"].map(|letter| letter.repeat(300)).map(|name| [format!("{name}1"), format!("{name}2")]);
+        for [one, other] in names {
+            assert_ne!(plain(&one), plain(&other));
+            drop(Running::create(&one, 0).expect("the folder of the build can be written"));
+        }
     }
 }

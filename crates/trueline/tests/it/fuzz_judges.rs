@@ -1,7 +1,7 @@
 //! Fuzzing past the readers: valid random histories of every named specification go through a random algorithm and a random
 //! command. Nothing panics, and nothing takes long.
 //!
-//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test fuzz_judges soak -- --ignored` judges as many histories;
+//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test it fuzz_judges::soak -- --ignored` judges as many histories;
 //! `TRUELINE_SEED` starts with another one.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
@@ -19,10 +19,12 @@ use trueline::verdict::ProgressVerdict;
 use trueline::view::timeline::Label;
 use trueline::view::{Report, Timeline, columns, html, json, prose, svg, terminal, text};
 
-/// What takes longer has no end.
+use crate::ran::ran;
+
+/// In a soak, what takes longer has no end.
 const ENDLESS: Duration = Duration::from_secs(120);
-/// What a judge and a command each may take, with what they add to that on a busy machine.
-const SLOW: Duration = Duration::from_secs(30);
+/// What a judge and a command may take of a processor, though each is limited to 20 ms.
+const SLOW: Duration = Duration::from_secs(10);
 
 /// A specification, and which arguments its operations take.
 struct Subject {
@@ -345,7 +347,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
 }
 
 /// Judges histories of seeds from `first` on.
-fn fuzz(first: u64, count: u64) {
+fn fuzz(first: u64, count: u64, is_soak: bool) {
     // What has no end ends the process, with its seed.
     static CURRENT: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
     let watchdog = || loop {
@@ -357,17 +359,20 @@ fn fuzz(first: u64, count: u64) {
             }
         }
     };
-    std::thread::spawn(watchdog);
+    if is_soak {
+        std::thread::spawn(watchdog);
+    }
     let subjects = subjects();
-    let (mut done, mut findings) = (HashMap::<&str, u64>::new(), Vec::new());
+    let (mut done, mut findings, mut slowest) = (HashMap::<&str, u64>::new(), Vec::new(), (Duration::ZERO, 0));
     for seed in first..first + count {
-        let started = Instant::now();
-        *CURRENT.lock().expect("nobody panics with it") = Some((seed, started));
+        let before = ran();
+        *CURRENT.lock().expect("nobody panics with it") = Some((seed, Instant::now()));
         match catch_unwind(AssertUnwindSafe(|| one(&subjects, seed))) {
             Ok(what) => *done.entry(what).or_default() += 1,
             Err(_) => findings.push(format!("seed {seed} panics")),
         }
-        let took = started.elapsed();
+        let took = ran() - before;
+        slowest = slowest.max((took, seed));
         if took > SLOW {
             findings.push(format!("seed {seed} takes {took:?}"));
         }
@@ -375,7 +380,7 @@ fn fuzz(first: u64, count: u64) {
     *CURRENT.lock().expect("nobody panics with it") = None;
     let mut done: Vec<_> = done.into_iter().collect();
     done.sort_unstable();
-    println!("{count} histories: {done:?}");
+    println!("{count} histories: {done:?}; at most {:?} on a processor, of seed {}", slowest.0, slowest.1);
     assert!(findings.is_empty(), "{} findings: {:?}", findings.len(), &findings[..findings.len().min(20)]);
     for what in ["core", "explanation", "states", "progress", "partners", "timeline", "columns", "report"] {
         assert!(done.iter().any(|(known, times)| *known == what && *times * 40 > count), "few of {what}: {done:?}");
@@ -384,14 +389,14 @@ fn fuzz(first: u64, count: u64) {
 
 #[test]
 fn valid_histories_go_through_all_judges_and_commands() {
-    fuzz(1, 1500);
+    fuzz(1, 1500, false);
 }
 
 #[test]
 #[ignore = "a soak: 200,000 histories"]
 fn soak_of_valid_histories() {
     let read = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
-    fuzz(read("TRUELINE_SEED", 1_000_000), read("TRUELINE_SOAK", 200_000));
+    fuzz(read("TRUELINE_SEED", 1_000_000), read("TRUELINE_SOAK", 200_000), true);
 }
 
 /// Histories that made judges of synchronizations panic: a process that calls again after an execution that never returned,

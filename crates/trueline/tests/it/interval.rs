@@ -458,7 +458,7 @@ fn budgets_are_kept() {
     };
     assert_eq!(limit(&Budget::unlimited().configurations(1000)), LimitKind::Configurations);
     assert_eq!(limit(&Budget::unlimited().memory(100_000)), LimitKind::Memory);
-    assert_eq!(limit(&Budget::unlimited().time(std::time::Duration::from_millis(5))), LimitKind::Time);
+    assert_eq!(limit(&Budget::unlimited().time(std::time::Duration::ZERO)), LimitKind::Time);
     let token = CancelToken::new();
     token.cancel();
     assert_eq!(limit(&Budget::unlimited().cancelled_by(token)), LimitKind::Cancelled);

@@ -9,6 +9,7 @@ mod fuzz_judges;
 mod guessed;
 mod happens;
 mod hostile;
+mod hostile_text;
 mod interval;
 mod large;
 mod layers;
@@ -24,6 +25,8 @@ mod papers;
 mod prefixes;
 mod prose;
 mod quasi;
+#[cfg(feature = "named")]
+mod ran;
 mod rules;
 mod shrink;
 #[cfg(feature = "systematic")]

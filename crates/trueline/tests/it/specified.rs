@@ -84,8 +84,8 @@ fn a_partial_specification_judges_what_waits() {
     let right = blocking_queue(2).into_plan().forgetful().seed(1).runs(100).run();
     assert!(right.failure.is_none(), "{}", right.failure.expect("there is one"));
     // Whatever the schedule, a program fails that has three pushes and nothing else: so the smallest has these.
-    let minute = Duration::from_secs(60);
-    let wrong = blocking_queue(3).into_plan().forgetful().seed(1).time(minute).shrink_for(minute).run();
+    // No time limits it: it is over when nothing is left to be tried.
+    let wrong = blocking_queue(3).into_plan().forgetful().seed(1).runs(1000).shrink_for(Duration::MAX).run();
     let failure = wrong.failure.expect("a third push should have waited");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);
     let smallest = failure.smallest.as_ref().expect("it was made smaller");
@@ -180,10 +180,10 @@ fn several_outcomes_are_allowed() {
         let outcome = plan.forgetful().seed(1).runs(200).run();
         assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
     }
-    let strict = model(false, false).forgetful().seed(1).time(Duration::from_secs(60)).run();
+    let strict = model(false, false).forgetful().seed(1).runs(1000).run();
     assert!(strict.failure.is_some(), "without the choice it is no queue");
     for plan in [own_spec(true), model(true, true)] {
-        let failure = plan.forgetful().seed(1).time(Duration::from_secs(60)).run().failure.expect("it is a stack");
+        let failure = plan.forgetful().seed(1).runs(1000).run().failure.expect("it is a stack");
         assert!(failure.report().contains("could only have returned"), "{failure}");
     }
 }
@@ -285,7 +285,8 @@ fn keys_are_judged_one_by_one() {
 
 #[test]
 fn a_failing_run_is_made_again_and_drawn() {
-    let first = map(Some(1)).seed(1).time(Duration::from_secs(60)).run().failure.expect("it forgets");
+    // One thread does the same each time.
+    let first = map(Some(1)).threads(1).seed(1).runs(1000).run().failure.expect("it forgets");
     let folder = std::env::temp_dir().join(format!("trueline-own-spec-{}", std::process::id()));
     let again = map(Some(1)).replay(first.token.clone()).runs(1).pages(&folder).run().failure.expect("again");
     assert_eq!(again.token, first.token);

@@ -68,6 +68,19 @@ impl Done {
     }
 }
 
+/// The reports of tests, from the tests of the pages themselves.
+#[test]
+#[ignore = "a soak: it is up to the machine what real threads do"]
+fn soak_of_reports() {
+    let pages = pages();
+    let blocks = pages.iter().flat_map(|page| &page.blocks);
+    let reports: Vec<_> = blocks.filter_map(|block| Some((block.report()?, &block.text))).collect();
+    assert!(!reports.is_empty());
+    for (name, text) in reports {
+        reports::comes_true_by_chance(name, text).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "whoever asks with --nocapture is told what was run")]
 fn every_block_is_run_or_read() {
