@@ -17,7 +17,7 @@ use super::recorder::time;
 use super::task::Task;
 use super::{Behaviour, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs};
-use crate::primitives::{Cancellation, Cancelled, Chaos, edge, enter};
+use crate::primitives::{Cancellation, Cancelled, Chaos, Waiting, edge, enter};
 
 /// An object that can be run, without its types.
 pub trait Instance: Send + Sync {
@@ -155,6 +155,10 @@ pub struct Settings {
     pub patience: Duration,
     /// How many operations a thread that chooses may call, if it is not asked for more.
     pub most_chosen: usize,
+    /// Whether threads other than those of a run may wake its operations, such as one that the object has started. If they
+    /// may not, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By default they
+    /// may if the process has threads that are not of tests, or if that is not known.
+    pub has_helpers: Option<bool>,
 }
 
 impl Default for Settings {
@@ -166,6 +170,7 @@ impl Default for Settings {
             watchdog: Duration::from_secs(1),
             patience: Duration::from_millis(20),
             most_chosen: 1000,
+            has_helpers: None,
         }
     }
 }
@@ -799,7 +804,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         met + logs.iter().map(of_thread).sum::<usize>()
     };
     let (mut seen, mut since, mut ticks, mut looked) = (progress(), Instant::now(), 0_u32, None);
-    let (mut ran_before, mut asleep) = (Vec::new(), (0, 0));
+    let (mut ran_before, mut asleep) = (Vec::new(), Waiting::default());
     let of_threads = &logs[..logs.len() - 1];
     loop {
         if finish.is_over() {
@@ -813,13 +818,16 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
             (seen, since, ticks, looked) = (now, Instant::now(), 0, None);
             continue;
         }
-        // All that neither are done nor wait for these sleep in primitives, and have done so at one time: nobody is left to
-        // wake them.
-        let now_asleep = batch.cancellation.asleep();
+        // All that neither are done nor wait for these are blocked in primitives, and have been so at one time: no thread is
+        // left to wake them, unless the object has threads of its own.
+        let now_asleep = batch.cancellation.waiting();
         let rests = |status: &Status| status.is_over.load(Ordering::SeqCst) || status.meets.load(Ordering::SeqCst);
         let busy = of_threads.iter().filter(|log| !rests(&log.status)).count();
-        let can_go_on = now_asleep != asleep || now_asleep.0 < busy || busy == 0;
-        asleep = now_asleep;
+        let are_blocked = busy > 0 && now_asleep.len() >= busy && now_asleep.wait_in_vain(&asleep);
+        let can_go_on = !are_blocked || batch.settings.has_helpers.unwrap_or_else(Task::has_strangers);
+        if !now_asleep.are_those(&asleep) {
+            asleep = now_asleep;
+        }
         // This thread must have been awake as often as it should: else it is the machine that is slow.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
@@ -1096,7 +1104,7 @@ mod tests {
             || Arc::new(Arc::new(Asleep(crate::primitives::Mutex::new(()), crate::primitives::Condvar::new())));
         let run = |threads: &[&[u32]]| Run { instance: object(), ..run_of(threads) };
         let never = Duration::from_secs(100_000);
-        let settings = Settings { watchdog: never, patience: never, ..Settings::default() };
+        let settings = Settings { watchdog: never, patience: never, has_helpers: Some(false), ..Settings::default() };
         for threads in [&[&[2][..], &[0, 2], &[0]][..], &[&[0, 2], &[2]]] {
             let seen = Runner::new().run(vec![run(&vec![&[0][..]; threads.len()]), run(threads)], &kinds(), &settings);
             assert_eq!(seen[1].end, End::Stuck(Duration::ZERO));

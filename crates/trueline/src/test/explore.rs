@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::calls::Calls;
 use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
-use super::plan::{Plan, is_accepted, should_go_on};
+use super::plan::{Plan, VERIFIED, is_accepted, should_go_on};
 use super::programs::{self, Programs};
 use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
@@ -253,7 +253,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let (started, seed, replayed) = (exploring.started, exploring.seed, replayed.cloned());
     let supervised = Supervised::start(move || exploring.run(replayed.as_ref()));
     let (monitor, stuck) = (RefCell::new(Monitor::default()), Cell::new(None));
-    let longest = LONGEST_STEP.max(options.watchdog);
+    let longest = LONGEST_STEP.max(options.watchdog.saturating_mul(VERIFIED));
     let limit = |doing| {
         let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
         stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));

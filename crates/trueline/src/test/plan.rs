@@ -24,8 +24,8 @@ use super::{Outcome, regressions};
 #[cfg(feature = "systematic")]
 use crate::drive::without_exit;
 use crate::drive::{
-    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
-    message,
+    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
+    Workload, message,
 };
 use crate::history::{History, Record, Value};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
@@ -61,6 +61,8 @@ pub(super) struct Options {
     pub(super) min_runs: u64,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
+    /// Whether threads of the object's own may wake operations, if that is known.
+    pub(super) has_helpers: Option<bool>,
     /// How long one history is judged. One that takes longer is passed over, and counted.
     pub(super) timeout: Duration,
     /// For how long the program of a failing run is made smaller.
@@ -103,7 +105,8 @@ impl Default for Options {
             runs: None,
             min_runs: 10,
             clock: None,
-            watchdog: Duration::from_secs(1),
+            watchdog: Duration::from_millis(100),
+            has_helpers: None,
             timeout: Duration::from_millis(500),
             shrink_for: Duration::from_secs(2),
             #[cfg(feature = "systematic")]
@@ -191,6 +194,8 @@ const PORTFOLIO: [Stage; 8] = {
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// For how much longer they are made if too few were made by then.
 const MORE_TIME: Duration = Duration::from_secs(3);
+/// How many times as long as the watchdog's time nothing happens before a run is stuck.
+pub(super) const VERIFIED: u32 = 10;
 /// How many threads may be lost before a test gives up.
 pub(super) const MOST_LOST: u32 = 8;
 /// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
@@ -297,6 +302,14 @@ impl Plan {
         Ok(self)
     }
 
+    /// Promises that no thread wakes operations of the object but those that call operations: the object has no threads of its
+    /// own. A run in which all threads are blocked in [`primitives`](crate::primitives) is then known to be stuck at once, even
+    /// if the process has other threads.
+    pub fn without_helpers(mut self) -> Self {
+        self.options.has_helpers = Some(false);
+        self
+    }
+
     /// The names of the operations.
     pub fn operation_names(&self) -> Vec<&str> {
         self.workload.kinds.iter().map(|kind| &*kind.name).collect()
@@ -352,6 +365,7 @@ impl Plan {
         if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;
         }
+        let _known = Task::here();
         let chosen = Clock::best();
         let search = Arc::new(Search {
             plan: self.clone(),
@@ -429,7 +443,7 @@ impl Plan {
 
     /// For how long code outside of operations may take.
     pub(super) fn limit(&self, doing: Doing) -> Option<Duration> {
-        let longest = LONGEST.max(self.options.watchdog);
+        let longest = LONGEST.max(self.options.watchdog.saturating_mul(VERIFIED));
         match doing {
             Doing::Running => None,
             Doing::Judging => Some(longest.saturating_add(self.options.timeout * 2)),
@@ -588,13 +602,14 @@ impl Plan {
         Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
     }
 
-    /// How runs are made of which none gets anywhere for so long at most.
+    /// How runs are made. One in which no thread gets anywhere for `watchdog` is stuck if that stays so for ten times as long.
     pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
-        let mut settings = Settings { clock, chaos, watchdog, ..Settings::default() };
+        let mut settings =
+            Settings { clock, chaos, watchdog: watchdog.saturating_mul(VERIFIED), ..Settings::default() };
+        settings.has_helpers = self.options.has_helpers;
         if self.judge.has_progress() {
-            // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
-            // ten times as long.
-            settings.patience = settings.watchdog / 10;
+            // Operations wait for each other, and may wait forever.
+            settings.patience = watchdog;
         }
         settings
     }
@@ -829,6 +844,7 @@ impl Search {
     }
 
     fn make_noise(&self) {
+        let _known = Task::here();
         let mut noise = vec![0_u64; 4096];
         while !self.is_over.load(Ordering::Relaxed) {
             for word in &mut noise {
