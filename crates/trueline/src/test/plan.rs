@@ -464,18 +464,38 @@ impl Plan {
             Failure::new(plan, &seen.history, kind, token, after, &[])
         };
         let (plan, all) = (self.clone(), found.clone());
-        let explained = Supervised::start(move || {
+        let explain = move || {
             let mut all = all.into_iter();
             let first = all.next().map(|found| plan.shrunk(found, clock));
             first.into_iter().chain(all.map(|found| report(&plan, found))).collect()
-        });
-        explained.wait(|doing| self.limit(doing)).unwrap_or_else(|Trouble { doing, how, .. }| {
+        };
+        let plain = |plan: &Self| found.into_iter().map(|found| report(plan, found)).collect();
+        self.explained(explain, plain, |doing| self.limit(doing))
+    }
+
+    /// The reports that `explain` makes; if the test's own code keeps it from that, `plain` ones, which do not ask that code.
+    pub(super) fn explained(
+        &self,
+        explain: impl FnOnce() -> Vec<Failure> + Send + 'static,
+        plain: impl FnOnce(&Self) -> Vec<Failure>,
+        limit: impl Fn(Doing) -> Option<Duration>,
+    ) -> Vec<Failure> {
+        Supervised::start(explain).wait(limit).unwrap_or_else(|Trouble { doing, how, .. }| {
             let mut plan = self.clone();
             plan.options.explains = false;
             let remark = format!("(nothing more is known about it: {} {})", doing.place(), how.describe());
             std::mem::forget(how);
-            found.into_iter().map(|found| report(&plan, found).with_remark(&remark)).collect()
+            plain(&plan).into_iter().map(|failure| failure.with_remark(&remark)).collect()
         })
+    }
+
+    /// Whether it is a fault of the test's own code that this failed, which is reported as one.
+    pub(super) fn is_broken(&self, doing: Doing, how: &How) -> bool {
+        match doing {
+            Doing::Constructing | Doing::Dropping => true,
+            Doing::Judging => self.judge.is_users_code(),
+            Doing::Running | Doing::Generating | Doing::Explaining => matches!(how, How::Stuck(_)),
+        }
     }
 
     /// Makes an object, for the run of this number.
@@ -782,13 +802,8 @@ impl Search {
     /// Notes that code outside of operations failed; what it panicked with, if that is no failure of the object.
     fn trouble(&self, Trouble { doing, token, how }: Trouble) -> Option<Box<dyn Any + Send>> {
         self.is_over.store(true, Ordering::Relaxed);
-        let is_known = match doing {
-            Doing::Constructing | Doing::Dropping => true,
-            Doing::Judging => self.plan.judge.is_users_code(),
-            Doing::Running | Doing::Generating | Doing::Explaining => matches!(how, How::Stuck(_)),
-        };
         match (how, token) {
-            (how, Some(token)) if is_known => {
+            (how, Some(token)) if self.plan.is_broken(doing, &how) => {
                 let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
                 std::mem::forget(how);
                 let seen = Seen { history: History::builder().finish(), end: End::Complete };
