@@ -223,6 +223,8 @@ struct Search {
     clock: Clock,
     is_over: AtomicBool,
     batches: AtomicU64,
+    /// How many runs were begun, or are about to be.
+    claimed: AtomicU64,
     runs: AtomicU64,
     operations: AtomicU64,
     undecided: AtomicU64,
@@ -375,6 +377,7 @@ impl Plan {
             clock: self.options.clock.unwrap_or(chosen.clock),
             is_over: AtomicBool::new(false),
             batches: AtomicU64::new(0),
+            claimed: AtomicU64::new(0),
             runs: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
@@ -895,7 +898,8 @@ impl Search {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
             for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    if self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]) {
+                    let (has_failed, _) = self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]);
+                    if has_failed {
                         break;
                     }
                 }
@@ -912,8 +916,16 @@ impl Search {
                 Some(token) => vec![token.clone(); 10.min(most_runs as usize)],
                 None => self.next_tokens(most_runs),
             };
+            if tokens.is_empty() {
+                // Others make the last ones.
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
             let started = Instant::now();
-            self.batch(&mut runner, running.as_mut(), &tokens);
+            let (_, made) = self.batch(&mut runner, running.as_mut(), &tokens);
+            if replay.is_none() && self.plan.options.runs.is_some() {
+                self.give_back((tokens.len() - made) as u64);
+            }
             let took = started.elapsed().max(Duration::from_nanos(1));
             let runs = BATCH.as_nanos() * tokens.len() as u128 / took.as_nanos();
             most_runs = u64::try_from(runs).unwrap_or(u64::MAX).max(1);
@@ -932,7 +944,7 @@ impl Search {
         }
         let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
-            runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
+            runs = self.claim(runs, most);
         }
         if let Some(program) = &plan.options.only {
             let program = Source::Given(Arc::clone(program));
@@ -956,6 +968,19 @@ impl Search {
             .collect()
     }
 
+    /// How many of these runs may still be made, if no more than `most` are. They are then claimed, so that other testers do not
+    /// make them, too.
+    fn claim(&self, runs: u64, most: u64) -> u64 {
+        let claim = |claimed: u64| Some(claimed.saturating_add(runs).min(most.max(claimed)));
+        let before = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or_default();
+        runs.min(most.saturating_sub(before))
+    }
+
+    /// Lets others make runs that were claimed.
+    fn give_back(&self, runs: u64) {
+        self.claimed.fetch_sub(runs, Ordering::Relaxed);
+    }
+
     fn run_of(&self, run: usize, token: &Token) -> Run {
         let seed = match token.program {
             Source::Seed(seed) | Source::Chosen(seed) => seed,
@@ -976,9 +1001,9 @@ impl Search {
         Run { instance: self.plan.construct(run), threads, before, after, operations, seed }
     }
 
-    /// Makes runs and judges them; whether one failed.
-    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> bool {
-        let Some(first) = tokens.first() else { return false };
+    /// Makes runs and judges them; whether one failed, and how many were judged.
+    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
+        let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
         supervise::note_runs(tokens);
         if let Some(running) = running {
@@ -991,8 +1016,9 @@ impl Search {
         let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
         let (making, started) = (making.elapsed(), Instant::now());
         let undecided_before = self.undecided.load(Ordering::Relaxed);
-        let mut found = None;
+        let (mut found, mut made) = (None, 0);
         for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
+            made += 1;
             let _note = supervise::note(Doing::Running, Some(run));
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
@@ -1033,7 +1059,7 @@ impl Search {
         if has_enough || has_lost {
             self.is_over.store(true, Ordering::Relaxed);
         }
-        has_failed
+        (has_failed, made)
     }
 }
 
@@ -1071,6 +1097,13 @@ mod tests {
         assert_eq!(plan().runs(7).time(Duration::from_secs(600)).run().runs, 7);
         let outcome = plan().runs(u64::MAX).time(Duration::from_millis(5)).run();
         assert!(outcome.runs >= 1 && outcome.failure.is_none());
+    }
+
+    #[test]
+    fn testers_make_no_more_runs_than_asked_for() {
+        for runs in [1, 2, 9] {
+            assert_eq!(plan().runs(runs).testers(4).run().runs, runs);
+        }
     }
 
     #[test]

@@ -149,6 +149,35 @@ mod explored {
         println!("reported after {:.1?}", failure.after);
     }
 
+    /// An object that tries again as long as it chooses badly comes to an end, sooner or later.
+    #[test]
+    fn random_choices_to_try_again_are_no_endless_loop() {
+        let explored = |chooses: bool| {
+            trueline::test(|| primitives::AtomicU64::new(0))
+                .model(0_u64)
+                .forgetful()
+                .operation(
+                    "draw",
+                    (),
+                    move |count, ()| {
+                        while !chooses || primitives::choose(3) == 0 {
+                            count.load(SeqCst);
+                        }
+                        count.fetch_add(1, SeqCst)
+                    },
+                    |model, ()| draw(model),
+                )
+                .explore(Exploration::new().most_steps(300))
+                .runs(200)
+                .shrink_for(Duration::ZERO)
+                .outcome()
+        };
+        let outcome = explored(true);
+        assert!(outcome.failure.is_none() && outcome.undecided > 0, "{outcome:?}");
+        let failure = explored(false).failure.expect("it has no end");
+        assert_eq!(failure.kind, FailureKind::Diverged(300));
+    }
+
     /// Misbehaves at one place.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     struct Hostile {
