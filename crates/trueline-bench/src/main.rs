@@ -14,6 +14,8 @@ mod find;
 mod lowe;
 mod measure;
 mod monitors;
+#[cfg(feature = "files")]
+mod plain;
 mod quasi;
 #[cfg(feature = "objects")]
 mod round_up;
@@ -47,6 +49,8 @@ fn main() -> ExitCode {
             }
         }
         #[cfg(feature = "files")]
+        ["plain"] => plain::table(),
+        #[cfg(feature = "files")]
         ["auto", "families"] => auto::families(),
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
@@ -73,7 +77,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive | round-up [words in the names of objects]"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects]"
     );
     ExitCode::from(2)
 }

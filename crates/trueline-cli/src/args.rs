@@ -568,8 +568,9 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) noise: u32,
 
-    /// For how long no thread may get anywhere before the object is stuck, in seconds or with a unit.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "1s")]
+    /// Suspect that a run is stuck if no thread gets anywhere for this long, in seconds or with a unit; report it after ten
+    /// times as long. Runs whose threads are all blocked in trueline's own primitives are reported at once.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "100ms")]
     pub(crate) watchdog: Duration,
 
     /// For how long one run is judged, in seconds or with a unit; one that takes longer is passed over, and counted.

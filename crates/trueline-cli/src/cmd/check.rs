@@ -13,6 +13,7 @@ use trueline::verdict::{Judgement, Limit, LimitKind, Stats, Verdict};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
+use super::ill_formed;
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
@@ -299,7 +300,7 @@ impl<'a> Judge<'a> {
         };
         let work = || cancel::while_busy(|| self.read_and_judge(input, limits, &read));
         let judged = limits.watch(Stage::Judging, |kind| end(undecided(kind)), work);
-        let judged = match judged {
+        let (judged, ill_formed) = match judged {
             Ok(judged) => judged,
             Err(Unreadable { limit: Some(kind), .. }) => return undecided(kind),
             Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
@@ -333,6 +334,9 @@ impl<'a> Judge<'a> {
                 report = report.with_note(note);
             }
         }
+        if let Some(note) = ill_formed {
+            report = report.with_note(note);
+        }
         if args.clock_skew > 0 {
             report = report.with_note(format!(
                 "with --clock-skew {}, the order of a process's own operations counts only where they are further apart",
@@ -347,12 +351,14 @@ impl<'a> Judge<'a> {
         input: &Input,
         limits: &Limits,
         read: &Mutex<Read>,
-    ) -> Result<Box<dyn trueline::judge::Judged + '_>, Unreadable> {
+    ) -> Result<(Box<dyn trueline::judge::Judged + '_>, Option<String>), Unreadable> {
         let Self { args, spec, .. } = self;
         let history = self.reading.read(input, limits)?;
         let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
         *read.lock().unwrap_or_else(PoisonError::into_inner) =
             Read { operations: history.len(), pending: history.pending(), events };
+        let is_quasi = args.factor.is_some() || spec.is_quasi();
+        let ill_formed = is_quasi.then(|| ill_formed(spec, &history)).flatten();
         let config = config(args, budget(args, limits));
         let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = match &args.factor {
@@ -361,7 +367,9 @@ impl<'a> Judge<'a> {
         };
         spinner.finish_and_clear();
         let judged = judged.ok_or_else(|| "such objects have no factors; leave --factor out".to_owned())?;
-        judged.map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
+        judged
+            .map(|judged| (judged, ill_formed))
+            .map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
     }
 
     /// What the report must have for what is wanted.

@@ -9,7 +9,7 @@ use trueline::history::codec::{Format, Survey, Trap};
 use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value, visible};
 use trueline::named::{self, NamedSpec, Options, SpecInfo};
 
-use super::in_order;
+use super::{ill_formed, in_order};
 use crate::args::LintArgs;
 use crate::cancel;
 use crate::input::{Reading, Unreadable, find_inputs};
@@ -141,6 +141,14 @@ impl Report {
         findings.extend(never_returned(history));
         if let Some(spec) = spec {
             findings.extend(origins(survey, spec));
+            let message = ill_formed(spec, history).filter(|_| spec.is_quasi() && faults.is_empty());
+            findings.extend(message.map(|message| Finding {
+                code: "not-well-formed",
+                severity: Severity::Warning,
+                count: 1,
+                line: None,
+                message,
+            }));
         }
         findings.sort_by_key(|finding| (finding.severity, finding.line));
         let parts = spec.filter(|_| faults.is_empty()).and_then(|spec| spec.parts(history).ok());

@@ -72,6 +72,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .plan(&settings)
         .noise(args.noise)
         .watchdog(args.watchdog)
+        .without_helpers()
         .timeout(args.timeout)
         .shrink_for(args.shrink_time)
         .shrink_by_exploring()

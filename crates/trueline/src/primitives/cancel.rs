@@ -87,18 +87,32 @@ impl Cancellation {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// How many threads inside sleep until they are notified, and are not, and a number for these sleeps of theirs. If both are
-    /// the same twice, these threads have slept at one time: none of them wakes another.
-    pub(crate) fn asleep(&self) -> (usize, u64) {
-        let (mut count, mut stamp) = (0, 0_u64);
-        for sleeper in &*lock(&self.shared.inside) {
+    /// The threads inside that wait: on a condition variable without having been notified, or for a mutex that was held when
+    /// they last tried.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let inside = lock(&self.shared.inside);
+        let tries = |sleeper: &Arc<Sleeper>| sleeper.tries.load(Ordering::SeqCst);
+        let tries_before: Vec<u64> = inside.iter().map(tries).collect();
+        let sleeps = |sleeper: &Arc<Sleeper>| {
             let notified = lock(&sleeper.notified);
             let sleeps = sleeper.sleeps.load(Ordering::SeqCst);
-            if !*notified && sleeps % 2 == 1 {
-                (count, stamp) = (count + 1, stamp.wrapping_add(sleeps));
-            }
-        }
-        (count, stamp)
+            let locking = sleeper.is_locking.load(Ordering::SeqCst);
+            (sleeps % 2 == 1 && (locking || !*notified)).then_some((sleeps, locking))
+        };
+        let sleeps: Vec<_> = inside.iter().map(sleeps).collect();
+        let tries_after = inside.iter().map(tries);
+        let threads = inside.iter().zip(sleeps).zip(tries_before.iter().zip(tries_after));
+        let threads = threads.filter_map(|((sleeper, sleeps), (tries_before, tries_after))| {
+            let (sleep, is_locking) = sleeps?;
+            Some(WaitingThread {
+                thread: Arc::as_ptr(sleeper).addr(),
+                sleep,
+                is_locking,
+                tries_before: *tries_before,
+                tries_after,
+            })
+        });
+        Waiting(threads.collect())
     }
 
     /// Lets this thread be ended, until the guard is dropped.
@@ -115,6 +129,47 @@ impl Cancellation {
 impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cancellation").field("cancelled", &self.is_cancelled()).finish_non_exhaustive()
+    }
+}
+
+/// Threads that waited at one time.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Vec<WaitingThread>);
+
+#[derive(Debug)]
+struct WaitingThread {
+    thread: usize,
+    /// The number of its wait.
+    sleep: u64,
+    /// Whether it waits for a mutex.
+    is_locking: bool,
+    /// How many times it had tried in vain to take a mutex before all waits were looked at, and after.
+    tries_before: u64,
+    tries_after: u64,
+}
+
+impl Waiting {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether these are the same waits as `before`.
+    pub(crate) fn are_those(&self, before: &Self) -> bool {
+        let waits = |waiting: &Self| waiting.0.iter().map(|one| (one.thread, one.sleep)).collect::<Vec<_>>();
+        waits(self) == waits(before)
+    }
+
+    /// Whether none of them can end unless a thread that is not among them ends it. `before` are [the same](Self::are_those)
+    /// waits, at an earlier time.
+    ///
+    /// Between the two times none of these threads did anything but wait, so that none has notified another or released a
+    /// mutex. Each that waits for a mutex has begun a try meanwhile, and found the mutex held: the first of two tries that are
+    /// counted may have begun earlier. So the mutex still is held.
+    pub(crate) fn wait_in_vain(&self, before: &Self) -> bool {
+        let is_held = |(now, before): (&WaitingThread, &WaitingThread)| {
+            !now.is_locking || now.tries_before >= before.tries_after.saturating_add(2)
+        };
+        self.are_those(before) && self.0.iter().zip(&before.0).all(is_held)
     }
 }
 
@@ -196,8 +251,36 @@ pub(super) fn end(cancelled: Cancelled) -> ! {
 pub(super) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
-    /// Odd while it sleeps until it is notified, however long that takes; each sleep has a number of its own.
+    /// Odd while it waits, for a notification without a time limit or for a mutex; each wait has a number of its own.
     sleeps: AtomicU64,
+    /// Whether it waits for a mutex.
+    is_locking: AtomicBool,
+    /// How many times it has tried in vain to take a mutex that it waited for.
+    tries: AtomicU64,
+}
+
+/// Waits for a mutex.
+pub(super) struct Locking(Arc<Sleeper>);
+
+impl Locking {
+    pub(super) fn begin() -> Self {
+        let sleeper = sleeper();
+        sleeper.is_locking.store(true, Ordering::SeqCst);
+        sleeper.sleeps.fetch_add(1, Ordering::SeqCst);
+        Self(sleeper)
+    }
+
+    /// It was held by another.
+    pub(super) fn tried_in_vain(&self) {
+        self.0.tries.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Locking {
+    fn drop(&mut self) {
+        self.0.sleeps.fetch_add(1, Ordering::SeqCst);
+        self.0.is_locking.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Sleeper {

@@ -195,7 +195,7 @@ impl Condvar {
     }
 
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         lock(&self.sleepers).len()
     }
 }

@@ -45,6 +45,7 @@ mod world;
 pub use std::sync::atomic::Ordering;
 
 pub use atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+pub(crate) use cancel::Waiting;
 pub use cancel::{Cancellable, Cancellation, Cancelled, catch_cancelled};
 pub use chaos::Chaos;
 pub use condvar::Condvar;

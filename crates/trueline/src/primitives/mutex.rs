@@ -54,6 +54,7 @@ impl<T> Mutex<T> {
         if blocking.is_none() && !cancel::is_cancellable() {
             return self.value.lock().unwrap_or_else(PoisonError::into_inner);
         }
+        let locking = blocking.is_none().then(cancel::Locking::begin);
         loop {
             match blocking {
                 Some(blocking) => {
@@ -65,7 +66,11 @@ impl<T> Mutex<T> {
             match self.value.try_lock() {
                 Ok(value) => return value,
                 Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::WouldBlock) => {
+                    if let Some(locking) = &locking {
+                        locking.tried_in_vain();
+                    }
+                }
             }
         }
     }

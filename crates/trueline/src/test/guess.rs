@@ -4,7 +4,7 @@
 //! monitor. What fits is a guess, and is used as one: a linearization that the monitor finds is replayed on the model, and a
 //! rejection is confirmed by a search with the model. So a wrong guess costs time, and is given up; it never makes a verdict.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::{replace, take};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use super::supervise::Supervised;
 use crate::drive::{Call, Random, Workload};
 use crate::history::{History, Value};
 use crate::judge::{Algorithm, Config, check, replay};
-use crate::spec::{Initial, Object, Outcomes, Spec, Standard, blocked, outcome};
+use crate::spec::{Initial, Object, Outcomes, Spec, Standard};
 use crate::verdict::{Judgement, Verdict};
 
 /// Objects that have a monitor.
@@ -35,6 +35,11 @@ enum Family {
     Counter,
     Set,
     Map,
+    /// A multiset from which any is taken.
+    Bag,
+    Lock,
+    SharedLock,
+    Semaphore,
 }
 
 /// What an operation is in its family.
@@ -60,16 +65,38 @@ enum Role {
     DeleteAt,
     RemoveAt,
     GetAt,
+    Lock,
+    TryLock,
+    Unlock,
+    LockShared,
+    TryLockShared,
+    UnlockShared,
+    Acquire,
+    TryAcquire,
+    Release,
 }
 
 use Role::{
-    Add, Contains, Count, DeleteAt, Empty, FetchIncrement, GetAt, Increment, InsertAt, Look, Put, PutAt, Read, Remove,
-    RemoveAt, Swap, Take, Write,
+    Acquire, Add, Contains, Count, DeleteAt, Empty, FetchIncrement, GetAt, Increment, InsertAt, Lock, LockShared, Look,
+    Put, PutAt, Read, Release, Remove, RemoveAt, Swap, Take, TryAcquire, TryLock, TryLockShared, Unlock, UnlockShared,
+    Write,
 };
 
 impl Family {
-    const ALL: [Self; 8] =
-        [Self::Queue, Self::Stack, Self::Least, Self::Greatest, Self::Set, Self::Map, Self::Counter, Self::Register];
+    const ALL: [Self; 12] = [
+        Self::Queue,
+        Self::Stack,
+        Self::Least,
+        Self::Greatest,
+        Self::Set,
+        Self::Map,
+        Self::Counter,
+        Self::Register,
+        Self::Bag,
+        Self::Lock,
+        Self::SharedLock,
+        Self::Semaphore,
+    ];
 
     fn roles(self) -> &'static [Role] {
         match self {
@@ -78,12 +105,18 @@ impl Family {
             Self::Counter => &[Increment, FetchIncrement(0), FetchIncrement(1), Count],
             Self::Set => &[Add, Remove, Contains],
             Self::Map => &[PutAt, InsertAt, DeleteAt, RemoveAt, GetAt],
+            Self::Bag => &[Put, Take],
+            Self::Lock => &[Lock, TryLock, Unlock],
+            Self::SharedLock => &[Lock, TryLock, Unlock, LockShared, TryLockShared, UnlockShared],
+            Self::Semaphore => &[Acquire, TryAcquire, Release],
         }
     }
 
     fn start(self) -> Held {
         match self {
-            Self::Queue | Self::Stack | Self::Least | Self::Greatest => Held::Values(VecDeque::new()),
+            Self::Queue | Self::Stack | Self::Least | Self::Greatest | Self::Bag => Held::Values(VecDeque::new()),
+            Self::Lock | Self::SharedLock => Held::Lock { is_held: false, readers: 0 },
+            Self::Semaphore => Held::Permits(0),
             Self::Register => Held::One(Value::Null),
             Self::Counter => Held::Count(0),
             Self::Set | Self::Map => Held::Keys(BTreeMap::new()),
@@ -98,12 +131,25 @@ impl Role {
 
     /// Whether it returns always the same.
     fn says_nothing(self) -> bool {
-        matches!(self, Put | Write | Increment | PutAt | DeleteAt)
+        matches!(
+            self,
+            Put | Write | Increment | PutAt | DeleteAt | Lock | Unlock | LockShared | UnlockShared | Acquire | Release
+        )
+    }
+
+    /// Whether it may wait, instead of saying that there is nothing to take.
+    fn may_wait(self) -> bool {
+        matches!(self, Take | Look | Lock | LockShared | Acquire | Unlock | UnlockShared)
+    }
+
+    /// Whether a model need not say what it does to a lock that is not held: tests do not call it then.
+    fn is_unlock(self) -> bool {
+        matches!(self, Unlock | UnlockShared)
     }
 
     /// Whether it is called with an argument.
     fn has_argument(self) -> bool {
-        !matches!(self, Take | Look | Read | Empty | Increment | FetchIncrement(_) | Count)
+        matches!(self, Put | Write | Swap | Add | Remove | Contains | PutAt | InsertAt | DeleteAt | RemoveAt | GetAt)
     }
 }
 
@@ -114,6 +160,8 @@ pub(super) enum Held {
     One(Value),
     Count(i64),
     Keys(BTreeMap<Value, Value>),
+    Lock { is_held: bool, readers: u32 },
+    Permits(u64),
 }
 
 /// What an `Option` is as a value.
@@ -138,8 +186,17 @@ fn entry(argument: &Value) -> Option<(&Value, &Value)> {
 }
 
 impl Held {
-    /// Carries out an operation: what it returns, `done` if it says nothing; `None` if it does not take the argument.
-    fn apply(&mut self, family: Family, role: Role, argument: &Value, done: &Value) -> Option<Value> {
+    /// Carries out an operation: what it returns, `done` if it says nothing; `None` if it waits, or does not take the argument.
+    /// Of what may be taken from a bag, it takes the one `recorded`.
+    fn apply(
+        &mut self,
+        family: Family,
+        role: Role,
+        argument: &Value,
+        done: &Value,
+        recorded: Option<&Value>,
+    ) -> Option<Value> {
+        let try_to = |is_possible: bool| Value::Bool(is_possible);
         Some(match (self, role) {
             (Self::Values(values), Put) => {
                 let at = match family {
@@ -148,6 +205,14 @@ impl Held {
                 };
                 values.insert(at, argument.clone());
                 done.clone()
+            }
+            (Self::Values(values), Take) if family == Family::Bag => {
+                let wanted = |value: &Value| recorded.is_none_or(|recorded| *recorded == option(Some(value.clone())));
+                let place = values.iter().position(wanted);
+                if place.is_none() && !values.is_empty() {
+                    return None;
+                }
+                option(place.and_then(|place| values.remove(place)))
             }
             (Self::Values(values), Take | Look) => {
                 let takes_front = matches!(family, Family::Queue | Family::Least);
@@ -187,6 +252,30 @@ impl Held {
                 if role == DeleteAt { done.clone() } else { old }
             }
             (Self::Keys(keys), GetAt) => option(keys.get(argument).cloned()),
+            (Self::Lock { is_held, readers }, Lock | TryLock) => {
+                let is_free = !*is_held && *readers == 0;
+                *is_held |= is_free;
+                if role == TryLock { try_to(is_free) } else { is_free.then(|| done.clone())? }
+            }
+            (Self::Lock { is_held, readers }, LockShared | TryLockShared) => {
+                let is_free = !*is_held;
+                *readers += u32::from(is_free);
+                if role == TryLockShared { try_to(is_free) } else { is_free.then(|| done.clone())? }
+            }
+            (Self::Lock { is_held, .. }, Unlock) => take(is_held).then(|| done.clone())?,
+            (Self::Lock { readers, .. }, UnlockShared) => {
+                *readers = readers.checked_sub(1)?;
+                done.clone()
+            }
+            (Self::Permits(permits), Acquire | TryAcquire) => {
+                let is_free = *permits > 0;
+                *permits -= u64::from(is_free);
+                if role == TryAcquire { try_to(is_free) } else { is_free.then(|| done.clone())? }
+            }
+            (Self::Permits(permits), Release) => {
+                *permits += 1;
+                done.clone()
+            }
             _ => return None,
         })
     }
@@ -200,6 +289,8 @@ pub(super) struct Guess {
     roles: Vec<Role>,
     /// By operation: what it returns, if it says nothing.
     done: Vec<Value>,
+    /// By operation: whether it waits where it finds nothing.
+    waits: Vec<bool>,
     start: Held,
     is_wrong: AtomicBool,
 }
@@ -234,10 +325,12 @@ impl Guessing {
     }
 }
 
-/// What a model did: which operation, with what, what it returned, and whether it changed anything.
+/// What a model did: which operation, with what, what it might have returned, what it did return unless it waited, and whether
+/// it changed anything.
 struct Done {
     call: Call,
-    result: Value,
+    results: Vec<Value>,
+    result: Option<Value>,
     changed: bool,
 }
 
@@ -247,7 +340,10 @@ const TRIED: u32 = 32;
 /// How many ways to see the operations are tried for a family.
 const MOST_WAYS: usize = 2000;
 
-/// What the model did, from the start again and again; `None` if an operation has no outcome, or several.
+/// How many results an operation may have at most.
+const MOST_RESULTS: usize = 64;
+
+/// What the model did, from the start again and again.
 fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
     let count = u32::try_from(spec.operations.len()).ok()?;
     let mut random = Random::new(7);
@@ -263,10 +359,19 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
             };
             let call = Call { operation, argument };
             let mut outcomes = (spec.operations[operation as usize].step)(&state, &call.argument);
-            let (result, next) = outcomes.pop().filter(|_| outcomes.is_empty())?;
+            if outcomes.len() > MOST_RESULTS {
+                return None;
+            }
+            let results = outcomes.iter().map(|(result, _)| result.clone()).collect();
+            if outcomes.is_empty() {
+                done.push(Done { call, results, result: None, changed: false });
+                continue;
+            }
+            let chosen = random.below(u32::try_from(outcomes.len()).ok()?) as usize;
+            let (result, next) = outcomes.swap_remove(chosen);
             let changed = next != state;
             state = next;
-            done.push(Done { call, result, changed });
+            done.push(Done { call, results, result: Some(result), changed });
         }
         tries.push(done);
     }
@@ -282,23 +387,26 @@ impl Guess {
 
     fn of_family(family: Family, operations: usize, tries: &[Vec<Done>]) -> Option<Self> {
         let mut candidates = Vec::new();
-        let mut done = Vec::new();
+        let (mut done, mut waits) = (Vec::new(), Vec::new());
         for operation in 0..operations {
             let calls = || tries.iter().flatten().filter(|done| done.call.operation as usize == operation);
-            let first = calls().next()?;
+            let first = calls().find_map(|done| done.result.as_ref())?;
             let changes = calls().any(|done| done.changed);
-            let is_constant = calls().all(|done| done.result == first.result);
+            let is_constant = calls().all(|done| done.result.as_ref().is_none_or(|result| result == first));
+            let may_wait = calls().any(|done| done.results.is_empty());
             let is_possible = |role: &Role| {
                 role.observes() != changes
                     && (is_constant || !role.says_nothing())
+                    && (role.may_wait() || !may_wait)
                     && role.has_argument() == calls().any(|done| !done.call.argument.is_null())
             };
             candidates.push(family.roles().iter().copied().filter(is_possible).collect::<Vec<_>>());
-            done.push(first.result.clone());
+            done.push(first.clone());
+            waits.push(may_wait);
         }
         let ways: usize = candidates.iter().try_fold(1, |ways: usize, roles| ways.checked_mul(roles.len()))?;
         let mut guess =
-            Self { family, roles: Vec::new(), done, start: family.start(), is_wrong: AtomicBool::new(false) };
+            Self { family, roles: Vec::new(), done, waits, start: family.start(), is_wrong: AtomicBool::new(false) };
         (0..ways.min(MOST_WAYS)).find_map(|way| {
             let mut rest = way;
             guess.roles = candidates
@@ -321,11 +429,15 @@ impl Guess {
             let seen = |done: &Vec<Done>| {
                 let first = done.first()?;
                 let role = self.roles[first.call.operation as usize];
-                matches!(role, Read | Swap | Empty).then(|| first.result.clone())
+                first.result.clone().filter(|_| matches!(role, Read | Swap | Empty))
             };
             if let Some(start) = tries.iter().find_map(seen) {
                 self.start = Held::One(start);
             }
+        }
+        if self.family == Family::Semaphore {
+            let Some(permits) = tries.iter().find_map(|done| self.permits(done)) else { return false };
+            self.start = Held::Permits(permits);
         }
         let is_number = |value: &Value| matches!(value, Value::Int(_));
         let has_order = !matches!(self.family, Family::Least | Family::Greatest)
@@ -333,13 +445,67 @@ impl Guess {
         has_order
             && tries.iter().all(|done| {
                 let mut held = self.start.clone();
-                done.iter().all(|Done { call, result, .. }| self.carry_out(&mut held, call).as_ref() == Some(result))
+                done.iter().all(|done| self.is_done_by(&mut held, done))
             })
     }
 
-    fn carry_out(&self, held: &mut Held, call: &Call) -> Option<Value> {
+    /// Whether an object that holds this would have done this, too. It does so.
+    fn is_done_by(&self, held: &mut Held, done: &Done) -> bool {
+        let Done { call, results, result, changed } = done;
+        let mut may_return = self.outcomes(held, call);
+        let is_same = match self.family {
+            Family::Bag => {
+                let (mut expected, mut results): (Vec<&Value>, Vec<&Value>) =
+                    (may_return.iter().map(|(result, _)| result).collect(), results.iter().collect());
+                expected.sort_unstable();
+                results.sort_unstable();
+                results.dedup();
+                expected == results
+            }
+            _ if may_return.is_empty() && self.roles[call.operation as usize].is_unlock() => return !changed,
+            _ => may_return.iter().map(|(result, _)| result).eq(results),
+        };
+        if let Some(place) = may_return.iter().position(|(expected, _)| Some(expected) == result.as_ref()) {
+            *held = may_return.swap_remove(place).1;
+        }
+        is_same
+    }
+
+    /// How many permits a semaphore had at the start, if it had too few in this try.
+    fn permits(&self, done: &[Done]) -> Option<u64> {
+        let mut taken = 0_i64;
+        for Done { call, result, .. } in done {
+            match (self.roles[call.operation as usize], result) {
+                (Release, _) => taken -= 1,
+                (_, None | Some(Value::Bool(false))) => return u64::try_from(taken).ok(),
+                _ => taken += 1,
+            }
+        }
+        None
+    }
+
+    /// What an operation may do to what is held, each result once.
+    fn outcomes(&self, held: &Held, call: &Call) -> Vec<(Value, Held)> {
+        let chosen: Vec<Option<Value>> = match (self.family, self.roles[call.operation as usize], held) {
+            (Family::Bag, Take, Held::Values(values)) if !values.is_empty() => {
+                let values: BTreeSet<&Value> = values.iter().collect();
+                values.into_iter().map(|value| Some(option(Some(value.clone())))).collect()
+            }
+            _ => vec![None],
+        };
+        let outcome = |recorded: Option<Value>| {
+            let mut next = held.clone();
+            self.carry_out(&mut next, call, recorded.as_ref()).map(|result| (result, next))
+        };
+        chosen.into_iter().filter_map(outcome).collect()
+    }
+
+    fn carry_out(&self, held: &mut Held, call: &Call, recorded: Option<&Value>) -> Option<Value> {
         let operation = call.operation as usize;
-        held.apply(self.family, self.roles[operation], &call.argument, &self.done[operation])
+        let role = self.roles[operation];
+        let result = held.apply(self.family, role, &call.argument, &self.done[operation], recorded)?;
+        let finds_nothing = matches!(role, Take | Look) && result.is_null();
+        (!(finds_nothing && self.waits[operation])).then_some(result)
     }
 
     /// What an operation means, as far as there is a word for it.
@@ -425,16 +591,16 @@ impl Spec for Guess {
     }
 
     fn step(&self, state: &Held, op: &Call, recorded: Option<&Value>) -> Outcomes<Value, Held> {
-        let mut next = state.clone();
-        match self.carry_out(&mut next, op) {
-            Some(result) if recorded.is_none_or(|recorded| *recorded == result) => outcome(result, next),
-            _ => blocked(),
+        let mut outcomes: Outcomes<Value, Held> = self.outcomes(state, op).into_iter().collect();
+        if let Some(recorded) = recorded {
+            outcomes.retain(|(result, _)| result == recorded);
         }
+        outcomes
     }
 
     fn object<'a>(&'a self) -> Option<Object<'a, Call, Value>> {
         let mut held = self.start.clone();
-        Some(Box::new(move |call, result| self.carry_out(&mut held, call).as_ref() == Some(result)))
+        Some(Box::new(move |call, result| self.carry_out(&mut held, call, Some(result)).as_ref() == Some(result)))
     }
 
     fn observes(&self, op: &Call, _recorded: Option<&Value>) -> bool {
@@ -473,6 +639,8 @@ impl Spec for Guess {
             (Family::Stack, Put) => is_done().then_some(Standard::Push(argument))?,
             (Family::Stack, Take) => Standard::Pop(taken(recorded)),
             (Family::Stack, Look) => Standard::Top(taken(recorded)),
+            (Family::Bag, Put) => is_done().then_some(Standard::Put(argument))?,
+            (Family::Bag, Take) => Standard::Take(taken(recorded)),
             (_, Put) => is_done().then_some(Standard::Insert(argument))?,
             (_, Take) => Standard::DeleteMin(taken(recorded)),
             (_, Look) => Standard::Min(taken(recorded)),
@@ -509,12 +677,26 @@ impl Spec for Guess {
                 recorded => Standard::Replace { old: recorded.map(found), new: None },
             },
             (_, GetAt) => Standard::Get(found(recorded?)),
+            (_, Lock) => is_done().then_some(Standard::Lock { by: None })?,
+            (_, Unlock) => is_done().then_some(Standard::Unlock { by: None })?,
+            (family, TryLock) => match truth()? {
+                Some(false) if family == Family::SharedLock => return None,
+                Some(false) => Standard::LockFailed,
+                _ => Standard::Lock { by: None },
+            },
+            (_, LockShared) => is_done().then_some(Standard::LockShared { by: None })?,
+            (_, UnlockShared) => is_done().then_some(Standard::UnlockShared { by: None })?,
+            (_, TryLockShared) => truth()?.unwrap_or(true).then_some(Standard::LockShared { by: None })?,
+            (_, Acquire) => is_done().then_some(Standard::Acquire)?,
+            (_, TryAcquire) => truth()?.unwrap_or(true).then_some(Standard::Acquire)?,
+            (_, Release) => is_done().then_some(Standard::Release)?,
         })
     }
 
     fn standard_initial(&self) -> Initial<&Value> {
         match &self.start {
             Held::One(value) => Initial::Value(value),
+            Held::Permits(permits) => Initial::Permits(*permits),
             _ => Initial::Nothing,
         }
     }
@@ -526,10 +708,9 @@ impl Spec for Guess {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use super::super::model::{ModelOperation, PlainModel, State, step};
+    use super::super::model::{ModelOperation, PlainModel, State, Step, choices, step};
     use super::*;
     use crate::drive::Kind;
     use crate::history::{Argument, Datum};
@@ -538,25 +719,30 @@ mod tests {
     type Operation<M> = (&'static str, Option<u32>, fn(&mut M, i64) -> Value);
 
     fn spec<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> (ModelSpec, Workload) {
-        let kind = |(name, arguments, _): &Operation<M>| match *arguments {
+        spec_of(initial, plain(operations))
+    }
+
+    fn spec_of<M: PlainModel>(
+        initial: M,
+        operations: impl IntoIterator<Item = (&'static str, Option<u32>, Step)>,
+    ) -> (ModelSpec, Workload) {
+        let kind = |name, arguments: Option<u32>| match arguments {
             Some(most) => Kind::new(name, move |making| making.random.below(most).to_value()),
             None => Kind::new(name, |_| Value::Null),
         };
-        let of_model = |(_, _, body): &Operation<M>| {
-            let body = *body;
-            ModelOperation::new(step(move |model: &mut M, argument| {
-                Some(body(model, i64::from_value(argument).unwrap_or_default()))
-            }))
-        };
+        let (kinds, operations): (Vec<_>, Vec<_>) = operations
+            .into_iter()
+            .map(|(name, arguments, step)| (kind(name, arguments), ModelOperation::new(step)))
+            .unzip();
         let spec = ModelSpec {
             initial: State::new(initial),
-            operations: operations.iter().map(of_model).collect(),
-            names: operations.iter().map(|(name, ..)| Arc::from(*name)).collect(),
+            operations,
+            names: kinds.iter().map(|kind| Arc::clone(&kind.name)).collect(),
             independent_keys: false,
             register: None,
             guess: None,
         };
-        (spec, Workload { kinds: operations.iter().map(kind).collect(), ..Workload::default() })
+        (spec, Workload { kinds, ..Workload::default() })
     }
 
     fn seems<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> Option<(Family, Vec<Role>)> {
@@ -654,6 +840,120 @@ mod tests {
         assert_eq!((guess.family, &guess.roles[..]), (Family::Map, &[InsertAt, RemoveAt, GetAt][..]));
     }
 
+    /// A model whose operations may wait, or have several outcomes.
+    type Operations = Vec<(&'static str, Option<u32>, Step)>;
+
+    fn plain<M: PlainModel>(operations: &[Operation<M>]) -> Operations {
+        let of_model = |(name, arguments, body): &Operation<M>| {
+            let body = *body;
+            (*name, *arguments, step(move |model: &mut M, x| Some(body(model, i64::from_value(x).unwrap_or_default()))))
+        };
+        operations.iter().map(of_model).collect()
+    }
+
+    /// An operation without an argument that may wait.
+    fn waiting<M: PlainModel>(
+        name: &'static str,
+        body: fn(&mut M) -> Option<Value>,
+    ) -> (&'static str, Option<u32>, Step) {
+        (name, None, step(move |model: &mut M, _| body(model)))
+    }
+
+    fn done(is_possible: bool) -> Option<Value> {
+        is_possible.then_some(Value::Null)
+    }
+
+    /// Takes any of the first so many values.
+    fn take_any(most: usize) -> (&'static str, Option<u32>, Step) {
+        let take = move |values: &Values, _: &Value| {
+            let without = |place: usize| {
+                let mut rest = values.clone();
+                (rest.remove(place).to_value(), rest)
+            };
+            match values.len().min(most) {
+                0 => vec![(Value::Null, values.clone())],
+                count => (0..count).map(without).collect(),
+            }
+        };
+        ("take", None, choices(take))
+    }
+
+    /// A lock: whether it is held for writing, and how many read.
+    type Locked = (bool, u32);
+
+    fn lock() -> Operations {
+        vec![
+            waiting("lock", |(is_held, _): &mut Locked| done(!std::mem::replace(is_held, true))),
+            waiting("unlock", |(is_held, _): &mut Locked| done(take(is_held))),
+            waiting("try lock", |(is_held, _): &mut Locked| Some((!std::mem::replace(is_held, true)).to_value())),
+        ]
+    }
+
+    fn shared_lock() -> Operations {
+        vec![
+            waiting("write", |(is_held, readers): &mut Locked| {
+                let is_free = !*is_held && *readers == 0;
+                *is_held = true;
+                done(is_free)
+            }),
+            waiting("end write", |(is_held, _): &mut Locked| done(take(is_held))),
+            waiting("read", |(is_held, readers): &mut Locked| {
+                *readers += 1;
+                done(!*is_held)
+            }),
+            waiting("end read", |(_, readers): &mut Locked| {
+                *readers = readers.checked_sub(1)?;
+                done(true)
+            }),
+        ]
+    }
+
+    fn semaphore(most: i64) -> Operations {
+        vec![
+            waiting("acquire", |permits: &mut i64| {
+                *permits -= 1;
+                done(*permits >= 0)
+            }),
+            (
+                "release",
+                None,
+                step(move |permits: &mut i64, _| {
+                    *permits = most.min(*permits + 1);
+                    done(true)
+                }),
+            ),
+        ]
+    }
+
+    #[test]
+    fn models_that_wait_or_choose_are_what_they_seem() {
+        let seems = |(spec, workload): (ModelSpec, Workload)| {
+            Guess::of(&spec, &workload).map(|guess| (guess.family, guess.roles, guess.start))
+        };
+        let bag = [plain(&[PUSH_BACK]), vec![take_any(usize::MAX)]].concat();
+        let empty = Held::Values(VecDeque::new());
+        assert_eq!(seems(spec_of(Values::new(), bag)), Some((Family::Bag, vec![Put, Take], empty.clone())));
+        let channel =
+            [plain(&[PUSH_BACK]), vec![waiting("receive", |values: &mut Values| Some(values.pop_front()?.to_value()))]];
+        assert_eq!(seems(spec_of(Values::new(), channel.concat())), Some((Family::Queue, vec![Put, Take], empty)));
+        let free = Held::Lock { is_held: false, readers: 0 };
+        let roles = vec![Lock, Unlock, TryLock];
+        assert_eq!(seems(spec_of((false, 0), lock())), Some((Family::Lock, roles.clone(), free.clone())));
+        // What it does when it is not held is left to the model, if it does not matter.
+        let mut lax = lock();
+        lax[1] = waiting("unlock", |(is_held, _): &mut Locked| {
+            *is_held = false;
+            done(true)
+        });
+        assert_eq!(seems(spec_of((false, 0), lax)), Some((Family::Lock, roles, free.clone())));
+        let roles = vec![Lock, Unlock, LockShared, UnlockShared];
+        assert_eq!(seems(spec_of((false, 0), shared_lock())), Some((Family::SharedLock, roles, free)));
+        let roles = vec![Acquire, Release];
+        assert_eq!(seems(spec_of(2_i64, semaphore(i64::MAX))), Some((Family::Semaphore, roles, Held::Permits(2))));
+        assert_eq!(seems(spec_of(2_i64, semaphore(2))), None, "it has two permits at most");
+        assert_eq!(seems(spec_of(Values::new(), [plain(&[PUSH_BACK]), vec![take_any(2)]].concat())), None);
+    }
+
     /// A small history of the model, in which a result may be changed to another of its kind.
     fn history(spec: &ModelSpec, workload: &Workload, random: &mut Random) -> Recorded {
         let (mut builder, mut state, mut unique) = (History::builder(), spec.initial.clone(), 0);
@@ -662,7 +962,8 @@ mod tests {
         let mut open: Vec<Option<(Call, Option<Value>)>> = vec![None; processes as usize];
         let mut results: Vec<Value> = vec![Value::Null];
         let mut left = 4 + random.below(9);
-        while left > 0 || open.iter().any(Option::is_some) {
+        // Operations that wait may do so forever.
+        for _ in 0..200 {
             let process = random.below(processes);
             let slot = &mut open[process as usize];
             match slot {
@@ -677,17 +978,19 @@ mod tests {
                 }
                 None => {}
                 Some((call, returned @ None)) => {
-                    let (result, next) = spec.step(&state, call, None).pop().expect("it has an outcome");
-                    state = next;
-                    *returned = Some(result);
+                    let mut outcomes = spec.step(&state, call, None);
+                    if !outcomes.is_empty() {
+                        let chosen = random.below(u32::try_from(outcomes.len()).expect("few"));
+                        let (result, next) = outcomes.swap_remove(chosen as usize);
+                        (state, *returned) = (next, Some(result));
+                    }
                 }
                 Some((_, Some(result))) => {
                     let changes = !result.is_null() && random.below(12) == 0;
                     let result = if changes { random.pick(&results).clone() } else { result.clone() };
                     results.push(result.clone());
                     if random.below(20) == 0 && left == 0 {
-                        *slot = None; // it never returns
-                        continue;
+                        break; // what is open never returns
                     }
                     builder.ret(process, result).expect("open");
                     *slot = None;
@@ -697,9 +1000,47 @@ mod tests {
         builder.finish()
     }
 
-    /// Models that look like another, each judged as that one: no verdict is wrong.
-    #[test]
-    fn a_wrong_guess_makes_no_wrong_verdict() {
+    /// What became of histories of models that look like others.
+    #[derive(Debug, Default)]
+    struct Tally {
+        rejected: u32,
+        accepted: u32,
+        refused: u32,
+        wrong_guesses: u32,
+    }
+
+    /// Judges so many histories of each model as the first of them: no verdict is wrong.
+    fn judge_as_the_first<M: PlainModel>(initial: &M, models: &[Operations], histories: u32) -> Tally {
+        let (seeming, workload) = spec_of(initial.clone(), models[0].clone());
+        let guess = Guess::of(&seeming, &workload).expect("it is of a family");
+        let (mut random, mut tally) = (Random::new(3), Tally::default());
+        for operations in models {
+            let (model, workload) = spec_of(initial.clone(), operations.clone());
+            for _ in 0..histories {
+                let history = history(&model, &workload, &mut random);
+                guess.is_wrong.store(false, Ordering::Relaxed);
+                let right = check(&model, &history, &Config::new()).verdict;
+                let judgement = guess.judge(&model, &history, &Config::new());
+                tally.wrong_guesses += u32::from(guess.is_wrong());
+                // What its monitor refuses is searched anyway.
+                let Some(judgement) = judgement else {
+                    tally.refused += 1;
+                    continue;
+                };
+                assert_eq!(judgement.verdict.is_accepted(), right.is_accepted(), "{guess:?} {history:?}");
+                assert_eq!(judgement.verdict.evidence().is_some(), right.evidence().is_some(), "{guess:?} {history:?}");
+                *if right.is_accepted() { &mut tally.accepted } else { &mut tally.rejected } += 1;
+                if let Some(found) = judgement.verdict.evidence() {
+                    let last = history.events()[found.event as usize];
+                    assert_eq!(last.op(), found.refused, "{history:?}");
+                }
+            }
+        }
+        tally
+    }
+
+    /// Judges histories of models that look like a family and are not, as that family.
+    fn judge_look_alikes(histories: u32) {
         let bounded: Operation<Values> = ("push", ANY, |model, x| {
             if model.len() < 2 {
                 model.push_back(x);
@@ -719,44 +1060,110 @@ mod tests {
             model.make_contiguous().sort_unstable();
             model.pop_front().to_value()
         });
-        let guessed = [[PUSH_BACK, POP_FRONT], [PUSH_BACK, POP_BACK], [PUSH_BACK, least]];
-        let models = [
+        let greatest: Operation<Values> = ("pop", None, |model, _| {
+            model.make_contiguous().sort_unstable();
+            model.pop_back().to_value()
+        });
+        let containers = [
             [PUSH_BACK, POP_FRONT],
             [PUSH_BACK, POP_BACK],
             [PUSH_BACK, least],
+            [PUSH_BACK, greatest],
             [bounded, POP_FRONT],
             [no_copies, POP_BACK],
             [PUSH_BACK, turns],
             [PUSH_BACK, stays],
         ];
-        let histories: u32 = std::env::var("TRUELINE_GUESSED").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
-        let mut random = Random::new(3);
-        let (mut verdicts, mut wrong_guesses) = ([0_u32; 2], 0_u32);
-        for seeming in guessed {
-            let (seeming, workload) = spec(Values::new(), &seeming);
-            let guess = Arc::new(Guess::of(&seeming, &workload).expect("it is of a family"));
-            for operations in &models {
-                let (model, workload) = spec(Values::new(), operations);
-                for _ in 0..histories {
-                    let history = history(&model, &workload, &mut random);
-                    guess.is_wrong.store(false, Ordering::Relaxed);
-                    let right = check(&model, &history, &Config::new()).verdict;
-                    let judgement = guess.judge(&model, &history, &Config::new());
-                    wrong_guesses += u32::from(guess.is_wrong());
-                    // What its monitor refuses is searched anyway.
-                    let Some(judgement) = judgement else { continue };
-                    assert_eq!(judgement.verdict.is_accepted(), right.is_accepted(), "{guess:?} {history:?}");
-                    verdicts[usize::from(right.is_accepted())] += 1;
-                    if let Some(found) = judgement.verdict.evidence() {
-                        let last = history.events()[found.event as usize];
-                        assert_eq!(last.op(), found.refused, "{history:?}");
-                    }
-                }
-            }
+        let containers: Vec<Operations> = containers.iter().map(|operations| plain(operations)).collect();
+        let mut tallies = Vec::new();
+        for family in 0..4 {
+            let mut models = containers.clone();
+            models.swap(0, family);
+            tallies.push(("container", judge_as_the_first(&Values::new(), &models, histories)));
         }
-        assert!(
-            verdicts.iter().all(|count| *count > histories) && wrong_guesses > histories,
-            "{verdicts:?} {wrong_guesses}"
-        );
+        let bags = [usize::MAX, 2, 1].map(|most| [plain(&[PUSH_BACK]), vec![take_any(most)]].concat());
+        tallies.push(("bag", judge_as_the_first(&Values::new(), &bags, histories)));
+
+        type Set = BTreeSet<i64>;
+        let add: Operation<Set> = ("add", ANY, |set, x| set.insert(x).to_value());
+        let remove: Operation<Set> = ("remove", ANY, |set, x| set.remove(&x).to_value());
+        let contains: Operation<Set> = ("contains", ANY, |set, x| set.contains(&x).to_value());
+        let add_if_few: Operation<Set> = ("add", ANY, |set, x| (set.len() < 2 && set.insert(x)).to_value());
+        let clear: Operation<Set> = ("remove", ANY, |set, x| {
+            let was_there = set.contains(&x);
+            set.clear();
+            was_there.to_value()
+        });
+        let sets = [[add, remove, contains], [add_if_few, remove, contains], [add, clear, contains]];
+        let sets = sets.map(|operations| plain(&operations));
+        tallies.push(("set", judge_as_the_first(&Set::new(), &sets, histories)));
+
+        let draw: Operation<i64> = ("draw", None, |count, _| std::mem::replace(count, *count + 1).to_value());
+        let draw_few: Operation<i64> =
+            ("draw", None, |count, _| std::mem::replace(count, 3.min(*count + 1)).to_value());
+        let draw_two: Operation<i64> = ("draw", None, |count, _| {
+            let step = if *count > 2 { 2 } else { 1 };
+            std::mem::replace(count, *count + step).to_value()
+        });
+        let read: Operation<i64> = ("read", None, |count, _| count.to_value());
+        let counters = [[draw, read], [draw_few, read], [draw_two, read]].map(|operations| plain(&operations));
+        tallies.push(("counter", judge_as_the_first(&0_i64, &counters, histories)));
+
+        type Cell = Option<i64>;
+        let write: Operation<Cell> = ("write", ANY, |cell, x| {
+            *cell = Some(x);
+            Value::Null
+        });
+        let once: Operation<Cell> = ("write", ANY, |cell, x| {
+            cell.get_or_insert(x);
+            Value::Null
+        });
+        let grows: Operation<Cell> = ("write", ANY, |cell, x| {
+            *cell = (*cell).max(Some(x));
+            Value::Null
+        });
+        let get: Operation<Cell> = ("get", None, |cell, _| cell.to_value());
+        let take_out: Operation<Cell> = ("take", None, |cell, _| cell.take().to_value());
+        let stays: Operation<Cell> = ("take", None, |cell, _| cell.to_value());
+        let cells = [[write, get, take_out], [once, get, take_out], [grows, get, take_out], [write, get, stays]];
+        let cells = cells.map(|operations| plain(&operations));
+        tallies.push(("register", judge_as_the_first(&Cell::None, &cells, histories)));
+
+        let mut reentrant = lock();
+        reentrant[0] = waiting("lock", |(is_held, _): &mut Locked| {
+            *is_held = true;
+            done(true)
+        });
+        let mut lax = lock();
+        lax[1] = waiting("unlock", |(is_held, _): &mut Locked| {
+            *is_held = false;
+            done(true)
+        });
+        tallies.push(("lock", judge_as_the_first(&(false, 0_u32), &[lock(), lax, reentrant], histories)));
+        let mut many_writers = shared_lock();
+        many_writers[0] = waiting("write", |(is_held, _): &mut Locked| {
+            *is_held = true;
+            done(true)
+        });
+        let locks = [shared_lock(), many_writers];
+        tallies.push(("read-write lock", judge_as_the_first(&(false, 0_u32), &locks, histories)));
+        let semaphores = [semaphore(i64::MAX), semaphore(2), semaphore(1)];
+        tallies.push(("semaphore", judge_as_the_first(&2_i64, &semaphores, histories)));
+        for (name, tally) in tallies {
+            let least = histories / 10;
+            assert!(tally.accepted > least && tally.rejected > least, "{name}: {tally:?}");
+            assert!(tally.wrong_guesses > 0, "{name}: {tally:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_guess_makes_no_wrong_verdict() {
+        judge_look_alikes(200);
+    }
+
+    #[test]
+    #[ignore = "a soak: 20,000 histories of each model"]
+    fn soak_a_wrong_guess_makes_no_wrong_verdict() {
+        judge_look_alikes(20_000);
     }
 }

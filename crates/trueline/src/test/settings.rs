@@ -74,7 +74,9 @@ macro_rules! settings {
             self
         }
 
-        /// For how long no thread may get anywhere before the object is said to be stuck: a second, if nothing is said.
+        /// After how long without progress of any thread a run is suspected to be stuck; defaults to 100 ms. It is reported
+        /// as stuck if nothing has happened after ten times this time. Threads that are all blocked in
+        /// [`primitives`](crate::primitives) are reported at once, unless the process has other threads that might wake them.
         pub fn watchdog(mut self, time: Duration) -> Self {
             self.options.watchdog = time;
             self

@@ -186,7 +186,7 @@ fn child() {
     test.name(&name)
         .forgetful()
         .time(TIME)
-        .watchdog(Duration::from_millis(300))
+        .watchdog(Duration::from_millis(30))
         .shrink_for(Duration::from_millis(300))
         .run();
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -54,6 +54,8 @@ pub(super) struct Raw<'r> {
     pub(super) preemptions: u32,
     /// How many random choices the object made.
     pub(super) choices: u32,
+    /// Whether it made some in the second half of its steps.
+    pub(super) chooses_late: bool,
     pub(super) trace: &'r [Entry],
 }
 
@@ -170,6 +172,8 @@ struct State {
     of_main: u64,
     preemptions: u32,
     choices: u32,
+    /// After how many steps and accesses of the main task the last choice was made.
+    last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<Entry>,
@@ -263,6 +267,7 @@ impl Controller {
             of_main: 0,
             preemptions: 0,
             choices: 0,
+            last_choice: 0,
             ending: None,
             scribe: Scribe::default(),
             trace: Vec::new(),
@@ -322,7 +327,7 @@ impl Controller {
             state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
             (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
             state.ending = None;
-            (state.of_main, state.choices) = (0, 0);
+            (state.of_main, state.choices, state.last_choice) = (0, 0, 0);
             state.held.clear();
             state.events.clear();
             state.scribe.clear();
@@ -376,9 +381,17 @@ impl Controller {
         }
         // To drop what is left may be an operation that nobody asked for: it may panic too.
         let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
-        drop(catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance)))));
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance))));
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
+        if let Err(payload) = dropped {
+            // What was left in the middle of an operation may panic; what was not may not.
+            if *ending == Ending::Complete {
+                drop(state);
+                resume_unwind(payload);
+            }
+            std::mem::forget(payload);
+        }
         if let Ending::Panicked { message, .. } = ending {
             // It is no fault of the object that the exploration is led astray, but that it cannot be explored.
             assert!(message != super::NOT_DETERMINISTIC, "{message}");
@@ -389,6 +402,7 @@ impl Controller {
             schedule: state.scribe.schedule(),
             preemptions: state.preemptions,
             choices: state.choices,
+            chooses_late: state.choices > 0 && state.last_choice >= (state.steps + state.of_main) / 2,
             trace: &state.trace,
         })
     }
@@ -802,7 +816,11 @@ impl World for Controller {
     }
 
     fn choose(&self, bound: usize) -> usize {
-        self.state.borrow_mut().choices += u32::from(bound > 1);
+        {
+            let state = &mut *self.state.borrow_mut();
+            state.choices += u32::from(bound > 1);
+            state.last_choice = state.steps + state.of_main;
+        }
         let Some(seed) = self.rules.choices else { return self.pick(bound) };
         let state = &mut *self.state.borrow_mut();
         let current = state.current;
