@@ -1,8 +1,9 @@
 //! Assertions for plain `cargo test`.
 //!
-//! [`assert_linearizable!`](crate::assert_linearizable) and [`assert_not_linearizable!`](crate::assert_not_linearizable)
-//! judge a history and panic with the report that the command line prints. A history that no verdict was reached on
-//! within the limits passes neither. If `TRUELINE_PAGES` names a folder, what failed is drawn there, as a page for a browser.
+//! [`assert_linearizable!`](crate::assert_linearizable) and
+//! [`assert_not_linearizable!`](crate::assert_not_linearizable) judge a history and panic with the report that the
+//! command line prints. If no verdict is reached within the limits, both assertions fail. If the environment variable
+//! `TRUELINE_PAGES` names a folder, a failing assertion also writes an HTML page with its timeline to that folder.
 
 use std::fmt::Write;
 use std::panic::Location;
@@ -17,12 +18,12 @@ use crate::spec::Spec;
 use crate::verdict::Judgement;
 use crate::view::{html, text};
 
-/// How long it may take to find the core that a page shows.
+/// The time limit for finding the core that a page shows.
 const TIME_FOR_CORE: Duration = Duration::from_secs(3);
 
-/// Asserts that a history is linearizable; panics with the report if it is not, or if nobody knows.
+/// Asserts that a history is linearizable. Panics with the report if it is not, or if no verdict is reached.
 ///
-/// A third argument is the [`Config`](crate::judge::Config) to judge by. Gives the
+/// An optional third argument is the [`Config`](crate::judge::Config) to judge by. Returns the
 /// [`Judgement`](crate::verdict::Judgement).
 ///
 /// ```
@@ -67,10 +68,11 @@ macro_rules! assert_linearizable {
     };
 }
 
-/// Asserts that a history is not linearizable; panics if it is, or if nobody knows.
+/// Asserts that a history is not linearizable. Panics with the report if it is, or if no verdict is reached.
 ///
-/// For tests of a test: that a fault which was put in on purpose is found. A third argument is the
-/// [`Config`](crate::judge::Config) to judge by. Gives the [`Judgement`](crate::verdict::Judgement), with the evidence.
+/// Use it to test a test: to check that a deliberately introduced fault is found. An optional third argument is the
+/// [`Config`](crate::judge::Config) to judge by. Returns the [`Judgement`](crate::verdict::Judgement), with the
+/// evidence.
 ///
 /// ```
 /// use trueline::history::History;
@@ -93,10 +95,10 @@ macro_rules! assert_not_linearizable {
     };
 }
 
-/// What [`assert_linearizable!`](crate::assert_linearizable) does; `name` is what the report calls the history.
+/// Implements [`assert_linearizable!`](crate::assert_linearizable); the report refers to the history as `name`.
 ///
 /// # Panics
-/// If the history is not accepted.
+/// Panics if the history is not accepted.
 #[track_caller]
 pub fn linearizable<S: Spec>(
     name: &str,
@@ -109,10 +111,10 @@ pub fn linearizable<S: Spec>(
     judgement
 }
 
-/// What [`assert_not_linearizable!`](crate::assert_not_linearizable) does; `name` is what the report calls the history.
+/// Implements [`assert_not_linearizable!`](crate::assert_not_linearizable); the report refers to the history as `name`.
 ///
 /// # Panics
-/// If the history is not rejected.
+/// Panics if the history is not rejected.
 #[track_caller]
 pub fn not_linearizable<S: Spec>(
     name: &str,
@@ -129,8 +131,8 @@ pub fn not_linearizable<S: Spec>(
     judgement
 }
 
-/// The report of the command line, for operations and results as the specification describes them; and where the page is,
-/// if there is to be one.
+/// Returns the report that the command line would print, with operations and results as the specification describes
+/// them, followed by the path of the page if one is requested.
 #[track_caller]
 fn report<S: Spec>(name: &str, history: &History<S::Op, S::Ret>, spec: &S, judgement: &Judgement<S::Ret>) -> String {
     render(name, &*judged_so(Linearizable(spec), Show::described(spec), history, judgement.clone()))
@@ -153,7 +155,7 @@ fn render(name: &str, judged: &dyn Judged) -> String {
     said
 }
 
-/// What to call the page of an assertion: the test that it is in, and where it stands.
+/// Returns a name for the page of an assertion: the test's thread, and the file and line of the assertion.
 #[track_caller]
 fn place() -> String {
     let location = Location::caller();

@@ -1,17 +1,17 @@
-//! Tells whether concurrent objects behave as if their operations happened one at a time.
+//! Checks whether concurrent objects behave as if their operations happened one at a time.
 //!
 //! A concurrent object is *linearizable* if each of its operations seems to take effect at one moment between its call
-//! and its return. Given a **history** of what was called and returned, and a **specification** of what a sequential
-//! object does, trueline finds an order of the operations that explains the history, or shows that there is none.
+//! and its return. Given a **history** of calls and returns, and a **specification** of the sequential object, trueline
+//! either finds an order of the operations that explains the history, or shows that no such order exists.
 //!
-//! [The guide](https://github.com/trueline/trueline/blob/main/docs/src/SUMMARY.md) tells how to use it, from the
-//! [first test](https://github.com/trueline/trueline/blob/main/docs/src/first-structure.md) to
-//! [what a pass does not prove](https://github.com/trueline/trueline/blob/main/docs/src/what-a-pass-does-not-prove.md). These pages
-//! are the reference.
+//! [The guide](https://github.com/trueline/trueline/blob/main/docs/src/SUMMARY.md) explains how to use it, from the
+//! [first test](https://github.com/trueline/trueline/blob/main/docs/src/first-structure.md) to [what a pass does not
+//! prove](https://github.com/trueline/trueline/blob/main/docs/src/what-a-pass-does-not-prove.md). These pages are the
+//! reference.
 //!
 //! # A test
 //!
-//! [`test()`](fn@test) makes histories of a concurrent object under real threads, and judges them; see [`mod@test`].
+//! [`test()`](fn@test) runs a concurrent object on real threads, records histories, and judges them; see [`mod@test`].
 //!
 //! ```
 //! use std::{collections::VecDeque, sync::Mutex};
@@ -20,7 +20,7 @@
 //!     .model(VecDeque::new())
 //!     .operation("push", 0..100, |queue, x| queue.lock().unwrap().push_back(x), |model, x| model.push_back(x))
 //!     .operation("pop", (), |queue, ()| queue.lock().unwrap().pop_front(), |model, ()| model.pop_front())
-//!     .runs(100) // for a second, if nothing is said
+//!     .runs(100) // by default, runs for one second
 //!     .run();
 //! ```
 //!
@@ -43,15 +43,15 @@
 //!
 //! let judgement = check(&Queue::new(), &history, &Config::new());
 //! let evidence = judgement.verdict.evidence().expect("an element is there once");
-//! assert_eq!(evidence.refused.0, 2); // operation 2, the second dequeue
+//! assert_eq!(evidence.refused.0, 2); // operation 2 is the second dequeue
 //! assert_eq!(evidence.allowed, [QueueRet::Value(None)]); // it could only have found the queue empty
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 //!
 //! # Your own object
 //!
-//! A plain Rust type is a specification if it is a [`spec::Model`]; for partial, nondeterministic or large objects
-//! there is the trait [`spec::Spec`] itself.
+//! A plain Rust type becomes a specification by implementing [`spec::Model`]. Partial, nondeterministic or large
+//! objects implement the trait [`spec::Spec`] directly.
 //!
 //! ```
 //! use trueline::history::History;
@@ -80,12 +80,13 @@
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 //!
-//! # The way of the data
+//! # How data flows
 //!
-//! [`drive`] makes histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
-//! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`view`] shows it, and [`report`] assembles what it shows. [`named`] has the
-//! specifications by name, for histories that come from files. [`assert_linearizable!`] is all of it in one line of a
-//! test. [`primitives`] are what objects are written on whose threads are to be scheduled, or ended when they are stuck.
+//! [`drive`] produces histories; [`history`] holds them and reads them from files; [`judge`] compares them with a
+//! [`spec`]; a [`verdict`] is accepted, rejected or unknown, never a `bool`; [`report`] assembles a report from it, and
+//! [`view`] displays the report. [`named`] looks up specifications by name, for histories that come from files.
+//! [`assert_linearizable!`] does all of this in one line of a test. [`primitives`] has atomics, mutexes and condition
+//! variables for objects whose threads trueline is to schedule, or to stop when they are stuck.
 
 pub mod assert;
 pub mod drive;

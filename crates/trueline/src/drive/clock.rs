@@ -1,4 +1,4 @@
-//! What tells when an operation was called and when it returned.
+//! The clock that measures when operations are called and when they return.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,12 +9,12 @@ use std::time::Instant;
 #[cfg(target_arch = "x86_64")]
 use super::raw;
 
-/// How a recorder takes time.
+/// The clock of a recorder.
 ///
-/// A clock must not heal what it watches, nor make up what was not there. A time stamp counter that is not fenced is read
-/// too early or too late, and correct objects look wrong. A shared counter orders memory like a lock: what one thread
-/// wrote before its return, others see. So it hides that a write was not yet visible when it returned, which is the fault
-/// of objects whose memory orderings are too weak.
+/// A clock must neither hide violations nor introduce them. A time stamp counter without fences may be read too early
+/// or too late, so that correct objects appear to violate their specification. A shared counter orders memory like a
+/// lock: other threads see all writes that a thread made before its return. So it hides that a write was not yet
+/// visible at the return, which is how objects with too weak memory orderings fail.
 ///
 /// ```
 /// use trueline::drive::Clock;
@@ -30,16 +30,17 @@ pub enum Clock {
     TimeStamp,
     /// [`Instant`], the monotonic clock of the operating system: about 25 ns.
     Instant,
-    /// A counter that all threads share. It hides faults of memory orderings; for machines with no better clock.
+    /// A counter that all threads share. It hides faults in memory orderings; use it only on machines without a better
+    /// clock.
     Counter,
 }
 
-/// A clock and why it is this one.
+/// A clock, and why it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,
-    /// What is wrong with the better one, if it cannot be used.
+    /// Why the best clock cannot be used, if it cannot.
     pub warning: Option<&'static str>,
 }
 
@@ -47,8 +48,8 @@ impl Clock {
     /// All clocks.
     pub const ALL: [Self; 3] = [Self::TimeStamp, Self::Instant, Self::Counter];
 
-    /// The best clock that this machine has: the time stamp counter if the counters of all processors agree, which is
-    /// tried out once, and [`Instant`] if not.
+    /// Returns the best clock of this machine: the time stamp counter if the counters of all processors agree, which is
+    /// tested once, and otherwise [`Instant`].
     pub fn best() -> Chosen {
         static BEST: OnceLock<Chosen> = OnceLock::new();
         *BEST.get_or_init(|| match Self::TimeStamp.check() {
@@ -57,10 +58,10 @@ impl Clock {
         })
     }
 
-    /// Whether this machine has this clock, and threads on several processors agree on it.
+    /// Checks that this machine has this clock, and that threads on several processors agree on it.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns the reason why the clock cannot be used.
     pub fn check(self) -> Result<(), &'static str> {
         #[cfg(target_arch = "x86_64")]
         let is_there = raw::has_invariant_time_stamps();
@@ -75,7 +76,7 @@ impl Clock {
         }
     }
 
-    /// The time: the unit is the clock's own.
+    /// Returns the current time, in a unit that depends on the clock.
     #[inline(always)]
     pub fn now(self) -> u64 {
         match self {
@@ -91,7 +92,7 @@ impl Clock {
         }
     }
 
-    /// Its name, as [`FromStr`] reads it.
+    /// Returns the name of the clock, as [`FromStr`] parses it.
     pub fn name(self) -> &'static str {
         match self {
             Self::TimeStamp => "tsc",
@@ -124,17 +125,17 @@ impl FromStr for Clock {
     }
 }
 
-/// How often a time stamp is handed on before the counters are trusted.
+/// How many times a time stamp is passed between threads before the clock is trusted.
 const HANDED_ON: usize = 4000;
-/// The most threads that hand it on.
+/// The maximum number of threads that pass time stamps to each other.
 const MOST_THREADS: usize = 8;
 
-/// How many threads hand it on here.
+/// Returns the number of threads that pass time stamps to each other on this machine.
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
-/// Whether none of so many threads sees an earlier time than the one that was handed to it.
+/// Returns whether no thread sees an earlier time than the one passed to it.
 fn agrees(threads: usize, now: impl Fn() -> u64 + Sync) -> bool {
     let (turn, latest) = (AtomicUsize::new(0), AtomicU64::new(now()));
     let errors = AtomicUsize::new(0);

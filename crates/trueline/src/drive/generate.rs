@@ -1,4 +1,4 @@
-//! Making up the arguments of operations.
+//! Generates the arguments of operations.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,31 +7,32 @@ use std::ops::{Range, RangeInclusive};
 use super::Random;
 use crate::history::{Argument, Datum, Value};
 
-/// What arguments are made from, in one run of an object.
+/// The source of arguments in one run of an object.
 #[derive(Debug)]
 pub struct Making<'m> {
-    /// Random numbers.
+    /// The random number generator.
     pub random: &'m mut Random,
-    /// How many unique values were made in this run.
+    /// The number of unique values generated in this run.
     pub(super) unique: &'m mut u64,
-    /// If there is one, ranges and lists give only so many of their values: objects often fail where few keys meet.
+    /// If set, ranges and lists produce only their first values, this many of them: objects often fail when few keys
+    /// are used.
     pub(super) few: Option<u32>,
 }
 
-/// Makes up the arguments of an operation.
+/// Generates the arguments of an operation.
 ///
 /// Ranges of numbers, lists (arrays), tuples of generators, and `()` for operations without arguments are generators;
-/// [`unique`], [`skewed`], [`always`] and [`made_by`] make others.
+/// [`unique`], [`skewed`], [`always`] and [`made_by`] create others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not make up arguments of operations",
     label = "give a range such as `0..10`, a list such as `[1, 5]`, a tuple of such, or `()` for no argument",
     note = "or one of `unique()`, `skewed(0..100)`, `always(7)`, `made_by(|random| ...)` in `trueline::drive`"
 )]
 pub trait Generate {
-    /// What it makes.
+    /// The type of the arguments.
     type Item: Argument;
 
-    /// Makes one.
+    /// Generates an argument.
     fn generate(&self, making: &mut Making<'_>) -> Self::Item;
 }
 
@@ -69,7 +70,7 @@ macro_rules! ranges {
 ranges!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
 impl Making<'_> {
-    /// A number below `bound`; a small one, if there are to be few.
+    /// Returns a random number below `bound`, and below `few` if it is set.
     fn below(&mut self, bound: u64) -> u64 {
         let bound = self.few.map_or(bound, |few| bound.min(u64::from(few)));
         match u32::try_from(bound) {
@@ -107,8 +108,8 @@ tuples! {
     (A 0, B 1, C 2, D 3)
 }
 
-/// Numbers that are made once in a run: 1, 2, 3 and so on. A history whose values are unique says most, and the
-/// near-linear monitors judge it.
+/// Generates the numbers 1, 2, 3 and so on, each once in a run. A history with unique values is the most informative,
+/// and the near-linear monitors can judge it.
 pub fn unique() -> Unique {
     Unique(())
 }
@@ -126,8 +127,8 @@ impl Generate for Unique {
     }
 }
 
-/// Mostly the first values of a range: all of it is drawn from in one half of cases, its first half in one quarter, the
-/// first half of that in one eighth, and so on.
+/// Generates mostly the first values of a range: draws from the whole range in one half of the cases, from its first
+/// half in one quarter, from its first quarter in one eighth, and so on.
 pub fn skewed(range: Range<u64>) -> Skewed {
     Skewed(range)
 }
@@ -148,7 +149,7 @@ impl Generate for Skewed {
     }
 }
 
-/// This argument.
+/// Always generates this argument.
 pub fn always<T: Argument + Clone>(argument: T) -> Always<T> {
     Always(argument)
 }
@@ -165,7 +166,7 @@ impl<T: Argument + Clone> Generate for Always<T> {
     }
 }
 
-/// What a closure makes of random numbers.
+/// Generates arguments with a closure, from random numbers.
 pub fn made_by<T: Argument, F: Fn(&mut Random) -> T>(make: F) -> MadeBy<F> {
     MadeBy(make)
 }
@@ -188,7 +189,7 @@ impl<T: Argument, F: Fn(&mut Random) -> T> Generate for MadeBy<F> {
     }
 }
 
-/// A number that weighs `BYTES` bytes: moving large elements widens windows that small ones slip through.
+/// A number that takes up `BYTES` bytes: moving large elements takes longer, which makes races more likely to show.
 ///
 /// ```
 /// use trueline::drive::Payload;
@@ -204,12 +205,12 @@ pub struct Payload<const BYTES: usize> {
 }
 
 impl<const BYTES: usize> Payload<BYTES> {
-    /// The number.
+    /// Returns the number.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Whether it is all of one piece: a payload that was read while it was written is not.
+    /// Returns whether the payload is consistent; one that was read during a write may not be.
     pub fn is_whole(&self) -> bool {
         let expected = self.number.to_le_bytes()[0];
         self.ballast.iter().all(|byte| *byte == expected)
@@ -242,14 +243,14 @@ impl<const BYTES: usize> fmt::Debug for Payload<BYTES> {
     }
 }
 
-/// Its number, if it is whole.
+/// The number, or a text if the payload is not consistent.
 impl<const BYTES: usize> Datum for Payload<BYTES> {
     fn to_value(&self) -> Value {
         if self.is_whole() { self.number.to_value() } else { Value::Text(format!("torn {}", self.number).into()) }
     }
 }
 
-/// A key whose hash is one of `HASHES`: maps and sets often fail where hashes collide.
+/// A key that has one of only `HASHES` hashes: maps and sets often fail when hashes collide.
 ///
 /// ```
 /// use std::hash::{BuildHasher, RandomState};

@@ -1,7 +1,8 @@
-//! Making histories.
+//! Produces histories.
 //!
-//! Histories are recorded from real objects under real threads, or [simulated](simulate): a sequential object is run with
-//! made-up calls and returns around its operations. That is how checkers are tested and measured.
+//! Histories are recorded from real objects on real threads, or [simulated](simulate): a sequential object is run, and
+//! calls and returns are placed at random around its operations. Simulated histories serve to test and to measure
+//! checkers.
 
 mod clock;
 mod generate;

@@ -1,4 +1,4 @@
-//! Threads that are used again.
+//! A pool of reusable threads.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -12,10 +12,10 @@ use super::task::Task;
 /// A piece of work.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that wait for work, so that a run costs no spawning.
+/// Threads that wait for work, so that a run does not have to spawn any.
 ///
-/// A thread that never comes back is given up: another one takes its place, and it ends with the program. All others have
-/// ended when the pool is dropped.
+/// A thread that never returns from its work is abandoned: another thread replaces it, and it ends with the program.
+/// All other threads have ended when the pool is dropped, unless they take too long.
 #[derive(Debug)]
 pub(super) struct Pool {
     threads: Vec<PoolThread>,
@@ -30,20 +30,20 @@ struct PoolThread {
     handle: JoinHandle<()>,
 }
 
-/// How long threads may take to end once they have no more work: destructors of thread-local variables run then, which may
-/// belong to the object under test.
+/// The time limit for threads to end once they have no more work: destructors of thread-local variables, which may
+/// belong to the object under test, run then.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
 impl Pool {
-    /// A pool without threads: they are spawned when they are needed.
+    /// Creates a pool without threads; they are spawned as needed.
     pub(super) fn new(name: &'static str) -> Self {
         Self { threads: Vec::new(), retired: Vec::new(), name }
     }
 
-    /// Gives a job to the thread of this number, after those it has.
+    /// Queues a job for the thread with this number.
     ///
     /// # Panics
-    /// If the system has no further threads.
+    /// Panics if the system cannot spawn another thread.
     pub(super) fn give(&mut self, thread: usize, job: Job) {
         while self.threads.len() <= thread {
             let spawned = spawn(self.name);
@@ -52,14 +52,14 @@ impl Pool {
         self.threads[thread].jobs.send(job).expect("threads end when they have no more work");
     }
 
-    /// Gives up a thread.
+    /// Abandons a thread, and replaces it by a new one.
     pub(super) fn replace(&mut self, thread: usize) {
         self.threads[thread] = spawn(self.name);
     }
 
     /// Replaces all threads by new ones.
     pub(super) fn renew(&mut self) {
-        // Those of the time before have long ended, so that nothing is waited for.
+        // The threads retired last time have usually ended long ago, so this does not wait.
         self.end_retired();
         self.retired.extend(self.threads.drain(..).map(|thread| thread.handle));
     }
@@ -75,7 +75,7 @@ impl Pool {
             }
         }
         for handle in self.retired.drain(..).filter(JoinHandle::is_finished) {
-            // A panic would be one of a thread-local destructor.
+            // A panic could only come from a destructor of a thread-local variable.
             let _ = handle.join().map_err(std::mem::forget);
         }
     }
@@ -93,7 +93,8 @@ fn spawn(name: &str) -> PoolThread {
     let work = move || {
         Task::here();
         for job in receiver {
-            // Jobs catch the panics of the object. A panic of ours must not end the thread either: others wait for it.
+            // Jobs catch panics of the object. A panic of our own must not end the thread either, because others wait
+            // for it.
             let _ = without_exit(|| catch_unwind(AssertUnwindSafe(job))).map_err(std::mem::forget);
         }
     };
@@ -105,13 +106,13 @@ fn spawn(name: &str) -> PoolThread {
 
 thread_local!(static INSIDE: Inside = const { Inside(Cell::new(false)) });
 
-/// Whether the thread runs code under test.
+/// Whether the thread is running code under test.
 struct Inside(Cell<bool>);
 
 impl Drop for Inside {
     fn drop(&mut self) {
         if self.0.get() {
-            // The test harness captures what `eprintln` prints, and has no more chance to show it.
+            // The test harness captures the output of `eprintln`, and would not get to print it.
             let _ = std::io::stderr().write_all(
                 b"trueline: the code under test called `std::process::exit`, so the test fails; the next start of the test \
                   names the run and tries it first\n",
@@ -121,12 +122,12 @@ impl Drop for Inside {
     }
 }
 
-/// Runs code under test. If it calls `exit`, the process aborts: a status of 0 would look like success.
+/// Runs code under test. If it calls `exit`, the process aborts, because an exit status of 0 would look like success.
 ///
-/// Where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on macOS. Elsewhere the
-/// status stays.
+/// This works where `exit` runs the destructors of the calling thread's thread-local variables, as with glibc and on
+/// macOS. Elsewhere the exit status is unchanged.
 pub(crate) fn without_exit<R>(code: impl FnOnce() -> R) -> R {
-    /// Takes it back, unless the process ends before.
+    /// Restores the previous state, unless the process exits first.
     struct Leave(bool);
 
     impl Drop for Leave {
@@ -139,7 +140,7 @@ pub(crate) fn without_exit<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Wakes a thread when the last of several has finished.
+/// Wakes a thread when the last of several threads has finished.
 #[derive(Debug)]
 pub(super) struct Finish {
     left: std::sync::atomic::AtomicUsize,
@@ -147,7 +148,7 @@ pub(super) struct Finish {
 }
 
 impl Finish {
-    /// Of so many threads; the present thread waits.
+    /// Creates a value for this many threads; the current thread is the one to wake.
     pub(super) fn of(threads: usize) -> Self {
         Self { left: threads.into(), waiting: std::thread::current() }
     }
@@ -189,7 +190,7 @@ mod tests {
             while !finish.is_over() {
                 std::thread::park();
             }
-            // This one never comes back.
+            // This job never returns.
             pool.give(
                 1,
                 Box::new(|| {

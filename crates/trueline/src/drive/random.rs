@@ -1,6 +1,6 @@
 //! Random numbers from a seed.
 
-/// Random numbers that a seed determines: Steele, Lea and Flood's SplitMix64.
+/// A random number generator that is determined by its seed: SplitMix64, by Steele, Lea and Flood.
 ///
 /// ```
 /// use trueline::drive::Random;
@@ -15,12 +15,12 @@ pub struct Random {
 }
 
 impl Random {
-    /// The numbers of this seed.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -29,27 +29,27 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number in `0..bound`.
+    /// Returns a number in `0..bound`.
     ///
     /// # Panics
-    /// If `bound` is 0.
+    /// Panics if `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "no number is below 0");
         u32::try_from((u64::from(bound) * (self.bits() >> 32)) >> 32).expect("below a u32")
     }
 
-    /// True in `numerator` of `denominator` cases.
+    /// Returns true with probability `numerator / denominator`.
     ///
     /// # Panics
-    /// If `denominator` is 0.
+    /// Panics if `denominator` is 0.
     pub fn chance(&mut self, numerator: u32, denominator: u32) -> bool {
         self.below(denominator) < numerator
     }
 
-    /// One of the items.
+    /// Returns a random item.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there are no items.
     pub fn pick<'t, T>(&mut self, items: &'t [T]) -> &'t T {
         &items[self.below(u32::try_from(items.len()).expect("a list of choices")) as usize]
     }

@@ -1,5 +1,5 @@
-//! What cannot be written without `unsafe`: the time stamp counter, a log that one thread writes while another reads, and code
-//! that runs before `main`.
+//! Code that needs `unsafe`: the time stamp counter, a log that one thread writes while others read it, and code that
+//! runs before `main`.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
 
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whether standard output was closed when the process started. The standard library opens `/dev/null` in its place before
-/// `main`, so that everything written there is lost without an error.
+/// Returns whether standard output was closed when the process started. The standard library opens `/dev/null` in its
+/// place before `main`, so everything written to it would be lost without an error.
 #[cfg(feature = "_cli_internal")]
 pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
@@ -21,8 +21,8 @@ pub fn stdout_was_closed() -> bool {
 #[cfg(feature = "_cli_internal")]
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the loader of ELF files calls the functions that are in this section before `main`, with arguments that this one
-// does not take, as C allows. It does nothing but look for a file.
+// SAFETY: the loader of ELF files calls the functions in this section before `main`, with arguments that this one does
+// not take, as C allows. The function only checks whether files exist.
 #[cfg(all(feature = "_cli_internal", target_os = "linux"))]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -34,14 +34,14 @@ static BEFORE_MAIN: extern "C" fn() = {
     look
 };
 
-/// The time stamp counter, read when all that comes before in the program has been done, and before anything that comes
-/// behind it is begun; stores may still be in the store buffer.
+/// Reads the time stamp counter after all preceding instructions have completed, and before any following instruction
+/// starts. Preceding stores may still be in the store buffer.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn fenced_time_stamp() -> u64 {
     use std::arch::x86_64::{_mm_lfence, _rdtsc};
-    // SAFETY: x86-64 has both instructions; a system that forbids the second ends the process with a signal, and does
-    // no harm.
+    // SAFETY: x86-64 has both instructions. A system that forbids the second one ends the process with a signal, which
+    // is not undefined behavior.
     unsafe {
         _mm_lfence();
         let stamp = _rdtsc();
@@ -50,13 +50,13 @@ pub(super) fn fenced_time_stamp() -> u64 {
     }
 }
 
-/// Whether the time stamp counter is there and runs at one rate, whatever the processor does.
+/// Returns whether there is a time stamp counter that runs at a constant rate, whatever the processor does.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_invariant_time_stamps() -> bool {
     use std::arch::x86_64::__cpuid;
     const HAS_TSC: u32 = 1 << 4;
     const INVARIANT: u32 = 1 << 8;
-    // SAFETY: x86-64 has the instruction, and these leaves are read only if the processor says that it has them.
+    // SAFETY: x86-64 has the instruction, and these leaves are read only if the processor reports that it has them.
     #[allow(unused_unsafe, reason = "the instruction is safe in later releases of Rust")]
     unsafe {
         __cpuid(0).eax >= 1
@@ -66,43 +66,43 @@ pub(super) fn has_invariant_time_stamps() -> bool {
     }
 }
 
-/// A log of a fixed size: one thread appends, without allocating, locking or ordering memory more than it must; any
-/// thread may read what is there.
+/// A log of a fixed size. One thread appends to it, without allocating or locking, and with no more memory ordering
+/// than needed; any thread may read its entries.
 ///
-/// Invariant: entries below `length` are initialised and never written again; those above it are written by the one
-/// [`Writer`] only.
+/// Invariant: entries below `length` are initialized and never written again; entries at or above `length` are accessed
+/// only by the one [`Writer`].
 struct Log<T> {
     entries: Box<[UnsafeCell<MaybeUninit<T>>]>,
     length: AtomicUsize,
 }
 
-// SAFETY: entries below `length` are only read, which needs `T: Sync`; they were moved there from another thread and may
-// be dropped on a third, which needs `T: Send`. Entries above it are touched by the writer only.
+// SAFETY: entries below `length` are only read, which needs `T: Sync`. They were moved there from another thread and
+// may be dropped on a third, which needs `T: Send`. Entries at or above `length` are accessed only by the writer.
 unsafe impl<T: Send + Sync> Sync for Log<T> {}
 
 impl<T> Drop for Log<T> {
     fn drop(&mut self) {
         let length = *self.length.get_mut();
         for entry in &mut self.entries[..length] {
-            // SAFETY: it is below `length`, so initialised, and nobody else has the log any more.
+            // SAFETY: the entry is below `length`, so it is initialized, and nothing else refers to the log any more.
             unsafe { entry.get_mut().assume_init_drop() };
         }
     }
 }
 
-/// The only one who appends to a log.
+/// The only writer of a log.
 pub(super) struct Writer<T> {
     log: Arc<Log<T>>,
-    /// The same as `length` of the log, which this thread alone changes.
+    /// Equals `length` of the log, which only this writer changes.
     length: usize,
 }
 
-/// One who reads a log.
+/// A reader of a log.
 pub(super) struct Reader<T> {
     log: Arc<Log<T>>,
 }
 
-/// A log with room for so many entries.
+/// Creates a log with room for `capacity` entries.
 pub(super) fn log<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
     let entries = (0..capacity).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
     let log = Arc::new(Log { entries, length: AtomicUsize::new(0) });
@@ -113,12 +113,12 @@ impl<T> Writer<T> {
     /// Appends an entry.
     ///
     /// # Panics
-    /// If there is no room.
+    /// Panics if the log is full.
     #[inline]
     pub(super) fn push(&mut self, entry: T) {
         let place = &self.log.entries[self.length];
-        // SAFETY: it is not below the `length` of the log, so nobody reads it, and this is the only writer. Nothing is
-        // overwritten that would have to be dropped.
+        // SAFETY: the entry is not below the `length` of the log, so it is not read, and this is the only writer. The
+        // write overwrites nothing that would have to be dropped.
         unsafe { (*place.get()).write(entry) };
         self.length += 1;
         self.log.length.store(self.length, Ordering::Release);
@@ -126,31 +126,31 @@ impl<T> Writer<T> {
 }
 
 impl<T> Writer<T> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.length
     }
 
-    /// The last entry.
+    /// Returns the last entry.
     pub(super) fn last(&self) -> Option<&T> {
         let entry = &self.log.entries[self.length.checked_sub(1)?];
-        // SAFETY: it is below the `length` of the log, which this thread has stored: it is initialised, and nobody writes
-        // it any more.
+        // SAFETY: the entry is below the `length` of the log, which this writer has stored: it is initialized, and it
+        // is never written again.
         Some(unsafe { (*entry.get()).assume_init_ref() })
     }
 }
 
 impl<T> Reader<T> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.log.length.load(Ordering::Acquire)
     }
 
-    /// The entries that there are.
+    /// Returns the entries that exist now.
     pub(super) fn entries(&self) -> impl ExactSizeIterator<Item = &T> {
         self.log.entries[..self.len()].iter().map(|entry| {
-            // SAFETY: it is below `length`, which was read with `Acquire` behind the `Release` of the writer: it is
-            // initialised, and nobody writes it any more. The reader keeps the log.
+            // SAFETY: the entry is below `length`, which was read with `Acquire` after the writer's `Release`: it is
+            // initialized and never written again. The reader keeps the log alive.
             unsafe { (*entry.get()).assume_init_ref() }
         })
     }

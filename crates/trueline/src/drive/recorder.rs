@@ -1,13 +1,13 @@
-//! Recording the operations of one's own threads.
+//! Records the operations of the caller's own threads.
 
 use super::Clock;
 use crate::history::{Interval, ObjectId, ProcessId};
 
-/// Records what one thread does to an object.
+/// Records the operations of one thread on an object.
 ///
-/// The log is private to its thread, and has room from the start: between a call and its return nothing is allocated,
-/// locked, or written where others look. For most objects, [`test`](mod@crate::test) does all of this; here is how to record
-/// under threads of one's own.
+/// The log is private to its thread and allocated in advance: between a call and its return, the recorder does not
+/// allocate or lock, and writes nothing that other threads read. For most objects, [`test`](mod@crate::test) does all
+/// of this; this example records from threads of your own.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -45,14 +45,14 @@ pub struct Recorder<Op, Ret> {
 }
 
 impl<Op, Ret> Recorder<Op, Ret> {
-    /// A recorder of this process, with room for so many operations. It takes more, but allocates then.
+    /// Creates a recorder for this process, with room for `capacity` operations. It allocates if there are more.
     pub fn new(process: impl Into<ProcessId>, clock: Clock, capacity: usize) -> Self {
         Self { process: process.into(), clock, log: Vec::with_capacity(capacity) }
     }
 
-    /// Carries out `op` by `body`, and records when it was called, when it returned, and what.
+    /// Executes `body` with `op`, records the call, the return and the result, and returns the result.
     ///
-    /// If the body panics, the operation is pending.
+    /// If the body panics, the operation stays pending.
     #[expect(clippy::missing_panics_doc, reason = "what was pushed is there, and no clock has run for so long")]
     pub fn record(&mut self, op: Op, body: impl FnOnce(&Op) -> Ret) -> &Ret {
         self.log.push(Interval { process: self.process, object: ObjectId::default(), op, call: 0, ret: None, line: 0 });
@@ -63,13 +63,13 @@ impl<Op, Ret> Recorder<Op, Ret> {
         &entry.ret.insert((returned, result)).1
     }
 
-    /// The log, for [`from_logs`](crate::history::from_logs).
+    /// Returns the log, for [`from_logs`](crate::history::from_logs).
     pub fn into_log(self) -> Vec<Interval<Op, Ret>> {
         self.log
     }
 }
 
-/// A time of the clock as a time of a history.
+/// Converts a time of the clock to a time of a history.
 pub(super) fn time(stamp: u64) -> i64 {
     i64::try_from(stamp).expect("clocks start near 0, and none has run for so long")
 }

@@ -1,8 +1,8 @@
-//! Running an object under real threads.
+//! Runs an object on real threads.
 //!
-//! Runs are made in batches, so that waking threads costs little: each thread of the pool goes through all runs of a batch,
-//! and they meet before each. A run has an object of its own. What a thread sees goes into a log of its own
-//! ([`raw::log`]); the thread that waits for all of them reads it when they are done, or when nobody gets anywhere.
+//! Runs are made in batches, so that waking threads costs little: each thread of the pool goes through all runs of a
+//! batch, and the threads meet before each run. Each run has its own object. Each thread writes to its own log
+//! ([`raw::log`]); the thread that waits for them reads the logs when all are done, or when no thread makes progress.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,18 +19,18 @@ use super::{Behaviour, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs, visible};
 use crate::primitives::{Cancellation, Cancelled, Chaos, Waiting, edge, enter};
 
-/// An object that can be run, without its types.
+/// An object that can be run, with its types erased.
 pub trait Instance: Send + Sync {
-    /// What the thread of this number has of the object. It stays on its thread.
+    /// Returns the handle by which the thread with this number uses the object. It stays on that thread.
     fn handle(&self, thread: u32) -> Box<dyn Handle>;
 
-    /// Lets operations go that wait for something that never comes.
+    /// Releases operations that wait for an event that will never happen.
     fn release(&self) {}
 }
 
-/// What a thread has of an object, without its types.
+/// A thread's handle to an object, with its types erased.
 pub trait Handle {
-    /// Whether the operation may be called now.
+    /// Returns whether the operation may be called now.
     fn is_possible(&mut self, operation: u32) -> bool {
         let _ = operation;
         true
@@ -40,7 +40,7 @@ pub trait Handle {
     fn call(&mut self, call: &Call, clock: Clock) -> Timed;
 }
 
-/// What an operation returned, and when it was called and returned.
+/// The result of an operation, and the times of its call and its return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timed {
     /// The time of the call.
@@ -52,9 +52,9 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Carries out `body`, and takes its times.
+    /// Executes `body`, and measures the times of its call and its return.
     ///
-    /// The schedule points around the body are inside of the operation, so that chaos widens it.
+    /// The schedule points around the body are inside the operation, so that chaos makes the operation longer.
     #[inline]
     pub fn measure<R: Datum>(clock: Clock, body: impl FnOnce() -> R) -> Self {
         let call = clock.now();
@@ -66,19 +66,19 @@ impl Timed {
     }
 }
 
-/// One run to be made.
+/// A run to be made.
 pub struct Run {
     /// The object.
     pub instance: Arc<dyn Instance>,
-    /// What each thread does.
+    /// The behavior of each thread.
     pub threads: Vec<Behaviour>,
-    /// What is called before the threads start, by a process of its own.
+    /// The calls before the threads start, by a separate process.
     pub before: Vec<Call>,
-    /// What is called when they are done, by the same process.
+    /// The calls after the threads are done, by the same process as those before.
     pub after: Vec<Call>,
-    /// How many operations a thread that chooses is asked for.
+    /// The number of operations that a thread which chooses its calls is asked for.
     pub operations: u32,
-    /// The seed of what is random in the run.
+    /// The seed of all randomness in the run.
     pub seed: u64,
 }
 
@@ -98,43 +98,43 @@ impl std::fmt::Debug for Run {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All threads did what they should.
+    /// All threads finished.
     Complete,
-    /// Operations wait for something that never came, as they may.
+    /// The remaining operations are blocked, and are allowed to block.
     Blocked,
-    /// For so long, nobody got anywhere; zero if nobody ever can.
+    /// No thread made progress for this long; zero if it is certain that no thread can.
     Stuck(Duration),
     /// The object panicked.
     Panicked {
-        /// In this thread.
+        /// The thread that panicked.
         thread: u32,
-        /// With this message.
+        /// The panic message.
         message: String,
     },
-    /// All threads did what they should, but code outside of the operations failed.
+    /// All threads finished, but code outside of the operations failed.
     Broken {
-        /// Which code, such as "dropping a handle".
+        /// The code that failed, such as "dropping a handle".
         place: &'static str,
         /// How it failed, such as "panicked: out of range".
         how: String,
     },
 }
 
-/// What a look at runs tells of which the last does not get anywhere.
+/// The verdict on runs of which the last makes no progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// One of them is wrong, whatever still happens.
+    /// One of the runs violates the specification, whatever happens later.
     IsWrong,
-    /// Operations that may block have nothing to wait for: they should go on.
+    /// Operations that may block have nothing to wait for: they should continue.
     ShouldGoOn,
-    /// Operations that may block may wait for ever.
+    /// The operations that are blocked may wait forever.
     MayWait,
 }
 
-/// What was seen of a run.
+/// The observations of a run.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// What happened.
+    /// The recorded history.
     pub history: History<Call, Value>,
     /// How it ended.
     pub end: End,
@@ -145,15 +145,15 @@ pub struct Seen {
 pub struct Settings {
     /// The clock.
     pub clock: Clock,
-    /// At one in how many schedule points a thread gives way; never, if it is 0.
+    /// Threads yield at one in this many schedule points; 0 disables yielding.
     pub chaos: u32,
-    /// For how many turns of a loop a thread may wait behind the start, at random.
+    /// The maximum length of a random delay of each thread after the start of a run, in turns of a loop.
     pub jitter: u32,
-    /// For how long nobody may get anywhere.
+    /// The time without progress after which a run is stuck.
     pub watchdog: Duration,
-    /// For how long nobody may get anywhere if all that are left are in operations that may block.
+    /// The time without progress after which a run counts as blocked, if all operations that are under way may block.
     pub patience: Duration,
-    /// How many operations a thread that chooses may call, if it is not asked for more.
+    /// The maximum number of operations of a thread that chooses its calls, unless it is asked for more.
     pub most_chosen: usize,
     /// Whether threads other than those of a run may wake its operations, such as one that the object has started. If they
     /// may not, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By default they
@@ -175,21 +175,21 @@ impl Default for Settings {
     }
 }
 
-/// Makes runs, with threads that are used again.
+/// Makes runs, with reusable threads.
 #[derive(Debug)]
 pub struct Runner {
     pool: Pool,
-    /// How many threads never came back.
+    /// The number of threads that were abandoned.
     lost: u32,
 }
 
-/// How long a thread may take to end when it is told to.
+/// The time limit for a thread to end after it was told to.
 const GRACE: Duration = Duration::from_millis(50);
-/// The same if it has no processor to do so.
+/// The time limit for a thread to end if it does not get a processor.
 const MOST_GRACE: Duration = Duration::from_secs(2);
-/// For how long nobody has got anywhere when it is looked whether what was seen is wrong already.
+/// The time without progress after which the runs so far are judged.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How often it is looked whether threads get anywhere.
+/// The interval between checks for progress.
 const TICK: Duration = Duration::from_millis(2);
 
 impl Default for Runner {
@@ -199,45 +199,47 @@ impl Default for Runner {
 }
 
 impl Runner {
-    /// One that has no threads yet.
+    /// Creates a runner without threads.
     pub fn new() -> Self {
         Self::with_name("trueline")
     }
 
-    /// One whose threads will have this name.
+    /// Creates a runner whose threads have this name.
     pub(crate) fn with_name(name: &'static str) -> Self {
         Self { pool: Pool::new(name), lost: 0 }
     }
 
-    /// How many threads never came back: they stay in the object until the program ends.
+    /// Returns the number of threads that were abandoned: they stay inside the object until the program ends.
     pub fn lost(&self) -> u32 {
         self.lost
     }
 
     /// Makes the next runs with new threads.
     ///
-    /// Systems put new threads where there is room. Threads that wake each other, in contrast, are drawn to one processor if
-    /// others are busy, where they no longer do anything at the same time.
+    /// Operating systems place new threads on idle processors. Threads that wake each other, in contrast, tend to
+    /// gather on one processor if others are busy, where they no longer run at the same time.
     pub fn renew(&mut self) {
         self.pool.renew();
     }
 
-    /// Makes runs, one behind the other. What is given are those that were begun: the last one may have ended badly.
+    /// Makes runs, one after the other. Returns those that were started, of which the last may not have completed.
     ///
     /// # Panics
-    /// If runs of one batch have different numbers of threads.
+    /// Panics if runs of one batch have different numbers of threads.
     pub fn run(&mut self, runs: Vec<Run>, kinds: &Arc<[Kind]>, settings: &Settings) -> Vec<Seen> {
         self.run_until(runs, kinds, settings, |_| Look::MayWait).0
     }
 
-    /// The same, and how long the threads took, from when they were given their work until the last was done; with a `look`
-    /// at what was seen so far whenever nobody has got anywhere for a while: if that is wrong already, nobody waits for
-    /// the watchdog; if somebody should go on, nobody is let go before that.
+    /// Makes runs as [`run`](Self::run) does, and also returns how long the threads took, from when they were given
+    /// their work until the last was done.
     ///
-    /// What is given then is what was looked at, and perhaps more behind it.
+    /// When no thread has made progress for a while, `look` judges the runs so far. If one of them violates the
+    /// specification already, the batch ends without waiting for the watchdog. If blocked operations should continue,
+    /// they are not released before the watchdog expires, unless no thread can ever continue. The returned runs are
+    /// those that `look` was given, and perhaps later operations.
     ///
     /// # Panics
-    /// If runs of one batch have different numbers of threads.
+    /// Panics if runs of one batch have different numbers of threads.
     pub fn run_until(
         &mut self,
         runs: Vec<Run>,
@@ -267,14 +269,14 @@ impl Runner {
         for thread in 0..threads {
             let (lane, log) = batch.lane(thread);
             logs.push(log);
-            // One thread does also what is around the runs.
+            // The first thread also makes the calls before and after the runs.
             let around = around.take();
             let (batch, finish) = (Arc::clone(&batch), Arc::clone(&finish));
             self.pool.give(
                 thread,
                 Box::new(move || {
                     batch.work(thread, lane, around);
-                    // Objects are dropped by whoever made them, after all threads have finished.
+                    // The thread that made the objects drops them, after all threads have finished.
                     drop(batch);
                     finish.finished();
                 }),
@@ -291,13 +293,13 @@ impl Runner {
         (seen, elapsed)
     }
 
-    /// Ends the threads of a batch that do not get anywhere. If their release fails, it says how.
+    /// Ends the threads of a batch that makes no progress. If releasing operations fails, returns how.
     fn end(&mut self, batch: &Arc<Batch>, finish: &Finish, logs: &[LogOfThread]) -> Option<String> {
         batch.ended.store(true, Ordering::SeqCst);
         let begun = batch.starts.iter().filter(|start| start.load(Ordering::SeqCst) > 0).count();
         let (released, panicked) = (Arc::new(Finish::of(1)), Arc::new(OnceLock::new()));
         let release = (Arc::clone(batch), Arc::clone(&released), Arc::clone(&panicked));
-        // This is code of the test, too: it may panic, or never return.
+        // Releasing is code of the test, too: it may panic, or never return.
         let release = move || {
             let (batch, released, panicked) = release;
             for run in &batch.runs[..begun] {
@@ -337,50 +339,50 @@ impl Runner {
     }
 }
 
-/// What a thread writes down.
+/// An entry in the log of a thread.
 enum Entry {
     /// The next call of the run returned.
     Done(Timed),
-    /// It was not possible.
+    /// The next call of the run was not possible.
     Skipped,
-    /// The object panicked in it.
+    /// The object panicked in the next call.
     Panicked(String),
     /// The run is over for this thread.
     EndOfRun,
 }
 
-/// What a thread needs of its own.
+/// The data of a thread in a batch.
 struct Lane {
     entries: Writer<Entry>,
     chosen: Writer<Call>,
     status: Arc<Status>,
-    /// As in `status`.
+    /// The number of calls begun, as in `status`.
     begun: usize,
-    /// Of what is around runs: whether its thread is there now.
+    /// For the calls before and after runs: whether their thread is making them now.
     is_inside: bool,
 }
 
-/// What others see of a thread.
+/// The part of a thread's data that others read.
 struct LogOfThread {
     entries: Reader<Entry>,
-    /// What a thread that chooses has called.
+    /// The calls of a thread that chooses them.
     chosen: Reader<Call>,
     status: Arc<Status>,
 }
 
 impl LogOfThread {
-    /// Whether it is inside of an operation.
+    /// Returns whether the thread is inside an operation.
     fn is_inside(&self) -> bool {
         let returned = self.entries.entries().filter(|entry| matches!(entry, Entry::Done(_) | Entry::Skipped)).count();
         self.status.begun.load(Ordering::SeqCst) > returned
     }
 
-    /// How long its thread has run, if that is known.
+    /// Returns how long the thread has run on a processor, if that is known.
     fn ran(&self) -> Option<Duration> {
         self.status.task.get()?.ran()
     }
 
-    /// The operation that it is in, if it is in one.
+    /// Returns the operation that the thread is inside, if any.
     fn inside(&self, thread: usize, batch: &Batch) -> Option<u32> {
         if !self.is_inside() {
             return None;
@@ -399,45 +401,45 @@ impl LogOfThread {
     }
 }
 
-/// How far a thread is. It alone writes here.
+/// The progress of a thread. Only the thread itself writes to it.
 #[derive(Default)]
 struct Status {
-    /// How many calls it has begun.
+    /// The number of calls that it has begun.
     begun: AtomicUsize,
-    /// Whether it is done with the batch.
+    /// Whether it has finished the batch.
     is_over: AtomicBool,
-    /// Whether it waits for the others before a run, or behind one.
+    /// Whether it waits for the others before or after a run.
     meets: AtomicBool,
-    /// Which thread it is.
+    /// The thread.
     task: OnceLock<Task>,
-    /// The run of the handle that it drops, counted from 1; 0 before that.
+    /// The run, counted from 1, whose handle it is dropping; 0 before it drops any.
     dropping: AtomicUsize,
-    /// The run whose handle panicked when it was dropped, and how.
+    /// The run whose handle panicked when it was dropped, and the message.
     drop_panic: OnceLock<(usize, String)>,
 }
 
-/// Runs that are made one behind the other.
+/// Runs that are made one after the other.
 struct Batch {
     runs: Vec<Run>,
-    /// By run: what is called around it.
+    /// For each run, the calls before and after it.
     around: Vec<Behaviour>,
-    /// By run: how many threads have come to its start.
+    /// For each run, the number of threads that have reached its start.
     starts: Vec<AtomicUsize>,
-    /// By run: how many threads have come to its end.
+    /// For each run, the number of threads that have reached its end.
     ends: Vec<AtomicUsize>,
     kinds: Arc<[Kind]>,
     settings: Settings,
-    /// Whether threads are to leave.
+    /// Whether threads should leave.
     ended: AtomicBool,
     cancellation: Cancellation,
 }
 
-/// What a thread has of objects, each with the number of its run.
+/// The handles of a thread, each with the number of its run.
 #[derive(Default)]
 struct Handles {
-    /// For what the thread itself does.
+    /// For the thread's own calls.
     own: Vec<(usize, Box<dyn Handle>)>,
-    /// For what is around the runs.
+    /// For the calls before and after the runs.
     outer: Vec<(usize, Box<dyn Handle>)>,
 }
 
@@ -448,18 +450,18 @@ impl Handles {
     }
 }
 
-/// Ends what a thread chooses.
+/// The panic payload that ends a thread which chooses its calls.
 struct Stop;
 
-/// Carries out what a thread chooses.
+/// Executes the calls that a thread chooses.
 pub(super) trait Caller {
     /// Calls an operation.
     fn call(&mut self, call: Call) -> Called;
 }
 
-/// What became of a call.
+/// The outcome of a call.
 pub(super) enum Called {
-    /// It returned this.
+    /// It returned this result.
     Done(Value),
     /// It is not possible now.
     Skipped,
@@ -467,7 +469,7 @@ pub(super) enum Called {
     Over,
 }
 
-/// A thread of a batch.
+/// A thread of a batch that chooses its calls.
 struct InBatch<'w> {
     batch: &'w Batch,
     handle: &'w mut dyn Handle,
@@ -489,12 +491,13 @@ impl Caller for InBatch<'_> {
 }
 
 impl Batch {
-    /// What the thread of this number does in a run; the one behind the last stands for what is around the run.
+    /// Returns the behavior of the thread with this number in a run. The number after the last stands for the calls
+    /// before and after the run.
     fn behaviour(&self, run: usize, thread: usize) -> &Behaviour {
         self.runs[run].threads.get(thread).unwrap_or(&self.around[run])
     }
 
-    /// How many operations a thread that chooses may call.
+    /// Returns the maximum number of operations of a thread that chooses its calls.
     fn most_chosen(&self, run: &Run) -> usize {
         self.settings.most_chosen.max(run.operations as usize)
     }
@@ -517,17 +520,17 @@ impl Batch {
         (Lane { entries, chosen, status, begun: 0, is_inside: false }, log)
     }
 
-    /// What a thread does; the first one does also what is `around` the runs.
+    /// Does the work of a thread. The first thread also makes the calls before and after runs, if `around` is given.
     fn work(&self, thread: usize, mut lane: Lane, mut around: Option<Lane>) {
         let _cancellable = self.cancellation.enter();
         for lane in [Some(&lane), around.as_ref()].into_iter().flatten() {
             lane.status.task.get_or_init(Task::here);
         }
-        // Dropping what a thread has of an object may be an operation on it, so that this waits until all are done.
-        // Nor is it dropped while a panic unwinds, as a second panic aborts.
+        // Dropping a handle may be an operation on the object, so this waits until all threads are done. Nor are
+        // handles dropped while a panic unwinds, because a second panic would abort the process.
         let mut handles = Handles::default();
         for run in 0..self.runs.len() {
-            // What is seen half done is the object, of which nothing more is asked.
+            // Only the object can be left in an inconsistent state, and it is not used any more.
             let outcome =
                 catch_unwind(AssertUnwindSafe(|| self.work_once(run, thread, &mut lane, &mut around, &mut handles)));
             let is_ended = self.ended.load(Ordering::SeqCst);
@@ -620,7 +623,7 @@ impl Batch {
         }
     }
 
-    /// What was seen, until `end`.
+    /// Returns the observations of all runs that were started; `end` is how an unfinished run ended.
     fn read(&self, start: u64, logs: &[LogOfThread], end: &End) -> Vec<Seen> {
         let mut seen = Vec::with_capacity(self.runs.len());
         let mut entries: Vec<_> = logs.iter().map(|log| log.entries.entries()).collect();
@@ -667,7 +670,8 @@ impl Batch {
         seen
     }
 
-    /// Says that this thread is here, and `waits` until all are; whether they will be.
+    /// Reports that this thread has arrived and, if `waits`, waits for all others. Returns false if the batch ended
+    /// meanwhile.
     fn arrive(&self, meeting: &AtomicUsize, waits: bool, status: &Status) -> bool {
         let threads = self.runs[0].threads.len();
         meeting.fetch_add(1, Ordering::AcqRel);
@@ -681,7 +685,7 @@ impl Batch {
                 return false;
             }
             turns += 1;
-            // With more threads than processors, the others need this one.
+            // With more threads than processors, the others need this processor.
             if turns % TURNS_PER_YIELD == 0 {
                 std::thread::yield_now();
             }
@@ -699,7 +703,7 @@ impl Batch {
         }
     }
 
-    /// Calls an operation, if it is possible now; whether to go on.
+    /// Calls an operation, if it is possible now. Returns whether to continue.
     fn call(&self, call: &Call, handle: &mut dyn Handle, lane: &mut Lane) -> bool {
         if self.ended.load(Ordering::Relaxed) {
             return false;
@@ -712,7 +716,7 @@ impl Batch {
         }
         lane.status.begun.store(lane.begun, Ordering::Release);
         let timed = handle.call(call, self.settings.clock);
-        // What returns when threads are told to leave returns because of that.
+        // An operation that returns after threads were told to leave may have returned because of that.
         if self.ended.load(Ordering::Acquire) {
             return false;
         }
@@ -721,10 +725,10 @@ impl Batch {
     }
 }
 
-/// How many turns of a loop are waited before others are let go first.
+/// The number of turns of a waiting loop after which the thread yields.
 const TURNS_PER_YIELD: u32 = 64;
 
-/// A thread that chooses what it calls next, from what it has seen.
+/// A thread that chooses its calls, depending on earlier results.
 pub struct Worker<'w> {
     pub(super) caller: &'w mut dyn Caller,
     pub(super) kinds: &'w [Kind],
@@ -732,7 +736,7 @@ pub struct Worker<'w> {
     pub(super) thread: u32,
     pub(super) threads: u32,
     pub(super) operations: u32,
-    /// How many operations it may still call.
+    /// The number of operations that it may still call.
     pub(super) left: usize,
 }
 
@@ -743,7 +747,7 @@ impl std::fmt::Debug for Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// Lets it choose until it has done so, or may no longer.
+    /// Lets `choose` make calls, until it returns or has made the maximum number of them.
     pub(super) fn choose(mut self, choose: &(dyn Fn(&mut Worker<'_>) + Send + Sync)) {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| choose(&mut self))) {
             if !payload.is::<Stop>() {
@@ -752,32 +756,33 @@ impl Worker<'_> {
         }
     }
 
-    /// The number of this thread, from 0.
+    /// Returns the number of this thread, counted from 0.
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// How many threads there are in this run.
+    /// Returns the number of threads in this run.
     pub fn threads(&self) -> u32 {
         self.threads
     }
 
-    /// How many operations each thread of this run is asked for. It is the same for all, and up to them.
+    /// Returns the number of operations that each thread of this run is asked for. Threads may call more or fewer.
     pub fn operations(&self) -> u32 {
         self.operations
     }
 
-    /// Random numbers that come from the seed of the run.
+    /// Returns a random number generator that is seeded from the seed of the run.
     pub fn random(&mut self) -> &mut Random {
         &mut self.random
     }
 
-    /// Calls the operation with this name, and gives what it returned.
+    /// Calls the operation with this name, and returns its result.
     ///
-    /// A thread that has called as many operations as it may ends here.
+    /// If the thread has already called the maximum number of operations, its behavior ends here.
     ///
     /// # Panics
-    /// If there is no such operation, or it returns something else.
+    /// Panics if the test has no such operation, if it is not possible now, or if its result does not have the type
+    /// `R`.
     pub fn call<A: Argument, R: Argument>(&mut self, name: &str, argument: A) -> R {
         let Some(operation) = Kind::find(self.kinds, name) else {
             panic!("the test has no operation `{}`", visible(name))
@@ -796,7 +801,8 @@ impl Worker<'_> {
     }
 }
 
-/// Waits for the threads of a batch, or until what was seen `is_wrong`; how it ends, as far as can be told from outside.
+/// Waits for the threads of a batch, or until `look` finds a violation. Returns how the batch ended, as far as this
+/// thread can observe it.
 fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnMut() -> Look) -> End {
     let progress = || -> usize {
         let met = batch.starts.iter().chain(&batch.ends).map(|meeting| meeting.load(Ordering::Relaxed)).sum::<usize>();
@@ -838,8 +844,8 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         if (waited >= GLANCE.min(batch.settings.patience) || !can_go_on) && looked.is_none() {
             ran_before = logs.iter().map(LogOfThread::ran).collect();
             let look = look();
-            // If nobody got anywhere meanwhile, all logs were read as they were at one time. Then nothing was seen of a
-            // call that is not in them, and what is wrong stays wrong, whatever the others still do.
+            // If there was no progress meanwhile, the logs were read as they were at one moment. Then no operation in
+            // them has observed a call that is missing, and a violation stays one, whatever the others still do.
             looked = (progress() == seen).then_some(look);
         }
         if looked == Some(Look::IsWrong) {
@@ -862,20 +868,21 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
     }
 }
 
-/// How long a thread must have run in vain before it can be stuck.
+/// How long a thread must have run on a processor without progress before it counts as stuck.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
-/// Whether a thread would go on if it had a processor: where others take them all, nobody gets anywhere either.
+/// Returns whether a thread could continue if it had a processor: if other programs use all processors, there is no
+/// progress either.
 fn is_starved(logs: &[LogOfThread], ran_before: &[Option<Duration>]) -> bool {
     logs.iter().zip(ran_before).any(|(log, before)| {
-        // A thread that has not even begun has had no processor yet.
+        // A thread that has not started yet has not had a processor.
         let Some(task) = log.status.task.get() else { return true };
         let (Some(before), Some(now)) = (before, task.ran()) else { return false };
         now.saturating_sub(*before) < IN_VAIN && !log.status.is_over.load(Ordering::SeqCst) && task.is_runnable()
     })
 }
 
-/// What a thread did in a run, and the entry that ends it.
+/// Reads the operations of a thread in a run, and the entry that ends it.
 fn read<'e>(
     behaviour: &Behaviour,
     thread: usize,
@@ -907,7 +914,7 @@ fn read<'e>(
             }
             Some(end @ Entry::EndOfRun) => return (log, Some(end)),
             end => {
-                // When it was called is not known: not before the one before it returned.
+                // The time of the call is unknown, but not before the previous operation returned.
                 if of_thread.is_inside() {
                     log.extend(next().map(|called| Interval::pending(process, called, time(last))));
                 }
@@ -917,7 +924,7 @@ fn read<'e>(
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
@@ -932,7 +939,7 @@ mod tests {
     use crate::history::{EventKind, OpId, ProcessId};
     use crate::primitives;
 
-    /// An object with these operations: 0 counts, 1 panics, 2 spins for ever on a primitive, 3 sleeps for ever outside of
+    /// An object with these operations: 0 counts, 1 panics, 2 spins forever on a primitive, 3 sleeps forever outside of
     /// all primitives, 4 waits until it is released.
     #[derive(Default)]
     struct Mixed {
@@ -1021,7 +1028,7 @@ mod tests {
                 for Seen { history, end } in seen {
                     assert_eq!(end, End::Complete);
                     assert_eq!((history.len(), history.pending()), (11, 0), "one was not possible");
-                    // A counter is counted in the order of time.
+                    // The counter's results must follow the order of time.
                     for (first, one) in (0..).zip(history.operations()) {
                         for (second, other) in (0..).zip(history.operations()) {
                             if history.precedes(OpId(first), OpId(second)) {
@@ -1078,7 +1085,7 @@ mod tests {
             assert_eq!((seen[1].history.len(), seen[1].history.pending()), (3, 1));
             assert_eq!(runner.lost(), lost);
         }
-        // The threads that took their places work.
+        // The threads that replaced the lost ones work.
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
@@ -1219,7 +1226,7 @@ mod tests {
         let seen = Runner::new().run(vec![Run { threads, ..run_of(&[]) }], &kinds(), &settings());
         assert_eq!(seen[0].end, End::Complete);
         assert_eq!(seen[0].history.len(), counted.lock().expect("nobody panics").len() + 2);
-        // One that never stops by itself is stopped.
+        // A thread that never stops by itself is stopped.
         let endless = |worker: &mut Worker<'_>| loop {
             let _: u64 = worker.call("count", ());
         };
@@ -1232,7 +1239,7 @@ mod tests {
     fn what_is_wrong_already_ends_runs_that_are_stuck() {
         let settings = Settings { watchdog: Duration::from_secs(600), ..settings() };
         let runs = vec![run_of(&[&[0], &[0, 0]]), run_of(&[&[0, 2], &[0]])];
-        // On a busy machine there may be looks before that.
+        // On a busy machine, `look` may be called earlier, too.
         let (seen, _) = Runner::new().run_until(runs, &kinds(), &settings, |seen| {
             let sizes: Vec<_> = seen.iter().map(|seen| (seen.history.len(), seen.history.pending())).collect();
             if sizes == [(3, 0), (3, 1)] { Look::IsWrong } else { Look::MayWait }

@@ -1,4 +1,4 @@
-//! Histories of a sequential object, with calls and returns spread around its operations.
+//! Simulates histories of a sequential object, with calls and returns spread around its operations.
 
 use super::Random;
 use crate::history::{Builder, History, ProcessId};
@@ -6,30 +6,30 @@ use crate::history::{Builder, History, ProcessId};
 /// The shape of a simulated history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulation {
-    /// How many processes call operations.
+    /// The number of processes.
     pub processes: u32,
-    /// How many operations are called.
+    /// The number of operations.
     pub operations: u32,
-    /// Of 1,000 operations, how many never return. Half of these take no effect. The process that called it goes on
-    /// under a new number, as in Jepsen's histories.
+    /// The number of operations in 1,000 that never return. Half of these take no effect. The process of such an
+    /// operation continues under a new number, as in Jepsen's histories.
     pub crashes: u32,
-    /// Whether each process calls its next operation at once, so that all are busy all the time. If not, a process
-    /// idles between operations, and the history has fewer overlaps.
+    /// Whether each process calls its next operation immediately, so that all processes are always busy. If not, a
+    /// process idles between operations, and the history has fewer overlaps.
     pub busy: bool,
 }
 
 enum Phase<Op, Ret> {
     Idle,
-    /// Called, and not yet in effect; whether it will crash before its effect.
+    /// Called, but not yet in effect; the flag says whether it will crash before it takes effect.
     Called(Op, bool),
-    /// In effect, and not yet returned.
+    /// In effect, but not yet returned.
     Done(Ret),
 }
 
-/// Simulates: at each step one process calls, takes effect or returns.
+/// Simulates a history. At each step, one process calls an operation, takes effect or returns.
 ///
-/// `call` makes up the next operation of a process. `effect` carries an operation out, when it takes effect; `None`
-/// says that it is blocked for now. An operation that stays blocked to the end is pending.
+/// `call` generates the next operation of a process. `effect` executes an operation when it takes effect; it returns
+/// `None` if the operation is blocked for now. An operation that stays blocked until the end is pending.
 ///
 /// ```
 /// use trueline::drive::{Random, Simulation, simulate};
@@ -41,7 +41,7 @@ enum Phase<Op, Ret> {
 /// ```
 ///
 /// # Panics
-/// If there is no process.
+/// Panics if there are no processes.
 pub fn simulate<Op: Clone, Ret>(
     shape: &Simulation,
     random: &mut Random,
@@ -53,7 +53,7 @@ pub fn simulate<Op: Clone, Ret>(
         (0..shape.processes).map(|process| (ProcessId(process), Phase::Idle)).collect();
     let mut next_process = shape.processes;
     let mut called = 0;
-    // Blocked steps in a row: when nobody can move, the rest is pending.
+    // Consecutive blocked steps. When no process can move, the remaining operations are pending.
     let mut stuck = 0;
     while stuck < 64 * shape.processes {
         let idle = processes.iter().filter(|(_, phase)| matches!(phase, Phase::Idle)).count();

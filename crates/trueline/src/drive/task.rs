@@ -1,11 +1,11 @@
-//! What the system knows of a thread: whether it could run at all.
+//! Asks the operating system whether a thread could run at all.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A thread as Linux sees it. Elsewhere nothing is known.
+/// A thread as Linux describes it. On other systems nothing is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Task(Option<Arc<Path>>);
 
@@ -39,7 +39,7 @@ impl Drop for Here {
 }
 
 impl Task {
-    /// The present thread.
+    /// Returns the current thread.
     pub(crate) fn here() -> Self {
         thread_local!(static HERE: Here = Here::new());
         Self(HERE.with(|here| here.0.clone()))
@@ -60,15 +60,15 @@ impl Task {
         std::fs::read_to_string(self.0.as_ref()?.join(file)).ok()
     }
 
-    /// How long it has run, if that is known.
+    /// Returns how long it has run on a processor, if that is known.
     pub(crate) fn ran(&self) -> Option<Duration> {
         let text = self.read("schedstat")?;
         text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
     }
 
-    /// Whether it waits for nothing but a processor, or has one.
+    /// Returns whether the thread is running or waiting for a processor, and for nothing else.
     pub(crate) fn is_runnable(&self) -> bool {
-        // The state follows the name, which is in brackets and may have anything in it.
+        // The state follows the name, which is in parentheses and may contain any character.
         let state = |text: String| text.rsplit(')').next()?.split_whitespace().next().map(|state| state == "R");
         self.read("stat").and_then(state).unwrap_or(false)
     }

@@ -1,4 +1,4 @@
-//! What the threads of a run call.
+//! The calls that the threads of a run make.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,50 +10,51 @@ use crate::history::{Datum, Value};
 /// A call of an operation of a [`Workload`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// Which operation, by its place in the workload.
+    /// The index of the operation in the workload.
     pub operation: u32,
     /// Its argument.
     pub argument: Value,
 }
 
-/// Makes up the argument of an operation.
+/// Generates the argument of an operation.
 type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
 
-/// What is known of an operation: how often it is called, by whom, and with what.
+/// An operation: how often it is called, by which threads, and with which arguments.
 #[derive(Clone)]
 pub struct Kind {
     /// Its name.
     pub name: Arc<str>,
-    /// How often it is called, compared with others.
+    /// How often it is called, relative to other operations.
     pub weight: u32,
-    /// The roles of the threads that call it; if there are none, all threads without a role do.
+    /// The roles of the threads that call it. If there are none, it is called by threads without a role, and by those
+    /// whose role is in [`Workload::sharing`].
     pub roles: Vec<Arc<str>>,
-    /// Whether it may wait for something that never comes: it is then pending, and nobody is stuck.
+    /// Whether it may block forever. A blocked operation is then pending, and the run does not count as stuck.
     pub may_block: bool,
     pub(super) make: MakeArgument,
 }
 
 impl Kind {
-    /// An operation that is called with what `make` makes.
+    /// Creates an operation whose arguments `make` generates.
     pub fn new(name: &str, make: impl Fn(&mut Making<'_>) -> Value + Send + Sync + 'static) -> Self {
         Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, make: Arc::new(make) }
     }
 }
 
 impl Kind {
-    /// Which of these operations has this name.
+    /// Returns the index of the operation with this name.
     pub(crate) fn find<'k>(kinds: impl IntoIterator<Item = &'k Self>, name: &str) -> Option<u32> {
         (0..).zip(kinds).find(|(_, kind)| *kind.name == *name).map(|(number, _)| number)
     }
 
-    /// The same operation, called so many times as often as one without a weight.
+    /// Sets the weight: the operation is called `weight` times as often as one with the default weight of 1.
     #[must_use]
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// An operation whose arguments are [unique](super::unique) numbers.
+    /// Creates an operation whose arguments are [unique](super::unique) numbers.
     pub fn with_unique_values(name: &str) -> Self {
         Self::new(name, |making| super::unique().generate(making).to_value())
     }
@@ -71,12 +72,12 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// What a thread does in a run.
+/// The behavior of a thread in a run.
 #[derive(Clone)]
 pub enum Behaviour {
-    /// These calls, one behind the other.
+    /// The thread makes these calls, one after the other.
     Calls(Vec<Call>),
-    /// What it chooses, from what it has seen.
+    /// The thread chooses each call, depending on earlier results.
     Chooses(Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>),
 }
 
@@ -89,75 +90,76 @@ impl fmt::Debug for Behaviour {
     }
 }
 
-/// How large a run is, and how disturbed.
+/// The size of a run, and how much it is disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The number of threads; more if there are more roles.
+    /// The number of threads; more are used if the roles need more.
     pub threads: u32,
-    /// The fewest and the most operations of a thread.
+    /// The minimum and the maximum number of operations of a thread.
     pub operations: (u32, u32),
-    /// At one in how many schedule points a thread gives way ([`Chaos`](crate::primitives::Chaos)); never, if it is 0.
+    /// Threads yield at one in this many schedule points ([`Chaos`](crate::primitives::Chaos)); 0 disables yielding.
     pub chaos: u32,
-    /// If there is one, ranges and lists of arguments give only so many of their values.
+    /// If set, ranges and lists of arguments produce only their first values, this many of them.
     pub few: Option<u32>,
-    /// Into how many phases, with weights of their own, a run is divided; 0 for the given weights throughout.
+    /// The number of phases of a run, each with its own random weights; 0 to use the given weights throughout.
     pub phases: u32,
 }
 
-/// The operations of an object and how they are called.
+/// The operations of an object, and how they are called.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// The operations.
     pub kinds: Vec<Kind>,
-    /// How many threads have each role.
+    /// The number of threads with each role.
     pub roles: Vec<(Arc<str>, u32)>,
-    /// The roles whose threads call operations without a role, too.
+    /// The roles whose threads also call operations without a role.
     pub sharing: Vec<Arc<str>>,
-    /// What is called before the threads start, by one process of its own.
+    /// The calls before the threads start, by a separate process.
     pub before: Vec<Call>,
-    /// What is called when all threads are done, by the same process.
+    /// The calls after all threads are done, by the same process as those before.
     pub after: Vec<Call>,
 }
 
-/// How much more or less often an operation is called in a phase, as powers of 2.
+/// The factors by which the weight of an operation is multiplied in a phase.
 const FACTORS: [u32; 3] = [2, 8, 32];
 
 impl Workload {
-    /// The operation with this name.
+    /// Returns the index of the operation with this name.
     pub fn find(&self, name: &str) -> Option<u32> {
         Kind::find(&self.kinds, name)
     }
 
-    /// Makes up an argument of the operation of this number.
+    /// Generates an argument for the operation with this index.
     pub fn argument(&self, operation: u32, random: &mut Random) -> Value {
         let mut unique = random.bits() >> 32;
         (self.kinds[operation as usize].make)(&mut Making { random, unique: &mut unique, few: None })
     }
 
-    /// A call of the operation of this number; `unique` counts the unique arguments that were made.
+    /// Generates a call of the operation with this index; `unique` counts the unique arguments generated so far.
     pub fn call(&self, operation: u32, random: &mut Random, unique: &mut u64) -> Call {
         let argument = (self.kinds[operation as usize].make)(&mut Making { random, unique, few: None });
         Call { operation, argument }
     }
 
-    /// An argument that this seed makes up, of the first `few` that a range or a list has, behind so many unique ones.
+    /// Generates an argument from this seed, where ranges and lists produce only their first `few` values, and after
+    /// `unique` unique arguments.
     pub(crate) fn draw(&self, operation: u32, seed: u64, few: u32, mut unique: u64) -> Value {
         let (mut random, few) = (Random::new(seed), Some(few));
         (self.kinds[operation as usize].make)(&mut Making { random: &mut random, unique: &mut unique, few })
     }
 
-    /// How many threads are needed at least, so that each operation is called.
+    /// Returns the minimum number of threads such that each operation is called.
     pub fn fewest_threads(&self) -> u32 {
         let with_roles: u32 = self.roles.iter().map(|(_, threads)| *threads).sum();
         with_roles + u32::from(self.kinds.iter().any(|kind| kind.weight > 0 && kind.roles.is_empty()))
     }
 
-    /// Whether a thread may call an operation.
+    /// Returns whether a thread may call an operation.
     pub(crate) fn may_call(&self, thread: u32, operation: u32) -> bool {
         self.is_for(&self.kinds[operation as usize], self.role(thread))
     }
 
-    /// Whether threads with this role call an operation, or without one.
+    /// Returns whether threads with this role, or without a role, call an operation.
     fn is_for(&self, kind: &Kind, role: Option<&str>) -> bool {
         let shares = |role: &str| self.sharing.iter().any(|name| **name == *role);
         match role {
@@ -167,7 +169,7 @@ impl Workload {
         }
     }
 
-    /// The role of a thread, if it has one.
+    /// Returns the role of a thread, if it has one.
     fn role(&self, thread: u32) -> Option<&str> {
         let mut first = 0;
         self.roles.iter().find_map(|(name, threads)| {
@@ -176,10 +178,10 @@ impl Workload {
         })
     }
 
-    /// Makes up what each thread calls.
+    /// Generates the calls of each thread.
     ///
     /// # Panics
-    /// If there is no operation for a thread to call.
+    /// Panics if a role has no operation to call.
     pub fn program(&self, shape: &Shape, random: &mut Random) -> Vec<Vec<Call>> {
         let threads = shape.threads.max(self.fewest_threads());
         let mut unique = self.before.len() as u64;
@@ -189,7 +191,7 @@ impl Workload {
             let is_called = |kind: &usize| self.kinds[*kind].weight > 0 && self.is_for(&self.kinds[*kind], role);
             let kinds: Vec<usize> = (0..self.kinds.len()).filter(is_called).collect();
             if kinds.is_empty() && role.is_none() {
-                // All operations have roles: there is nothing to do for other threads.
+                // All operations have roles: other threads have nothing to call.
                 continue;
             }
             assert!(!kinds.is_empty(), "a role has an operation");

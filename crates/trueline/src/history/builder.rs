@@ -1,4 +1,4 @@
-//! Building a history event by event.
+//! Builds a history event by event.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
-/// What is wrong with a history, and at which event or line.
+/// An error in a history, with the event, operation or line where it occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryError {
-    /// "event" or "operation" (counted from 0), or "line" (from 1).
+    /// "event" or "operation" (both counted from 0), or "line" (counted from 1).
     place: &'static str,
     number: usize,
     problem: Problem,
@@ -25,12 +25,12 @@ impl HistoryError {
         }
     }
 
-    /// The line of the file, if the history came from one.
+    /// Returns the line of the file, if the history came from a file.
     pub fn line(&self) -> Option<usize> {
         (self.place == "line").then_some(self.number)
     }
 
-    /// What is wrong, without the place.
+    /// Returns the description of the error, without the place.
     pub fn problem(&self) -> String {
         self.problem.to_string()
     }
@@ -75,22 +75,22 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Builds a [`History`] from events in their order, and refuses what cannot be one.
+/// Builds a [`History`] from events in their order, and rejects events that are not well formed.
 ///
-/// A file's `fail` is [`fail`](Builder::fail): the operation did not happen. Its `info` is [`info`](Builder::info): it
-/// stays pending, and the process may go on.
+/// An event `fail` in a file corresponds to [`fail`](Builder::fail): the operation did not happen. An event `info`
+/// corresponds to [`info`](Builder::info): the operation stays pending, and the process may continue.
 #[derive(Clone, Debug)]
 pub struct Builder<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
     /// The open operation of each process.
     open: HashMap<ProcessId, OpId>,
-    /// Operations that failed; sorted out at the end.
+    /// Operations that failed; they are removed in `finish`.
     failed: Vec<OpId>,
     objects: Vec<Arc<str>>,
     object_ids: HashMap<Arc<str>, ObjectId>,
     line: u32,
-    /// Events seen, dropped ones included: what an error message counts.
+    /// The number of events so far, including those of failed operations; error messages refer to it.
     seen: usize,
 }
 
@@ -110,23 +110,23 @@ impl<Op, Ret> Default for Builder<Op, Ret> {
 }
 
 impl<Op, Ret> Builder<Op, Ret> {
-    /// A builder of a history with no event yet.
+    /// Creates a builder without events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says that the next events come from this line of a file: errors and operations will name it.
+    /// Sets the line of a file that the next events come from. Errors and operations will refer to it.
     pub fn line(&mut self, line: u32) -> &mut Self {
         self.line = line;
         self
     }
 
-    /// The object with this name; it is made when it is first named.
+    /// Returns the object with this name, and creates it when the name is first used.
     ///
     /// A history either names no object or names one for each operation.
     ///
     /// # Panics
-    /// If there are more than 2^32 objects.
+    /// Panics if there are more than 2^32 objects.
     pub fn object(&mut self, name: &str) -> ObjectId {
         if let Some(&id) = self.object_ids.get(name) {
             return id;
@@ -138,18 +138,18 @@ impl<Op, Ret> Builder<Op, Ret> {
         id
     }
 
-    /// `process` calls `op` on the only object.
+    /// Adds a call of `op` by `process` on the only object.
     ///
     /// # Errors
-    /// If the process has an open call.
+    /// Fails if the process has an open call, or if there are too many operations.
     pub fn call(&mut self, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
         self.call_on(ObjectId::default(), process, op)
     }
 
-    /// `process` calls `op` on `object`.
+    /// Adds a call of `op` by `process` on `object`.
     ///
     /// # Errors
-    /// If the process has an open call, or there are more operations than positions for their events.
+    /// Fails if the process has an open call, or if there are too many operations.
     #[expect(clippy::missing_panics_doc, reason = "the number of operations is checked first")]
     pub fn call_on(&mut self, object: ObjectId, process: impl Into<ProcessId>, op: Op) -> Result<OpId, HistoryError> {
         let process = process.into();
@@ -168,10 +168,10 @@ impl<Op, Ret> Builder<Op, Ret> {
         Ok(id)
     }
 
-    /// The open operation of `process` returns `ret`.
+    /// Adds the return of `process`'s open operation, with the result `ret`.
     ///
     /// # Errors
-    /// If the process has no open call.
+    /// Fails if the process has no open call.
     pub fn ret(&mut self, process: impl Into<ProcessId>, ret: Ret) -> Result<OpId, HistoryError> {
         let id = self.close(process.into())?;
         let position = self.position();
@@ -183,31 +183,31 @@ impl<Op, Ret> Builder<Op, Ret> {
         Ok(id)
     }
 
-    /// The open operation of `process` did not happen: it is dropped.
+    /// Drops the open operation of `process`, because it did not happen.
     ///
     /// # Errors
-    /// If the process has no open call.
+    /// Fails if the process has no open call.
     pub fn fail(&mut self, process: impl Into<ProcessId>) -> Result<(), HistoryError> {
         let id = self.close(process.into())?;
         self.failed.push(id);
         Ok(())
     }
 
-    /// Nobody knows how the open operation of `process` ends: it stays pending.
+    /// Leaves the open operation of `process` pending, because its outcome is unknown.
     ///
     /// # Errors
-    /// If the process has no open call.
+    /// Fails if the process has no open call.
     pub fn info(&mut self, process: impl Into<ProcessId>) -> Result<(), HistoryError> {
         self.close(process.into())?;
         Ok(())
     }
 
-    /// The open operation of `process`, if there is one.
+    /// Returns the open operation of `process`, if there is one.
     pub fn open(&self, process: impl Into<ProcessId>) -> Option<&Op> {
         self.open.get(&process.into()).map(|id| &self.operations[id.index()].op)
     }
 
-    /// The history. Operations that are still open are pending.
+    /// Returns the history. Operations that are still open become pending.
     pub fn finish(mut self) -> History<Op, Ret> {
         if !self.failed.is_empty() {
             self.drop_failed();

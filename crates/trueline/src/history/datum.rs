@@ -1,12 +1,12 @@
-//! Plain Rust values as the values of a history, and back.
+//! Conversion of Rust values to values of a history, and back.
 
 use std::sync::Arc;
 
 use super::Value;
 
-/// What an operation of a test may return: a plain value that a history can hold.
+/// A type that operations of a test may return: its values can be recorded in a history.
 ///
-/// Values of one type are equal if and only if what they become is.
+/// Two values of the type must be equal if and only if their converted values are.
 ///
 /// ```
 /// use trueline::history::{Datum, Value};
@@ -15,7 +15,7 @@ use super::Value;
 /// assert_eq!(None::<u64>.to_value(), Value::Null);
 /// assert_eq!(Err::<(), _>("full").to_value().to_string(), r#"["error","full"]"#);
 ///
-/// /// An own type says what it is with plain values.
+/// /// Your own type converts itself to plain values.
 /// struct Color { red: u8, green: u8 }
 ///
 /// impl Datum for Color {
@@ -32,11 +32,11 @@ use super::Value;
     note = "or implement `trueline::history::Datum` for your own type"
 )]
 pub trait Datum {
-    /// The value.
+    /// Converts `self` to a value of a history.
     fn to_value(&self) -> Value;
 }
 
-/// What an operation of a test may take: a plain value that can be read back from a history.
+/// A type that operations of a test may take as argument: its values can be read back from a history.
 ///
 /// ```
 /// use trueline::history::{Argument, Datum};
@@ -51,13 +51,13 @@ pub trait Datum {
     note = "or implement `trueline::history::Datum` and `trueline::history::Argument` for your own type"
 )]
 pub trait Argument: Datum + Sized {
-    /// What the value was made from; `None` if it is not from this type.
+    /// Converts a value back; returns `None` if it does not represent a value of this type.
     fn from_value(value: &Value) -> Option<Self>;
 }
 
 macro_rules! integers {
     ($($type:ty)*) => {$(
-        /// A number too large for [`Value::Int`] is text.
+        /// A number that is too large for [`Value::Int`] becomes text.
         impl Datum for $type {
             #[inline]
             fn to_value(&self) -> Value {
@@ -161,8 +161,8 @@ impl<T: Datum + ?Sized> Datum for Box<T> {
     }
 }
 
-/// Nothing is null, and something is what it is; but a something that would be null, or look like this, is in a list of
-/// its own.
+/// `None` becomes null, and `Some(x)` becomes the value of `x`. If that value is null or a list with one element, it is
+/// wrapped in a list with one element, to keep it distinct.
 impl<T: Datum> Datum for Option<T> {
     #[inline]
     fn to_value(&self) -> Value {
@@ -188,7 +188,8 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// A success is what it is, an error is in a list behind `"error"`; a success that looks like one is behind `"ok"`.
+/// `Err(e)` becomes the list `["error", e]`, and `Ok(x)` becomes the value of `x`. If that value is itself a list of
+/// this form, or one that begins with `"ok"`, `Ok(x)` becomes `["ok", x]`.
 impl<T: Datum, E: Datum> Datum for Result<T, E> {
     fn to_value(&self) -> Value {
         let tagged = |tag: &str, value| Value::List([tag.into(), value].into());
@@ -280,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// All of them become different values, and come back from them.
+    /// Asserts that all become different values, and that each is restored from its value.
     fn keeps_apart<T: Argument + Clone + PartialEq + Debug>(all: &[T]) {
         let mut seen: HashMap<Value, T> = HashMap::new();
         for one in all {

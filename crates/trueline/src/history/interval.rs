@@ -1,4 +1,4 @@
-//! Building a history from whole operations with the times of call and return.
+//! Builds a history from whole operations with the times of their calls and returns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,45 +6,45 @@ use std::sync::Arc;
 use super::builder::{HistoryError, Problem};
 use super::{Event, History, ObjectId, OpId, Operation, Outcome, ProcessId};
 
-/// A whole operation: who called what, when, and how it ended.
+/// A whole operation: its process and object, the call, and the return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval<Op, Ret> {
-    /// Who called it.
+    /// The process that called it.
     pub process: ProcessId,
-    /// On which object.
+    /// The object that it was called on.
     pub object: ObjectId,
-    /// What was called.
+    /// The operation and its arguments.
     pub op: Op,
     /// The time of the call.
     pub call: i64,
     /// The time and the result of the return; `None` if it never returned.
     pub ret: Option<(i64, Ret)>,
-    /// The line of a file that it came from; 0 for none.
+    /// The line of a file that it came from; 0 if there is none.
     pub line: u32,
 }
 
 impl<Op, Ret> Interval<Op, Ret> {
-    /// An operation that returned.
+    /// Creates an operation that returned.
     pub fn returned(process: impl Into<ProcessId>, op: Op, call: i64, ret: i64, result: Ret) -> Self {
         Self { process: process.into(), object: ObjectId::default(), op, call, ret: Some((ret, result)), line: 0 }
     }
 
-    /// An operation that never returned.
+    /// Creates an operation that never returned.
     pub fn pending(process: impl Into<ProcessId>, op: Op, call: i64) -> Self {
         Self { process: process.into(), object: ObjectId::default(), op, call, ret: None, line: 0 }
     }
 }
 
-/// The history of whole operations, ordered by their times.
+/// Builds a history from whole operations, ordered by their times.
 ///
-/// Ties are overlaps: an operation that is called at the very time at which another returns is concurrent with it,
-/// because a clock that shows both at once does not tell which was first. A process knows the order of its own operations,
-/// though: its return comes before its next call, even at the same time. Of operations with the same time of call, the one
-/// that returns at that time too is first; after that, the given order counts.
+/// Ties are overlaps: an operation that is called at exactly the time at which another returns is concurrent with it,
+/// because a clock that gives both events the same time does not show which was first. Within one process the order is
+/// known, however: a return comes before the process's next call, even at the same time. Of operations that are called
+/// at the same time, one that also returns at that time comes first; otherwise the given order is kept.
 ///
-/// If *several* processes return and call again at the same time, no order of events keeps the own order of each and
-/// makes all other ties overlaps. At such a time all ties are overlaps, also within a process: this can hide a violation,
-/// but never makes one up. `trueline lint` reports these times.
+/// If *several* processes return and call again at the same time, no order of events preserves the order within each
+/// process and makes all other ties overlaps. At such a time all ties are overlaps, even within a process. This can
+/// hide a violation, but never introduces one. `trueline lint` reports these times.
 ///
 /// ```
 /// use trueline::history::{Interval, OpId, from_intervals};
@@ -63,7 +63,8 @@ impl<Op, Ret> Interval<Op, Ret> {
 /// ```
 ///
 /// # Errors
-/// If an operation returns before its call, or operations of one process overlap by more than a tie.
+/// Fails if an operation returns before its call, if operations of one process overlap by more than a tie, or if there
+/// are too many operations.
 ///
 /// # Complexity
 /// O(n log n) in the number of operations.
@@ -73,7 +74,7 @@ pub fn from_intervals<Op, Ret>(
     from_named_intervals(intervals, Vec::new())
 }
 
-/// The history of operations that processes have logged, each in a log of its own, one behind the other.
+/// Builds a history from logs of sequential operations, one log for each process.
 ///
 /// Operations with equal times overlap, except those of one process, as in [`from_intervals`].
 ///
@@ -88,7 +89,8 @@ pub fn from_intervals<Op, Ret>(
 /// ```
 ///
 /// # Errors
-/// If a log is not one of operations one behind the other, or two are of one process.
+/// Fails if operations in a log are not sequential, if one of them returns before its call, if two logs have operations
+/// of the same process, or if there are too many operations.
 ///
 /// # Complexity
 /// O(n log n) in the number of operations.
@@ -124,11 +126,11 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
     Ok(in_order(intervals, own_ties, Vec::new()))
 }
 
-/// The operations as far as clocks can be trusted that differ by up to `skew`: each returns so much later.
+/// Widens operations whose times come from clocks that differ by up to `skew`: each return becomes `skew` later.
 ///
-/// Then an operation is before another only if it was on all clocks. The own order of a process is not kept: operations of
-/// one process that follow each other within `skew` overlap, and get processes of their own, numbered after all others.
-/// This can hide a violation, but never makes one up. A `skew` of 0 changes nothing.
+/// An operation then precedes another only if it does so on every clock. The order within a process is not preserved:
+/// operations of one process that follow each other within `skew` overlap, and some move to additional processes,
+/// numbered after all others. This can hide a violation, but never introduces one. A `skew` of 0 changes nothing.
 ///
 /// ```
 /// use trueline::history::{Interval, OpId, from_intervals, widen};
@@ -146,7 +148,7 @@ pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<I
     }
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
-    // By process: itself and those that were added for it, and until when each is busy.
+    // For each process: the process itself and those added for it, and the time until which each is busy.
     let mut lanes: HashMap<ProcessId, Vec<(ProcessId, i64)>> = HashMap::new();
     for interval in &mut intervals {
         let until = match &mut interval.ret {
@@ -194,7 +196,7 @@ pub(crate) fn from_named_intervals<Op, Ret>(
     for (index, interval) in intervals.iter().enumerate() {
         let until = interval.ret.as_ref().map(|(ret, _)| *ret);
         match busy_until.insert(interval.process, until) {
-            // A pending operation ends with its process, or its process continued without it: both are accepted.
+            // After a pending operation, its process either ended or continued without it: both are accepted.
             None | Some(None) => {}
             Some(Some(earlier)) if earlier < interval.call => {}
             Some(Some(earlier)) if earlier == interval.call => own_ties.push((earlier, interval.process)),
@@ -204,14 +206,15 @@ pub(crate) fn from_named_intervals<Op, Ret>(
     Ok(in_order(intervals, own_ties, objects))
 }
 
-/// Sorts by call. Operations of one process that take no time come before one that is called at the same time and returns
-/// later; otherwise operations that are called at the same time keep the given order.
+/// Sorts by the time of the call. Of operations called at the same time, those that also return at that time come
+/// first; otherwise the given order is kept.
 pub(super) fn sort<Op, Ret>(intervals: &mut [Interval<Op, Ret>]) {
     intervals
         .sort_by_key(|interval| (interval.call, interval.ret.as_ref().is_none_or(|(ret, _)| *ret > interval.call)));
 }
 
-/// The history of operations that are sorted by call. `own_ties` are the times at which a process returned and called again.
+/// Builds the history of operations that are sorted by call. `own_ties` has the times at which a process returned and
+/// called again.
 fn in_order<Op, Ret>(
     intervals: Vec<Interval<Op, Ret>>,
     mut own_ties: Vec<(i64, ProcessId)>,
@@ -219,11 +222,12 @@ fn in_order<Op, Ret>(
 ) -> History<Op, Ret> {
     own_ties.sort_unstable();
     own_ties.dedup();
-    // By time: the only process that returned and called again. If there are several, a return of one comes before its
-    // next call, which overlaps the last operation of the other, and so on in a circle: there is no such order.
+    // For each time, the process that returned and called again, if it is the only one. With several such processes,
+    // the return of one comes before its next call, which overlaps the last operation of another, and so on in a cycle:
+    // there is no such order.
     let alone: HashMap<i64, ProcessId> =
         own_ties.chunk_by(|one, other| one.0 == other.0).filter(|ties| ties.len() == 1).map(|ties| ties[0]).collect();
-    // At each time: calls, then the events of the process whose own order is kept, then returns.
+    // The order at each time: calls, then events of the process whose own order is preserved, then returns.
     let mut order: Vec<(i64, u8, u32, bool)> = Vec::with_capacity(intervals.len() * 2);
     for (at, interval) in (0u32..).zip(&intervals) {
         let is_own = |time: i64| !alone.is_empty() && alone.get(&time) == Some(&interval.process);
@@ -260,7 +264,7 @@ mod tests {
     use super::*;
     use crate::drive::Random;
 
-    /// Logs of random operations, with many ties.
+    /// Returns logs of random operations, with many ties.
     fn logs(mut random: impl FnMut(u32) -> u32) -> Vec<Vec<Interval<u32, u32>>> {
         let processes = random(4);
         let mut log = |process| {
@@ -289,7 +293,7 @@ mod tests {
             let logs = logs(|bound| random.below(bound));
             let merged = from_logs(logs.clone()).expect("well formed");
             let sorted = from_intervals(logs.into_iter().flatten()).expect("well formed");
-            // Operations that are called at one time may have other numbers.
+            // Operations that are called at the same time may have different numbers.
             let precedence = |history: &History<u32, u32>| {
                 let name = |operation: &Operation<u32, u32>| (operation.process, operation.op);
                 let mut pairs = Vec::new();
@@ -344,9 +348,9 @@ mod tests {
         }
     }
 
-    /// From the definition: who precedes whom, if there is an order of events at all.
+    /// Computes from the definition which operations precede which; `None` if no order of events exists.
     fn required(intervals: &[Interval<u32, u32>]) -> Option<HashSet<(u32, u32)>> {
-        // Events are even for calls and odd for returns of the operations, in the order of `op`, which is its process's own.
+        // Event 2n is the call of operation n, and 2n + 1 its return. Operations of a process are in its own order.
         let time = |event: usize| match &intervals[event / 2].ret {
             Some((ret, _)) if event % 2 == 1 => *ret,
             _ => intervals[event / 2].call,
@@ -362,7 +366,7 @@ mod tests {
                 std::cmp::Ordering::Equal => one % 2 == 0 && other % 2 == 1,
             }
         };
-        // Repeatedly takes an event that nothing has to come before.
+        // Repeatedly remove an event that no other event has to precede.
         let mut left = events.clone();
         while !left.is_empty() {
             let free = |event: &&usize| !left.iter().any(|other| other != *event && is_before(*other, **event));

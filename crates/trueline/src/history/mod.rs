@@ -1,8 +1,8 @@
-//! What happened: the operations of processes on concurrent objects, with their calls and returns in one order.
+//! Histories: the operations of processes on concurrent objects, with their calls and returns in one order.
 //!
-//! A [`History`] is a sequence of [`Event`]s; it is the only thing that a checker reads. It is built by hand or by a
-//! recorder with a [`Builder`] (event by event), from whole operations with [`from_intervals`] or [`from_logs`], or by a [`codec`].
-//! Construction validates: a history that exists is well formed.
+//! A [`History`] is a sequence of [`Event`]s, and the only input of a checker. It is built event by event with a
+//! [`Builder`], from whole operations with [`from_intervals`] or [`from_logs`], or from a file by a [`codec`].
+//! Construction validates it: a history that exists is well formed.
 
 mod builder;
 #[cfg(feature = "json")]
@@ -27,26 +27,26 @@ pub use value::{Record, Shown, Value};
 pub use visible::{visible, visible_json};
 pub use weaken::Fate;
 
-/// A history whose operations are as a file gives them, before a specification has read them.
+/// A history with operations as a file gives them, before a specification has interpreted them.
 pub type RawHistory = History<Record, Value>;
 
 /// The operations of processes on one or several objects, with calls and returns in one total order of events.
 ///
-/// Invariants, held by construction:
+/// The constructors maintain these invariants:
 /// - operations are numbered in the order of their calls;
-/// - each has one call event and, if it returned, one return event behind it;
-/// - a process has at most one open operation, except that its whole operations may overlap where several processes return
-///   and call again at the same time ([`from_intervals`]).
+/// - each operation has one call event and, if it returned, one return event after it;
+/// - a process has at most one open operation, except that its whole operations may overlap where several processes
+///   return and call again at the same time ([`from_intervals`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History<Op, Ret> {
     operations: Vec<Operation<Op, Ret>>,
     events: Vec<Event>,
-    /// Names of the objects, by [`ObjectId`]; empty where the only object has no name.
+    /// Names of the objects, indexed by [`ObjectId`]; empty if the only object has no name.
     objects: Vec<Arc<str>>,
 }
 
 impl<Op, Ret> History<Op, Ret> {
-    /// A builder that takes the events in their order.
+    /// Returns a builder that takes the events in their order.
     ///
     /// ```
     /// use trueline::history::History;
@@ -65,47 +65,47 @@ impl<Op, Ret> History<Op, Ret> {
         Builder::new()
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether there is no operation.
+    /// Returns whether the history has no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// The operations, in the order of their calls.
+    /// Returns the operations, in the order of their calls.
     pub fn operations(&self) -> &[Operation<Op, Ret>] {
         &self.operations
     }
 
-    /// The calls and returns, in their order.
+    /// Returns the calls and returns, in their order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// How many operations never returned.
+    /// Returns the number of operations that never returned.
     pub fn pending(&self) -> usize {
         self.operations.iter().filter(|operation| operation.return_position().is_none()).count()
     }
 
-    /// The number of objects; 1 for an empty history too.
+    /// Returns the number of objects, which is 1 for an empty history.
     pub fn object_count(&self) -> usize {
         self.objects.len().max(1)
     }
 
-    /// The name of an object, if it has one.
+    /// Returns the name of an object, if it has one.
     pub fn object_name(&self, object: ObjectId) -> Option<&str> {
         self.objects.get(object.index()).map(AsRef::as_ref)
     }
 
-    /// Whether `first` returned before `second` was called: the order that a linearization must keep.
+    /// Returns whether `first` returned before `second` was called. A linearization must preserve this order.
     pub fn precedes(&self, first: OpId, second: OpId) -> bool {
         self[first].return_position().is_some_and(|ret| ret < self[second].call_position())
     }
 
-    /// An operation, with the name of its object if that has one.
+    /// Returns an operation, with the name of its object if the object has one.
     pub fn named(&self, id: OpId) -> (Operation<Op, Ret>, Option<String>)
     where
         Op: Clone,
@@ -114,7 +114,7 @@ impl<Op, Ret> History<Op, Ret> {
         (self[id].clone(), self.object_name(self[id].object).map(str::to_owned))
     }
 
-    /// The history with each operation and its outcome made anew; calls, returns and processes stay.
+    /// Replaces each operation and its outcome by the result of `make`; calls, returns and processes stay the same.
     #[must_use]
     pub fn map<Op2, Ret2>(
         &self,
@@ -128,10 +128,10 @@ impl<Op, Ret> History<Op, Ret> {
         self.with_operations(operations)
     }
 
-    /// The history with each operation and its outcome read anew; calls, returns and processes stay.
+    /// Replaces each operation and its outcome by the result of `read`; calls, returns and processes stay the same.
     ///
     /// # Errors
-    /// The first error that `read` gives.
+    /// Returns the first error that `read` returns.
     pub fn try_map<Op2, Ret2, E>(
         &self,
         mut read: impl FnMut(&Operation<Op, Ret>) -> Result<(Op2, Outcome<Ret2>), E>,
@@ -144,7 +144,7 @@ impl<Op, Ret> History<Op, Ret> {
         Ok(self.with_operations(operations))
     }
 
-    /// The history with other operations at the same places.
+    /// Returns the history with other operations at the same positions.
     fn with_operations<Op2, Ret2>(&self, operations: Vec<Operation<Op2, Ret2>>) -> History<Op2, Ret2> {
         #[cfg(debug_assertions)]
         for operation in &operations {
@@ -155,11 +155,11 @@ impl<Op, Ret> History<Op, Ret> {
     }
 }
 
-/// How an operation that is kept ended.
+/// Computes the outcome of an operation that is kept.
 type OutcomeOf<'f, Op, Ret> = dyn Fn(OpId, &Operation<Op, Ret>) -> Outcome<Ret> + 'f;
 
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
-    /// The history of only those operations that `keep` keeps.
+    /// Returns the history of only those operations for which `keep` returns true.
     ///
     /// ```
     /// # use trueline::history::{History, ProcessId};
@@ -177,10 +177,11 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         self.restricted_to(&events, &|_, operation| operation.outcome.clone())
     }
 
-    /// The history of the first `length` events. Operations open there become optional and keep their results.
+    /// Returns the history of the first `length` events. Operations that are open at its end become optional and keep
+    /// their results.
     ///
-    /// This is the prefix that evidence speaks of. Results are kept because forgetting them can make the prefix
-    /// linearizable: the open operation may then have returned something else.
+    /// This is the prefix that evidence refers to. Results are kept because forgetting them can make the prefix
+    /// linearizable: an open operation could then have returned a different result.
     #[must_use]
     pub fn truncate(&self, length: usize) -> Self {
         let length = length.min(self.events.len());
@@ -192,7 +193,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         })
     }
 
-    /// The history of some of the events, in their order: each call before its return.
+    /// Returns the history of a subsequence of the events, which must contain the call of each return.
     fn restricted_to(&self, events: &[Event], outcome: &OutcomeOf<'_, Op, Ret>) -> Self {
         let mut renumbered = vec![u32::MAX; self.operations.len()];
         let mut operations: Vec<Operation<Op, Ret>> = Vec::new();

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// An operation of a history, numbered from 0 in the order of the calls.
+/// The number of an operation in a history, counted from 0 in the order of the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
 
 impl OpId {
-    /// The number as an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -29,30 +29,31 @@ impl fmt::Display for ProcessId {
     }
 }
 
-/// An object that operations are applied to. Each object is judged alone: linearizability is local.
+/// An object that operations are applied to. Objects are judged separately, because linearizability is local.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
 
 impl ObjectId {
-    /// The number as an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is known of how an operation ended.
+/// How an operation ended, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<Ret> {
     /// It returned this result.
     Returned(Ret),
     /// It never returned: it may have taken effect with any result, or not at all.
     Pending,
-    /// It may not have taken effect; if it did, its result was this one. Truncating a history leaves such operations.
+    /// It may or may not have taken effect; if it did, it had this result. Truncating a history produces such
+    /// operations.
     Optional(Ret),
 }
 
 impl<Ret> Outcome<Ret> {
-    /// The same with another form of the result.
+    /// Converts the result with `read`, if there is one.
     pub fn map<Ret2>(&self, read: impl FnOnce(&Ret) -> Ret2) -> Outcome<Ret2> {
         match self {
             Self::Returned(ret) => Outcome::Returned(read(ret)),
@@ -61,7 +62,7 @@ impl<Ret> Outcome<Ret> {
         }
     }
 
-    /// The known result, if there is one.
+    /// Returns the result, if it is known.
     pub fn result(&self) -> Option<&Ret> {
         match self {
             Self::Returned(ret) | Self::Optional(ret) => Some(ret),
@@ -75,19 +76,19 @@ const NEVER: u32 = u32::MAX;
 /// One operation of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation<Op, Ret> {
-    /// What was called.
+    /// The operation and its arguments.
     pub op: Op,
     /// How it ended.
     pub outcome: Outcome<Ret>,
-    /// Who called it.
+    /// The process that called it.
     pub process: ProcessId,
-    /// On which object.
+    /// The object that it was called on.
     pub object: ObjectId,
-    /// Position of the call in the order of events.
+    /// The position of the call in the order of events.
     call: u32,
-    /// Position of the return, or `NEVER`. It is a position exactly if the outcome is `Returned`.
+    /// The position of the return, or `NEVER`. It is a position if and only if the outcome is `Returned`.
     ret: u32,
-    /// The lines of a file that call and return came from; 0 where there are none.
+    /// The lines of a file that the call and the return came from; 0 where there is no line.
     lines: (u32, u32),
 }
 
@@ -103,22 +104,22 @@ impl<Op, Ret> Operation<Op, Ret> {
         Self { op, outcome, process, object, call, ret: NEVER, lines: (line, line) }
     }
 
-    /// The position of the call in the order of events.
+    /// Returns the position of the call in the order of events.
     pub fn call_position(&self) -> u32 {
         self.call
     }
 
-    /// The position of the return, if it returned.
+    /// Returns the position of the return, or `None` if the operation did not return.
     pub fn return_position(&self) -> Option<u32> {
         (self.ret != NEVER).then_some(self.ret)
     }
 
-    /// The line of the file that the call came from.
+    /// Returns the line of the file that the call came from.
     pub fn call_line(&self) -> Option<u32> {
         (self.lines.0 != 0).then_some(self.lines.0)
     }
 
-    /// The line of the file that the return came from.
+    /// Returns the line of the file that the return came from.
     pub fn return_line(&self) -> Option<u32> {
         (self.lines.1 != 0 && self.ret != NEVER).then_some(self.lines.1)
     }
@@ -139,7 +140,7 @@ impl<Op, Ret> Operation<Op, Ret> {
         self.ret = NEVER;
     }
 
-    /// The same operation, read as another type.
+    /// Returns the operation with another type of operation and result.
     pub(crate) fn with<Op2, Ret2>(&self, op: Op2, outcome: Outcome<Ret2>) -> Operation<Op2, Ret2> {
         Operation {
             op,
@@ -167,7 +168,7 @@ pub enum EventKind {
 pub struct Event(u32);
 
 impl Event {
-    /// The largest number of operations that events can tell apart.
+    /// The largest number of operations that events can represent.
     pub(crate) const MOST_OPERATIONS: usize = (u32::MAX >> 1) as usize;
 
     pub(crate) fn call(op: OpId) -> Self {
@@ -178,12 +179,12 @@ impl Event {
         Self(op.0 << 1 | 1)
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn op(self) -> OpId {
         OpId(self.0 >> 1)
     }
 
-    /// Call or return.
+    /// Returns whether the event is a call or a return.
     pub fn kind(self) -> EventKind {
         if self.0 & 1 == 0 { EventKind::Call } else { EventKind::Return }
     }

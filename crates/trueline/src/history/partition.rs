@@ -1,36 +1,36 @@
-//! Splitting the events of a history among parts that are judged alone.
+//! Splits the events of a history into parts that are judged separately.
 
 use std::ops::Range;
 
 use super::{Event, History, OpId};
 
-/// The events of a history by parts: all in one buffer, those of a part in the order of the whole.
+/// The events of a history, grouped by part in one buffer. Within a part they keep their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
     events: Vec<Event>,
-    /// By part: where it ends. It begins where the one before ends.
+    /// The end of each part. A part begins where the previous one ends.
     ends: Vec<usize>,
 }
 
 impl Parts {
-    /// The events of each part, in their order.
+    /// Returns the events of each part, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &[Event]> {
         self.ranges().map(|range| &self.events[range])
     }
 
-    /// Where in the buffer each part is.
+    /// Returns the range of each part in the buffer.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| start..*end)
     }
 
-    /// The buffer.
+    /// Returns the buffer.
     pub fn into_events(self) -> Vec<Event> {
         self.events
     }
 }
 
-/// The parts of `events` by the group that each operation belongs to, numbered `0..groups`; some may be empty.
+/// Splits `events` by the group of each operation, numbered `0..groups`. Some parts may be empty.
 ///
 /// # Complexity
 /// O(events + groups).
@@ -42,7 +42,7 @@ pub fn split(events: &[Event], groups: usize, group: impl Fn(OpId) -> usize) -> 
     for part in 1..places.len() {
         places[part] += places[part - 1];
     }
-    // Now each is where its part begins; it moves to where it ends.
+    // Each place is now the beginning of its part; the loop moves it to the end.
     let mut sorted = events.to_vec();
     for event in events {
         let place = &mut places[group(event.op())];
@@ -53,7 +53,7 @@ pub fn split(events: &[Event], groups: usize, group: impl Fn(OpId) -> usize) -> 
     Parts { events: sorted, ends: places }
 }
 
-/// The parts of a history by object.
+/// Splits a history by object.
 pub fn by_object<Op, Ret>(history: &History<Op, Ret>) -> Parts {
     split(history.events(), history.object_count(), |id| history[id].object.index())
 }

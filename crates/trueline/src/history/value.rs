@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::visible::is_hostile;
 
-/// A value in a recorded history: what JSON and EDN have in common.
+/// A value in a recorded history: a type that JSON and EDN share.
 ///
-/// Numbers are integers: equality of results must be exact.
+/// Numbers are integers, because the comparison of results must be exact.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Value {
-    /// `null`, `nil`.
+    /// `null` in JSON, `nil` in EDN.
     #[default]
     Null,
     /// `true` or `false`.
@@ -25,17 +25,17 @@ pub enum Value {
 }
 
 impl Value {
-    /// Whether it is null.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The integer, if it is one.
+    /// Returns the integer, if the value is one.
     pub fn as_int(&self) -> Option<i64> {
         if let Self::Int(int) = self { Some(*int) } else { None }
     }
 
-    /// What kind of value this is, for messages.
+    /// Returns the kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -77,7 +77,7 @@ impl FromIterator<Value> for Value {
     }
 }
 
-/// As in JSON.
+/// Formats the value as JSON.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,7 +99,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As in JSON too: states with values in them are shown to people.
+/// Formats the value as JSON, too, because people see states that contain values.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -128,7 +128,7 @@ fn write_string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str("\"")
 }
 
-/// Reads what [`Display`](fmt::Display) writes.
+/// Parses the format that [`Display`](fmt::Display) writes.
 ///
 /// ```
 /// use trueline::history::Value;
@@ -148,7 +148,7 @@ impl FromStr for Value {
     }
 }
 
-/// How deep lists may be in lists that are read.
+/// The maximum nesting depth of lists in parsed values.
 const MOST_NESTED: u32 = 64;
 
 fn read_value(rest: &mut Chars<'_>, depth: u32) -> Option<Value> {
@@ -191,7 +191,7 @@ fn read_value(rest: &mut Chars<'_>, depth: u32) -> Option<Value> {
     }
 }
 
-/// The rest of a string, behind its first quotation mark.
+/// Reads the rest of a string, after its opening quotation mark.
 fn read_string(rest: &mut Chars<'_>) -> Option<String> {
     let mut text = String::new();
     loop {
@@ -217,19 +217,19 @@ fn read_string(rest: &mut Chars<'_>) -> Option<String> {
     }
 }
 
-/// The four digits of an escape.
+/// Reads the four hexadecimal digits of an escape.
 fn read_unit(rest: &mut Chars<'_>) -> Option<u16> {
     let (digits, behind) = rest.as_str().split_at_checked(4)?;
     *rest = behind.chars();
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// An operation as a file gives it: the name of a function, a key if it has one, and its argument.
+/// An operation as a file gives it: the name of a function, an optional key, and an argument.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The name of the function, such as `enqueue`.
     pub f: Arc<str>,
-    /// The key that it concerns, where the file gives one apart from the argument.
+    /// The key that the operation concerns, if the file gives it separately from the argument.
     pub key: Option<Value>,
     /// The argument.
     pub value: Value,
@@ -251,12 +251,12 @@ impl fmt::Display for Record {
     }
 }
 
-/// An operation as reports show it.
+/// An operation as reports display it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shown {
-    /// As a file gives it, or as a test calls it.
+    /// The operation as a file gives it, or as a test calls it.
     Record(Record),
-    /// As its specification describes it.
+    /// The operation as its specification describes it.
     Text(String),
 }
 

@@ -1,14 +1,14 @@
-//! Text from histories, files and users, made safe to print.
+//! Makes text from histories, files and users safe to print.
 //!
-//! Names, values, file names and panic messages may hold anything: escape sequences that move the cursor, marks that
-//! reverse the direction of the text around them, line ends that forge a line of a report, or commands that a CI system
-//! reads from logs. Every writer passes such text through [`visible`], or [`visible_json`] if it writes JSON, at the place
-//! where it writes it. Data stays exact until then.
+//! Names, values, file names and panic messages may contain anything: escape sequences that move the cursor, marks that
+//! reverse the direction of surrounding text, line breaks that forge a line of a report, or commands that a CI system
+//! reads from logs. Every writer passes such text through [`visible`], or [`visible_json`] for JSON, at the point where
+//! it writes it. Data stays exact until then.
 
 use std::fmt::Write as _;
 
-/// Whether the character is not seen, or moves or hides what is beside it: controls, marks of direction, line separators,
-/// spaces of zero width, tags, and what XML cannot express.
+/// Returns whether the character is invisible, or moves or hides adjacent text: control characters, direction marks,
+/// line separators, zero-width spaces, tags, and characters that XML cannot represent.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -17,15 +17,16 @@ fn is_hidden(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether `rest`, which follows `before`, begins a command that a CI system would carry out: `::error` at the start of a
-/// line, `##[error]` or `##vso[..]` anywhere. A report may wrap its lines at any space.
+/// Returns whether `rest`, which follows `before`, begins a command that a CI system would execute: `::error` at the
+/// start of a line, `##[error]` or `##vso[..]` anywhere. Text after any space counts as the start of a line, because a
+/// report may wrap its lines there.
 fn begins_command(before: Option<char>, rest: &str) -> bool {
     let is_start = before.is_none_or(|c| c.is_whitespace() || is_hidden(c));
     let behind_hashes = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_alphabetic());
     (is_start && rest.starts_with("::")) || rest.strip_prefix("##").is_some_and(behind_hashes)
 }
 
-/// Whether the first character of `rest`, which follows `before`, must not be printed as it is.
+/// Returns whether the first character of `rest`, which follows `before`, must be escaped.
 pub(super) fn is_hostile(before: Option<char>, rest: &str) -> bool {
     match rest.chars().next() {
         Some(':' | '#') => begins_command(before, rest),
@@ -33,7 +34,7 @@ pub(super) fn is_hostile(before: Option<char>, rest: &str) -> bool {
     }
 }
 
-/// Copies the text, with `escape` in place of each character that must not be printed as it is.
+/// Copies the text, and calls `escape` for each character that must not be printed unchanged.
 fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = None;
@@ -48,8 +49,8 @@ fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> String {
     out
 }
 
-/// The text on one line, with everything that is not seen, moves what is beside it, or would be taken for a command in the
-/// log of a CI system as an escape such as `\u{1b}`.
+/// Returns the text on one line. Characters that are invisible, that move adjacent text, or that a CI system would take
+/// for a command in its log, become escapes such as `\u{1b}`.
 ///
 /// ```
 /// use trueline::history::visible;
@@ -63,7 +64,7 @@ pub fn visible(text: &str) -> String {
     })
 }
 
-/// JSON without line ends that reads the same, in which the same characters as in [`visible`] are escaped as JSON does it.
+/// Returns equivalent JSON on one line. It escapes the same characters as [`visible`], in JSON's notation.
 ///
 /// ```
 /// use trueline::history::visible_json;
@@ -71,7 +72,7 @@ pub fn visible(text: &str) -> String {
 /// assert_eq!(visible_json("{\"f\":\"\u{2028}\"}"), "{\"f\":\"\\u2028\"}");
 /// ```
 pub fn visible_json(json: &str) -> String {
-    // Outside of its strings, JSON has none of these characters.
+    // Outside its strings, JSON contains none of these characters.
     escaped(json, |out, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             let _ = write!(out, "\\u{unit:04x}");

@@ -2,7 +2,7 @@
 
 use super::{Event, EventKind, History, OpId, Operation, Outcome};
 
-/// What becomes of an operation when a history is [weakened](History::weaken).
+/// What happens to an operation when a history is [weakened](History::weaken).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// It stays as it is.
@@ -13,16 +13,17 @@ pub enum Fate {
     /// Its return and its result are forgotten: it may take effect at any time after its call, with any result, or not
     /// at all.
     Forget,
-    /// It is left out altogether.
+    /// It is removed.
     LeaveOut,
 }
 
 impl<Op: Clone, Ret: Clone> History<Op, Ret> {
-    /// The history in which each operation has met its fate. Operations keep their order, and those that are left are
-    /// numbered anew.
+    /// Returns the history with the fate of each operation applied. Operations keep their order, and those that remain
+    /// are renumbered.
     ///
-    /// To make operations optional, or to forget them, only ever allows more linearizations. To leave some out may allow
-    /// more or fewer: the module `judge::shrink` says when it cannot make a good history bad.
+    /// Making operations optional or forgetting them can only allow more linearizations. Leaving operations out may
+    /// allow more or fewer; the module `judge::shrink` explains when it cannot make a linearizable history
+    /// non-linearizable.
     ///
     /// ```
     /// use trueline::history::{Fate, History, OpId, Outcome};
@@ -42,7 +43,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     /// ```
     ///
     /// # Complexity
-    /// Linear in the events.
+    /// Linear in the number of events.
     #[must_use]
     pub fn weaken(&self, mut fate: impl FnMut(OpId, &Operation<Op, Ret>) -> Fate) -> Self {
         let mut fates = Vec::with_capacity(self.operations.len());
@@ -52,7 +53,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
         self.weaken_by(&fates)
     }
 
-    /// The history in which each operation has met its fate, by number.
+    /// Applies the fate of each operation, indexed by its number.
     pub(crate) fn weaken_by(&self, fates: &[Fate]) -> Self {
         self.restricted_to(&kept(&self.events, fates), &|id, operation| match (fates[id.index()], &operation.outcome) {
             (Fate::Forget, _) => Outcome::Pending,
@@ -62,7 +63,7 @@ impl<Op: Clone, Ret: Clone> History<Op, Ret> {
     }
 }
 
-/// The events that are left.
+/// Returns the events that remain.
 fn kept(events: &[Event], fates: &[Fate]) -> Vec<Event> {
     let is_kept = |event: &Event| match fates[event.op().index()] {
         Fate::Keep => true,

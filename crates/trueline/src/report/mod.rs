@@ -1,7 +1,7 @@
-//! Everything there is to say and to draw about a judged history, assembled in one place.
+//! Assembles everything to print and to draw about a judged history, in one place.
 //!
-//! [`assemble`] asks a [`Judged`] history for what is [`Wanted`]: the verdict always; the core, the words and the picture if
-//! they are wanted. The command line, failing tests and the assertions all show what it returns.
+//! [`assemble`] asks a [`Judged`] history for the parts that are [`Wanted`]: always the verdict; the core, an
+//! explanation and a picture on request. The command line, failing tests and the assertions all show its result.
 //!
 //! ```
 //! # #[cfg(feature = "named")] {
@@ -36,29 +36,29 @@ use crate::verdict::{Core, ProgressVerdict, Witness};
 use crate::view::timeline::Label;
 use crate::view::{Finding, Report, Timeline, prose};
 
-/// How many operations are looked at to choose those that an excerpt shows.
+/// The number of operations from which the operations shown in an excerpt are chosen.
 const EXCERPT: usize = 256;
-/// Longer linearizations are not replayed for an excerpt: that would take longer than to find them.
+/// Longer linearizations are not replayed for an excerpt, because replaying would take longer than finding them.
 const MOST_REPLAYED: usize = 200_000;
 
-/// What is wanted besides a verdict. By default, nothing is.
+/// The requested parts of a report besides the verdict. By default, there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The limits within which the core of a rejected history is looked for. It is looked for only if there are some, and if
-    /// words or a whole picture are wanted.
+    /// The limits for finding the core of a rejected history. The core is searched for only if limits are given, and if
+    /// an explanation or a complete picture is requested.
     pub core: Option<Limits>,
-    /// What is explained.
+    /// The verdicts to explain.
     pub words: Words,
-    /// What is drawn.
+    /// How much of the history to draw.
     pub picture: Picture,
-    /// The limits within which an accepted history is asked whether operations that are stuck should have returned.
+    /// The limits for checking, on an accepted history, whether pending operations should have returned.
     pub progress: Option<Budget>,
 }
 
 /// Which verdicts a report explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {
-    /// None. The report has no core either.
+    /// None. The report then has no core either.
     #[default]
     None,
     /// Rejections.
@@ -75,32 +75,33 @@ pub enum Picture {
     None,
     /// The operations near the problem, if there is one.
     Excerpt,
-    /// All of it.
+    /// All operations.
     Everything,
 }
 
-/// What [`assemble`] returns.
+/// The result of [`assemble`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Assembled {
-    /// What there is to say.
+    /// The report to print.
     pub report: Report,
-    /// What there is to draw, if that is wanted.
+    /// The timeline to draw, if a picture was requested.
     pub timeline: Option<Timeline>,
-    /// The core, if it was looked for and there is one.
+    /// The core, if it was searched for and found.
     pub core: Option<Core<Shown, String>>,
-    /// Whether stuck operations should have returned, if that was asked.
+    /// The verdict on progress, if it was requested: whether pending operations should have returned.
     pub progress: Option<ProgressVerdict<String>>,
 }
 
-/// The verdict alone: the report that [`assemble`] adds to. It takes next to no time and memory, whatever the history.
+/// Returns the report with the verdict alone, to which [`assemble`] adds. It takes little time and memory, even for a
+/// long history.
 pub fn plain(file: &str, spec: &str, judged: &dyn Judged) -> Report {
     let sizes = (judged.operations(), judged.pending());
     Report::new(file, spec, sizes, judged.judgement(), |id| judged.operation(id))
 }
 
-/// Assembles the report on a history. `file` is what the report calls the history, and `spec` is the name of the specification
-/// that judged it.
+/// Assembles the report on a history. The report refers to the history as `file`, and to the specification that judged
+/// it as `spec`.
 pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) -> Assembled {
     let Wanted { core: limits, words, picture, progress: budget } = wanted;
     let judgement = judged.judgement();
@@ -130,7 +131,7 @@ pub fn assemble(file: &str, spec: &str, judged: &dyn Judged, wanted: &Wanted) ->
     Assembled { report, timeline, core, progress }
 }
 
-/// Why the verdict is what it is, sentence by sentence.
+/// Explains the verdict, one string for each sentence.
 fn explain(
     finding: &Finding,
     judged: &dyn Judged,
@@ -164,7 +165,7 @@ fn explain(
     }
 }
 
-/// The timeline, without what the report says.
+/// Draws the timeline, without the names and the reason from the report.
 fn draw(
     judged: &dyn Judged,
     history: &History<Shown, String>,

@@ -1,13 +1,14 @@
-//! Programs by how many calls they have.
+//! Programs with a given number of calls.
 //!
-//! Zhang, Chattopadhyay and Wang's test programs: child threads make so many calls each, and the main thread makes some
-//! before it starts them and some when they are done. They are well formed: as many values are taken out as are put in, so
-//! that a serial execution has no value left over that a relaxed one might return instead (their section V.D).
+//! These are the test programs of Zhang, Chattopadhyay and Wang: child threads make a given number of calls each, and
+//! the main thread makes some calls before it starts them and some after they are done. The programs are well formed:
+//! they have as many removals as insertions, so that a serial execution has no value left over that a relaxed one might
+//! return instead (their section V.D).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many calls each child thread makes, and how many the main thread.
+/// The number of calls of each child thread, and of the main thread.
 ///
 /// ```
 /// use trueline::test::Calls;
@@ -18,16 +19,18 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Calls {
-    /// By child thread.
+    /// The number of calls of each child thread.
     pub children: Vec<u32>,
-    /// Of the main thread: those that put something in before it starts the others, and those that take something out
-    /// when they are done.
+    /// The number of calls of the main thread: insertions before it starts the others, and removals, most of them after
+    /// the others are done.
     pub main: u32,
 }
 
 impl Calls {
+    /// Checks that the numbers are within limits.
+    ///
     /// # Errors
-    /// If there are too many, or no threads.
+    /// Fails if there are no children, or too many children or calls.
     pub(super) fn checked(self) -> Result<Self, String> {
         let is_sane = (1..=16).contains(&self.children.len())
             && self.children.iter().all(|calls| (1..=1000).contains(calls))

@@ -1,4 +1,4 @@
-//! What the environment says.
+//! Reads environment variables.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::plan::Options;
 use crate::history::visible;
 
-/// Variables that change how tests run: their names and what they are.
+/// The environment variables that change how tests run, with their descriptions.
 pub(super) const VARIABLES: [(&str, &str); 11] = [
     ("TRUELINE_SEED", "the seed of all that is random"),
     ("TRUELINE_REPLAY", "the only run that is made, as a report names it"),
@@ -24,7 +24,7 @@ pub(super) const VARIABLES: [(&str, &str); 11] = [
 /// Reads a variable.
 ///
 /// # Panics
-/// If it is there and makes no sense: a test that ignored it would test something else.
+/// Panics if it is set but invalid: ignoring it would test something else than the user asked for.
 fn read<T: FromStr<Err: std::fmt::Display>>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     let what = VARIABLES.iter().find(|(known, _)| *known == name).map_or("", |(_, what)| what);
@@ -45,13 +45,13 @@ fn read_seconds(name: &str) -> Option<Duration> {
     Some(time.unwrap_or_else(|error| panic!("{name}={seconds} cannot be read: {error}")))
 }
 
-/// Whether operations that are tagged weak are called.
+/// Returns whether operations that are tagged weak are called, if the variable is set.
 pub(super) fn weak() -> Option<bool> {
     read::<u8>("TRUELINE_WEAK").map(|weak| weak != 0)
 }
 
 impl Options {
-    /// What is set here, unless the environment says otherwise.
+    /// Returns the options, overridden by the environment variables that are set.
     pub(super) fn with_environment(mut self) -> Self {
         self.seed = read("TRUELINE_SEED").or(self.seed);
         self.replay = read("TRUELINE_REPLAY").or(self.replay);

@@ -1,4 +1,4 @@
-//! What a failing test says.
+//! The report of a failing test.
 
 use std::fmt::{self, Display, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,33 +18,33 @@ use crate::verdict::ProgressVerdict;
 use crate::view::timeline::Label;
 use crate::view::{Report, Timeline, columns, file, html, text};
 
-/// What is wrong with a run.
+/// How a run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// No order of its operations explains it.
+    /// No order of its operations explains its history.
     NotLinearizable,
-    /// For so long, no thread got anywhere; if it was explored, none can ever.
+    /// No thread made progress for this long; zero if an exploration showed that no thread can continue.
     Stuck(Duration),
-    /// It was explored, and came to no end in so many steps.
+    /// It was explored, and did not terminate within this many steps.
     Diverged(u64),
-    /// It was compared with serial executions, and none explains it.
+    /// It was compared with serial executions, and none of them explains it.
     NotSerial,
-    /// It was compared with serial executions, and none explains it, though operations may be out of order.
+    /// It was compared with serial executions, and none of them explains it, even with operations out of order.
     NotQuasi {
-        /// By how much, and by which [semantics](crate::judge::quasi).
+        /// How far operations may be out of order, and by which [semantics](crate::judge::quasi).
         semantics: String,
     },
     /// The object panicked.
     Panicked {
-        /// In this thread.
+        /// The thread that panicked.
         thread: u32,
-        /// With this message.
+        /// The panic message.
         message: String,
     },
     /// Code of the test outside of its operations panicked or did not return.
     Broken {
-        /// Which code, such as "the constructor".
+        /// The code that failed, such as "the constructor".
         place: &'static str,
         /// How it failed, such as "panicked: out of range".
         how: String,
@@ -62,7 +62,8 @@ impl fmt::Display for FailureKind {
             Self::Stuck(time) => write!(f, "is stuck: for {time:.1?} no thread got anywhere"),
             Self::Panicked { thread, message } => {
                 write!(f, "panicked in thread {thread}: ")?;
-                // Its lines stay lines, as those of an assertion, but cannot be taken for lines of the report.
+                // A message keeps its lines, such as those of an assertion, but they cannot be mistaken for lines of
+                // the report.
                 let lines: Vec<String> = message.lines().map(visible).collect();
                 f.write_str(&lines.join("\n    | "))
             }
@@ -71,75 +72,76 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// A run that went wrong, and all that is known of it.
+/// A failing run, and everything that is known about it.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What is wrong.
+    /// How it failed.
     pub kind: FailureKind,
-    /// How long it took to find.
+    /// The time that it took to find.
     pub after: Duration,
     /// The name of the run.
     pub token: Token,
-    /// What happened.
+    /// The history of the run.
     pub history: History<Record, Value>,
-    /// What judged it.
+    /// The algorithm that judged it.
     pub algorithm: String,
-    /// Where the history was saved, if it could be.
+    /// The file to which the history was saved, if that succeeded.
     pub saved: Option<PathBuf>,
-    /// What each thread did, step by step, if it was explored.
+    /// The steps of each thread, if the run was explored.
     pub steps: Vec<String>,
-    /// Where that was saved, if it could be.
+    /// The file to which the steps were saved, if that succeeded.
     pub saved_steps: Option<PathBuf>,
-    /// Where the history was drawn, if that was asked for and could be.
+    /// The page on which the history was drawn, if that was requested and succeeded.
     pub page: Option<PathBuf>,
-    /// The smallest program that was seen going wrong in this way, if it was made smaller: this is a run of it.
+    /// The smallest program that was seen failing in this way, if it was shrunk. This failure is then a run of that
+    /// program.
     pub smallest: Option<Smallest>,
     /// The name of the test.
     name: String,
     report: String,
 }
 
-/// The smallest program that was seen going wrong in the same way as the first.
+/// The smallest program that was seen failing in the same way as the first.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Smallest {
     /// The program, as [`Test::only`](super::Test::only) takes it.
     pub program: String,
-    /// How many calls it has.
+    /// The number of its calls.
     pub calls: usize,
-    /// How many the program had that went wrong first.
+    /// The number of calls of the program that failed first.
     pub of_calls: usize,
-    /// The name of the run that went wrong first.
+    /// The name of the run that failed first.
     pub first: Token,
-    /// How many runs of it went wrong in this way.
+    /// The number of runs of the smallest program that failed in this way.
     pub failed: u64,
-    /// How many runs of it there were; if it was explored, how many executions until one went wrong.
+    /// The number of its runs; if it was explored, the number of executions until one failed.
     pub runs: u64,
-    /// Whether it was explored without each of its calls, and nothing went wrong then.
+    /// Whether exploring it without each one of its calls found no failure.
     pub is_minimal: bool,
-    /// If it was explored up to a number of preemptions: that.
+    /// The maximum number of preemptions, if the exploration was bounded by one.
     pub preemptions: Option<u32>,
-    /// Whether it was explored at random, since it has too many executions to make them all.
+    /// Whether it was explored at random, because it has too many executions to explore all of them.
     pub by_chance: bool,
-    /// At one in how many schedule points threads gave way.
+    /// Threads yielded at one in this many schedule points.
     pub chaos: u32,
-    /// How long it took to make it smaller.
+    /// The time that shrinking took.
     pub elapsed: Duration,
-    /// What a test of it has behind [`Test::only`](super::Test::only).
+    /// The settings that a test of it needs after [`Test::only`](super::Test::only).
     pub(super) settings: Vec<String>,
 }
 
 impl Smallest {
-    /// So many runs of it that it is unlikely that none goes wrong.
+    /// Returns a number of runs after which it is unlikely that none of them has failed.
     pub fn enough_runs(&self) -> u64 {
         let expected = (self.runs / self.failed.max(1) + 1).saturating_mul(20).clamp(FEWEST_RUNS, MOST_RUNS);
-        // One digit is as good as all.
+        // Round up to one significant digit.
         let unit = 10_u64.pow(expected.ilog10());
         expected.div_ceil(unit) * unit
     }
 }
 
-/// The fewest and the most runs of a test that is to fail again.
+/// The minimum and the maximum number of runs of a test that is to fail again.
 const FEWEST_RUNS: u64 = 1000;
 const MOST_RUNS: u64 = 1_000_000;
 
@@ -156,7 +158,7 @@ impl Display for Smallest {
     }
 }
 
-/// The report, and how a test is run again.
+/// The report, followed by how to run the test again.
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token, name, report, .. } = self;
@@ -169,21 +171,21 @@ impl Display for Failure {
     }
 }
 
-/// Histories with so many operations are shown as a whole.
+/// Histories with at most this many operations are shown completely.
 const MOST_SHOWN: usize = 24;
-/// How long a core is looked for.
+/// The time limit for finding a core.
 const TIME_FOR_CORE: Duration = Duration::from_secs(2);
 /// How long it is judged again, unless that does not decide it.
 const TIME_TO_JUDGE: Duration = Duration::from_millis(500);
 
 impl Failure {
-    /// The report, for whoever knows better how the run is made again.
+    /// Returns the report, without instructions on how to run the test again.
     pub fn report(&self) -> &str {
         &self.report
     }
 
-    /// A test that runs the smallest program, in Rust, if there is one. What is left to say is `your_test()`: the test that
-    /// failed, up to `.run()`.
+    /// Returns a test that runs the smallest program, as Rust code, if there is one. It calls `your_test()`, which
+    /// stands for the test that failed, up to `.run()`.
     pub fn regression_test(&self) -> Option<String> {
         let Smallest { program, settings, .. } = self.smallest.as_ref()?;
         let last = self.name.rsplit("::").next().unwrap_or_default();
@@ -198,13 +200,13 @@ impl Failure {
         Some(test)
     }
 
-    /// The same failure, with a line about what its report lacks.
+    /// Adds a line about something that the report lacks.
     pub(super) fn with_remark(mut self, remark: &str) -> Self {
         let _ = writeln!(self.report, "  {}", visible(remark));
         self
     }
 
-    /// The same, as a run of the smallest program that goes wrong so.
+    /// Adds the smallest program, of which this failure is a run.
     pub(super) fn with_smallest(mut self, smallest: Smallest) -> Self {
         let _ = write!(self.report, "\n{smallest}");
         self.smallest = Some(smallest);
@@ -249,18 +251,18 @@ struct Explained {
     history: History<Shown, String>,
     report: Report,
     refused: Option<OpId>,
-    /// The operations that matter.
+    /// The operations of the core.
     core: Vec<OpId>,
-    /// What is drawn of it, if that was asked for.
+    /// The timeline, if a page was requested.
     timeline: Option<Timeline>,
 }
 
-/// Where a run went wrong.
+/// The operations that a failure concerns.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// The operation that returned what it could not.
+    /// The operation whose result was refused.
     pub(super) refused: Option<OpId>,
-    /// The operations that matter.
+    /// The operations of the core.
     pub(super) core: Vec<OpId>,
 }
 
@@ -276,7 +278,7 @@ impl Places {
 }
 
 impl FailureKind {
-    /// What it may be if the object is right, and what to do then.
+    /// Returns a hint on what to do if the object is correct nevertheless.
     fn doubt(&self) -> Option<&'static str> {
         match self {
             Self::Diverged(_) => {
@@ -293,7 +295,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether a judge can tell why.
+    /// Returns whether a judge can explain the failure.
     fn is_explained(&self, plan: &Plan) -> bool {
         match self {
             Self::NotLinearizable => true,
@@ -334,7 +336,7 @@ fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) ->
     Explained { refused, history: judged.history(), report, core: members, timeline }
 }
 
-/// The history with results as a person reads them.
+/// Returns the history with operations and results as a person reads them.
 fn show(history: &History<Record, Value>) -> History<Shown, String> {
     history.map(|operation| (Shown::Record(operation.op.clone()), operation.outcome.map(show_result)))
 }
@@ -378,7 +380,7 @@ fn render(
     out
 }
 
-/// How many steps a report shows.
+/// The maximum number of steps in a report.
 const MOST_STEPS_SHOWN: usize = 150;
 
 fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
@@ -399,7 +401,7 @@ fn render_steps(out: &mut String, steps: &[String], saved: Option<&Path>) {
     }
 }
 
-/// Saves the steps beside the history.
+/// Saves the steps in a file next to the history.
 fn save_steps(history: &Path, steps: &[String]) -> Option<PathBuf> {
     if steps.is_empty() {
         return None;
@@ -417,12 +419,12 @@ fn draw(folder: &Path, name: &str, token: &Token, kind: &FailureKind, mut timeli
     html::write(folder, &file_name(name, token), &timeline).ok()
 }
 
-/// The name of a file about a run of a test.
+/// Returns the name of a file about a run of a test.
 fn file_name(name: &str, token: &Token) -> String {
     format!("{}-{}", running::plain(name), running::shortened(token.to_string()))
 }
 
-/// Saves the history beside what the compiler makes, or among temporary files.
+/// Saves the history in the build folder, or in the folder of temporary files.
 fn save(name: &str, token: &Token, history: &History<Record, Value>) -> Option<PathBuf> {
     #[cfg(feature = "json")]
     {

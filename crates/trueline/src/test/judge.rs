@@ -1,4 +1,4 @@
-//! What histories of a test are compared with, without its types.
+//! The specification that histories of a test are compared with, with erased types.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,45 +21,45 @@ pub(super) fn names(workload: &Workload) -> Names {
     workload.kinds.iter().map(|kind| Arc::clone(&kind.name)).collect()
 }
 
-/// The specification of a test, and what the test asks of it besides verdicts.
+/// The specification of a test, with further questions that the test asks besides verdicts.
 pub(super) trait Judge: Specification<Call, Value, Error = String> {
-    /// What reports call it.
+    /// Returns its name in reports.
     fn name(&self) -> &str;
 
-    /// The model, if that says what is right.
+    /// Returns the model, if the specification is one.
     fn model(&self) -> Option<&ModelSpec> {
         None
     }
 
-    /// What synchronizes, if that says what is right.
+    /// Returns the synchronizing operations, if the specification consists of them.
     fn synchronising(&self) -> Option<&SyncModel> {
         None
     }
 
-    /// Whether operations may be out of order, so that a program must take out as much as it puts in.
+    /// Returns whether operations may be out of order, so that a program must have as many removals as insertions.
     fn is_quasi(&self) -> bool {
         false
     }
 
-    /// What it returns if these are called one after the other, in all ways that there are; `None` if it cannot be asked.
+    /// Returns all possible sequences of results if these calls are made one after the other; `None` if it cannot tell.
     #[cfg(feature = "systematic")]
     fn sequences(&self, calls: &[Call]) -> Option<Vec<Vec<Value>>> {
         let _ = calls;
         None
     }
 
-    /// Whether it is code of the user's, which may panic or never return.
+    /// Returns whether it is the user's code, which may panic or never return.
     fn is_users_code(&self) -> bool {
         true
     }
 
-    /// Whether long histories may take too long to be judged, as no monitor knows the operations.
+    /// Returns whether long histories may take too long to judge, because no monitor knows the operations.
     fn needs_search(&self) -> bool {
         false
     }
 }
 
-/// The history as files have it.
+/// Returns the history as files represent it.
 pub(super) fn raw(names: &[Arc<str>], history: &Recorded) -> History<Record, Value> {
     history.map(|operation| (record(names, &operation.op), operation.outcome.clone()))
 }
@@ -68,12 +68,12 @@ fn record(names: &[Arc<str>], call: &Call) -> Record {
     Record { f: Arc::clone(&names[call.operation as usize]), key: None, value: call.argument.clone() }
 }
 
-/// A result as a person reads it.
+/// Formats a result for people.
 pub(super) fn show_result(value: &Value) -> String {
     if value.is_null() { "-".to_owned() } else { value.to_string() }
 }
 
-/// Calls by their names.
+/// Displays calls by their names.
 fn by_name(names: &[Arc<str>]) -> Show<'_, Call, Value> {
     Show::by(|call| Shown::Record(record(names, call)), show_result)
 }
@@ -141,7 +141,7 @@ impl Judge for SyncModel {
     }
 }
 
-/// A specification by name.
+/// A named specification, and the names of the test's operations.
 #[cfg(feature = "named")]
 #[derive(Debug)]
 pub(super) struct Named {

@@ -1,7 +1,7 @@
-//! What operations of a model mean to the near-linear monitors.
+//! The meaning of a model's operations, for the near-linear monitors.
 //!
-//! To say so is a promise, so it is tried out: on random sequences of operations, the model must do what the standard
-//! object does, from the start.
+//! A meaning is a promise, so it is checked: on a random sequence of operations, the model must behave like the
+//! standard object, from the initial state on.
 
 use std::collections::VecDeque;
 
@@ -10,31 +10,31 @@ use crate::drive::{Call, Random};
 use crate::history::Value;
 use crate::spec::{Standard, Taken};
 
-/// What an operation is, whatever its name: how runs of a model reach the near-linear [monitors](crate::judge::monitor),
-/// which judge thousands of operations where a search may take for ever.
+/// What an operation does, independent of its name. Meanings let the near-linear [monitors](crate::judge::monitor)
+/// judge runs of a model; they can judge thousands of operations where a search may never end.
 ///
-/// Operations that put a value in have it as their only argument; those that take one return an `Option`.
+/// Operations that insert a value have it as their only argument; those that remove a value return an `Option`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Meaning {
-    /// Puts its argument at the end of a queue.
+    /// Appends its argument to a queue.
     Enqueue,
-    /// Takes the first of a queue.
+    /// Removes the first value of a queue.
     Dequeue,
-    /// Puts its argument on a stack.
+    /// Pushes its argument onto a stack.
     Push,
-    /// Takes the top of a stack.
+    /// Removes the top value of a stack.
     Pop,
-    /// Puts its argument in a register.
+    /// Writes its argument to a register.
     Write,
-    /// Returns what is in a register.
+    /// Returns the value of a register.
     Read,
 }
 
 impl Meaning {
-    /// The standard operation; `None` if the result is none that it has.
+    /// Returns the standard operation, or `None` if the standard operation cannot have this result.
     ///
-    /// `done` is what an operation that puts something in returns.
+    /// `done` is the result of an operation that inserts or writes a value.
     pub(super) fn standard<'a>(
         self,
         argument: &'a Value,
@@ -57,25 +57,25 @@ impl Meaning {
     }
 }
 
-/// What an `Option` says that was returned.
+/// Interprets a result that is an `Option`.
 pub(super) fn taken(recorded: Option<&Value>) -> Taken<&Value> {
     match recorded {
         None => Taken::Unknown,
         Some(Value::Null) => Taken::Nothing,
-        // As `Option` becomes a value.
+        // `Option` wraps some values in a list with one element; see its implementation of `Datum`.
         Some(Value::List(list)) if list.len() == 1 => Taken::Value(&list[0]),
         Some(value) => Taken::Value(value),
     }
 }
 
-/// How many operations are tried out.
+/// The number of operations that are tried.
 const TRIED: u32 = 300;
 
-/// Tries out whether a model does what it means, and notes what operations that put something in return, and what its
-/// register starts with, if it is one.
+/// Checks that a model behaves as its meanings say. Records the results of operations that insert or write, and the
+/// initial value if the model is a register.
 ///
 /// # Errors
-/// What it does instead.
+/// Returns a message about an operation that behaves differently.
 pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) -> Value) -> Result<(), String> {
     let of_meaning: Vec<u32> = (0..)
         .zip(&spec.operations)
@@ -120,12 +120,12 @@ pub(super) fn try_out(spec: &mut ModelSpec, argument: impl Fn(u32, &mut Random) 
         }
         state = next;
     }
-    // What a register starts with is what a read finds there first.
+    // The initial value of a register is what a read returns in the initial state.
     let read = (0..).zip(&*operations).find(|(_, operation)| operation.meaning == Some(Meaning::Read));
     let first = read.and_then(|(number, _)| step(initial, &Call { operation: number, argument: Value::Null }).pop());
     let is_pure = of_meaning.len() == operations.len();
     for (operation, done) in operations.iter_mut().zip(done) {
-        // What was never called in all these tries is not known.
+        // Nothing is known about an operation that was never called in these trials.
         let is_known = !operation.meaning.is_some_and(Meaning::puts_in) || done.is_some();
         operation.done = done.unwrap_or_default();
         if !is_known || !is_pure {

@@ -1,4 +1,4 @@
-//! A plain Rust type and the bodies of its operations, as a specification without types: one compiled judge serves all
+//! A plain Rust type and its operations as a specification with erased types, so that one compiled judge serves all
 //! tests.
 
 use std::fmt::{self, Debug};
@@ -28,7 +28,7 @@ impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
 /// What an operation may do to a model: its results, and the state that each leads to; none if it is blocked in this one.
 pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
 
-/// The step of an operation whose body on the model is `body`.
+/// Returns the step of an operation that `body` executes on the model.
 pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value> + Send + Sync + 'static) -> Step {
     Arc::new(move |state, argument| {
         let mut next = state.of::<M>().clone();
@@ -36,7 +36,7 @@ pub(super) fn step<M: PlainModel>(body: impl Fn(&mut M, &Value) -> Option<Value>
     })
 }
 
-/// The step of an operation whose body on the model returns all that may come of it.
+/// Returns the step of an operation for which `body` returns all possible outcomes.
 pub(super) fn choices<M: PlainModel>(body: impl Fn(&M, &Value) -> Vec<(Value, M)> + Send + Sync + 'static) -> Step {
     Arc::new(move |state, argument| {
         body(state.of(), argument).into_iter().map(|(result, next)| (result, State::new(next))).collect()
@@ -47,11 +47,11 @@ pub(super) fn choices<M: PlainModel>(body: impl Fn(&M, &Value) -> Vec<(Value, M)
 #[derive(Clone)]
 pub(super) struct ModelOperation {
     pub(super) step: Step,
-    /// Whether it leaves every state as it is.
+    /// Whether it never changes the state.
     pub(super) reads_only: bool,
-    /// What it means to monitors.
+    /// Its meaning for monitors.
     pub(super) meaning: Option<Meaning>,
-    /// If it puts something in: what it returns then.
+    /// Its result, if it is an operation that inserts or writes a value.
     pub(super) done: Value,
 }
 
@@ -61,28 +61,28 @@ impl ModelOperation {
     }
 }
 
-/// The specification that a model is.
+/// A model as a specification.
 #[derive(Clone)]
 pub struct ModelSpec {
     pub(super) initial: State,
     pub(super) operations: Vec<ModelOperation>,
     /// The names of the operations, for descriptions.
     pub(super) names: Names,
-    /// Whether operations on different keys, which are their first arguments, have nothing to do with each other.
+    /// Whether operations on different keys, which are their first arguments, are independent.
     pub(super) independent_keys: bool,
-    /// What its register starts with, if it is one.
+    /// The initial value, if the model is a register.
     pub(super) register: Option<Value>,
-    /// What it seems to be, if the test does not say it.
+    /// A guess of which standard object the model is, if the test does not say so.
     pub(super) guess: Option<Arc<Guessing>>,
 }
 
 impl ModelSpec {
-    /// What it seems to be; it is tried out now, if it was not yet.
+    /// Returns the guess of which standard object the model is; tries the model out on the first call.
     pub(super) fn guess(&self) -> Option<&Guess> {
         self.guess.as_ref()?.get(self)
     }
 
-    /// Whether monitors know all operations.
+    /// Returns whether monitors know all operations.
     pub(super) fn is_standard(&self) -> bool {
         self.operations.iter().all(|operation| operation.meaning.is_some())
             || self.guess.as_ref().and_then(|guess| guess.known()).is_some_and(|guess| !guess.is_wrong())
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// A model whose operations put in and take out, the latter by `take`.
+    /// Returns a model with an operation that inserts, and one that removes by `take`.
     fn container(meanings: [Meaning; 2], take: fn(&mut Vec<u64>) -> Option<u64>) -> ModelSpec {
         let put = step(|model: &mut Vec<u64>, argument| {
             model.push(u64::from_value(argument)?);

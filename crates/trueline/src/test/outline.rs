@@ -1,4 +1,4 @@
-//! A test without the types of its object: compiled once, not for each test and each of its operations.
+//! A test without the types of its object, so that this code is compiled once, not for each test and operation.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::judge::Judge;
 use super::plan::{Choose, Options, Plan, Signature};
 use super::{Explored, NamedCall, Outcome};
 
-/// An operation, without what carries it out.
+/// An operation, without the code that executes it.
 #[derive(Clone)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
@@ -18,12 +18,12 @@ pub(super) struct Operation {
     pub(super) is_weak: bool,
 }
 
-/// What a [`Test`](super::Test) calls.
+/// The operations and calls of a [`Test`](super::Test).
 #[derive(Default)]
 pub(super) struct Outline {
     pub(super) operations: Vec<Operation>,
     pub(super) roles: Vec<(Arc<str>, u32)>,
-    /// The roles whose threads call operations without a role, too.
+    /// The roles whose threads also call operations without a role.
     pub(super) sharing: Vec<Arc<str>>,
     pub(super) before: Vec<NamedCall>,
     pub(super) after: Vec<NamedCall>,
@@ -44,12 +44,12 @@ impl Outline {
         self.operations.iter().map(|operation| &operation.kind)
     }
 
-    /// The number of the operation with this name.
+    /// Returns the number of the operation with this name.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
         Kind::find(self.kinds(), name)
     }
 
-    /// The operation that `what` is about.
+    /// Returns the operation that was added last; the setter `what` applies to it.
     #[track_caller]
     pub(super) fn last(&mut self, what: &str) -> &mut Operation {
         match self.operations.last_mut() {
@@ -58,7 +58,7 @@ impl Outline {
         }
     }
 
-    /// Only this many threads with this role call the last operation.
+    /// Restricts the last operation to threads with this role, of which there are this many.
     #[track_caller]
     pub(super) fn by_threads(&mut self, role: &str, threads: u32) {
         assert!(threads > 0, "a role that no thread has is none");
@@ -86,7 +86,7 @@ impl Outline {
         calls.iter().map(|call| self.resolve(call)).collect()
     }
 
-    /// What is called, with all names resolved.
+    /// Returns the calls, with all names resolved.
     #[track_caller]
     pub(super) fn into_calls(mut self, options: &Options) -> ResolvedCalls {
         assert!(!self.operations.is_empty(), "a test needs operations: add them by `.operation(...)`");
@@ -116,7 +116,7 @@ impl Outline {
     }
 }
 
-/// What a test calls, and with which arguments.
+/// The calls of a test, with names resolved to numbers.
 pub(super) struct ResolvedCalls {
     pub(super) workload: Workload,
     signatures: Arc<[Signature]>,
@@ -125,7 +125,7 @@ pub(super) struct ResolvedCalls {
 }
 
 impl ResolvedCalls {
-    /// The plan to call this on the objects that `make` makes.
+    /// Returns the plan to make these calls on the objects that `make` creates.
     #[track_caller]
     pub(super) fn into_plan(
         self,
@@ -155,7 +155,7 @@ impl ResolvedCalls {
 }
 
 impl Outcome {
-    /// Prints how the runs went, or panics with a report if one failed.
+    /// Prints a summary of the runs, or panics with a report if one failed.
     #[track_caller]
     #[expect(clippy::print_stderr, reason = "as test harnesses do")]
     pub(super) fn conclude(self) {

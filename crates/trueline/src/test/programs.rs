@@ -1,20 +1,20 @@
-//! All programs with so many [`Calls`].
+//! Lists all programs with a given number of [`Calls`].
 
 use super::calls::Calls;
 use super::meaning::Meaning;
 use super::written::Written;
 use crate::drive::{Call, Random, Workload};
 
-/// Names of operations that put something in, and that take something out.
+/// Names of operations that insert a value, and of those that remove one.
 const INSERTS: &[&str] = &["enqueue", "push", "insert", "add", "push-back", "send"];
 const REMOVES: &[&str] = &["dequeue", "pop", "delete-min", "remove", "remove-any", "pop-front", "receive"];
 
-/// If the main thread makes so many calls, it may take some out before the others start, ...
+/// If the main thread makes at least this many calls, it may remove values before the others start.
 const MUCH: u32 = 8;
-/// ... but not more than these.
+/// The maximum number of values that the main thread removes before the others start.
 const MOST_REMOVED_BEFORE: u32 = 3;
 
-/// The operations that put in and take out, if there are such.
+/// Returns an operation that inserts and one that removes, if the object has both.
 pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>) -> Option<(u32, u32)> {
     let find = |names: &[&str], means: fn(Meaning) -> bool| {
         let is_it = |(number, name): &(u32, &str)| names.contains(name) || meaning(*number).is_some_and(means);
@@ -25,18 +25,18 @@ pub(super) fn pair(workload: &Workload, meaning: impl Fn(u32) -> Option<Meaning>
     inserts.zip(removes)
 }
 
-/// The programs with so many calls of an object.
+/// The programs with a given number of calls, for an object.
 pub(super) struct Programs<'w> {
     workload: &'w Workload,
     calls: &'w Calls,
-    /// The operations that put in and take out, if it has such.
+    /// The operations that insert and remove, if the object has them.
     pair: Option<(u32, u32)>,
-    /// By program: which calls of children put something in, first those of the first child.
+    /// For each program, a bit for each call of the children, starting with the first child: set if the call inserts.
     patterns: Vec<u64>,
 }
 
 impl<'w> Programs<'w> {
-    /// `meaning` says what an operation means, if it is known.
+    /// Creates the list of programs; `meaning` returns the meaning of an operation, if it is known.
     pub(super) fn new(workload: &'w Workload, calls: &'w Calls, meaning: impl Fn(u32) -> Option<Meaning>) -> Self {
         let pair = pair(workload, meaning);
         let mut programs = Self { workload, calls, pair, patterns: Vec::new() };
@@ -49,7 +49,7 @@ impl<'w> Programs<'w> {
     fn all_patterns(&self) -> Vec<u64> {
         let Calls { children, main } = self.calls;
         let of_children: u32 = children.iter().sum();
-        // Of very large programs, only one.
+        // For very large sizes, use only one program.
         if of_children > 16 {
             return vec![self.alternating()];
         }
@@ -58,7 +58,7 @@ impl<'w> Programs<'w> {
             let inserts = pattern.count_ones();
             inserts <= half && half - inserts <= *main
         };
-        // Children with as many calls are interchangeable.
+        // Children with equal numbers of calls are interchangeable.
         let is_first = |pattern: &u64| {
             let mut rest = *pattern;
             let parts: Vec<(u32, u64)> = children
@@ -77,7 +77,7 @@ impl<'w> Programs<'w> {
         patterns
     }
 
-    /// Each child puts something in and takes something out, in turn.
+    /// Returns the pattern in which each child alternately inserts and removes.
     fn alternating(&self) -> u64 {
         let mut pattern = 0;
         let mut at = 0;
@@ -90,18 +90,19 @@ impl<'w> Programs<'w> {
         pattern
     }
 
-    /// How many there are; `None` if they are drawn at random, without end.
+    /// Returns the number of programs; `None` if they are generated at random, without end.
     pub(super) fn count(&self) -> Option<u32> {
         let count = self.patterns.len() * (self.most_removed_before() as usize + 1);
         self.pair.map(|_| u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// How much the main thread may take out before the others start: where it does little, it would take out what it put in.
+    /// Returns how many values the main thread may remove before the others start. If it makes few calls, it would
+    /// remove exactly the values that it inserted.
     fn most_removed_before(&self) -> u32 {
         if self.calls.main >= MUCH { MOST_REMOVED_BEFORE } else { 0 }
     }
 
-    /// The program of this number.
+    /// Returns the program with this number.
     pub(super) fn get(&self, number: u32) -> Option<Written> {
         let mut random = Random::new(u64::from(number));
         let mut unique = 0;
@@ -183,7 +184,8 @@ mod tests {
                 seen.push(program);
             }
         }
-        // Enqueue and dequeue, two of either: as in the paper's table V; and where up to three are taken out before.
+        // Two calls of the children, each an enqueue or a dequeue, as in the paper's table V; and up to three removals
+        // before.
         assert_eq!(Programs::new(&workload, &calls("1*1+12"), |_| None).count(), Some(12));
         assert_eq!(Programs::new(&workload, &calls("1*1+2"), |_| None).count(), Some(3));
     }

@@ -1,4 +1,4 @@
-//! Runs that failed once, kept in a file so that they are tried first.
+//! Failing runs, kept in a file so that they are tried first.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::token::Token;
 
-/// The file, in the folder of the package under test.
+/// The name of the file, in the folder of the package under test.
 const FILE: &str = "trueline-regressions.txt";
 
 const HEAD: &str = "\
@@ -18,13 +18,13 @@ fn path() -> Option<PathBuf> {
     std::env::var_os("CARGO_MANIFEST_DIR").map(|folder| PathBuf::from(folder).join(FILE))
 }
 
-/// The runs in which the test failed.
+/// Returns the runs in which the test failed.
 pub(super) fn recall(test: Option<&str>) -> Vec<Token> {
     let text = path().and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
     test.map_or_else(Vec::new, |test| tokens_of(test, &text))
 }
 
-/// What is no text in the file is none of our lines, and passed over.
+/// Parses the tokens of a test. Lines that are not valid UTF-8 are skipped.
 fn tokens_of(test: &str, text: &[u8]) -> Vec<Token> {
     let of_test = |line: &[u8]| {
         let line = std::str::from_utf8(line).ok()?;
@@ -34,10 +34,10 @@ fn tokens_of(test: &str, text: &[u8]) -> Vec<Token> {
     text.split(|byte| *byte == b'\n').filter_map(of_test).collect()
 }
 
-/// Keeps a run in which the test failed. If that cannot be done, it is not: the report has it too.
+/// Records a run in which the test failed. Errors are ignored, because the report contains the run, too.
 pub(super) fn remember(test: Option<&str>, token: &Token) {
     let (Some(test), Some(path)) = (test, path()) else { return };
-    // Twice, if another process left half a line at the same moment.
+    // Try twice, in case another process left an incomplete line at the same moment.
     for _ in 0..2 {
         if test.contains(char::is_whitespace) || recall(Some(test)).contains(token) {
             return;
@@ -46,8 +46,8 @@ pub(super) fn remember(test: Option<&str>, token: &Token) {
     }
 }
 
-/// Adds a line at the end of the file, by a single write, so that two processes that do so at once do not mix. A last line
-/// that was not ended, by a person or by a full disk, is ended first.
+/// Appends a line to the file with a single write, so that lines of two processes do not mix. If the last line is not
+/// terminated, because of an editor or a full disk, it is terminated first.
 fn add(path: &Path, line: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
     let length = file.seek(SeekFrom::End(0))?;
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// The file to which the process below appends.
+    /// The environment variable with the file to which the process below appends.
     const APPENDED: &str = "TRUELINE_TEST_APPENDED";
 
     #[test]
@@ -120,14 +120,14 @@ mod tests {
         let Some(path) = std::env::var_os(APPENDED) else { return };
         for number in 0.. {
             let line = format!("t{} x{number}.c16\n", std::process::id());
-            // On a full disk, it is not acknowledged.
+            // On a full disk, the line is not acknowledged.
             if add(Path::new(&path), &line).is_ok() {
                 println!("acknowledged {line}");
             }
         }
     }
 
-    /// Kills pairs of processes that append at once, half of them with hardly any room for the file.
+    /// Kills pairs of processes that append at the same time, half of the pairs with hardly any room for the file.
     #[test]
     #[ignore = "a soak: it takes a minute"]
     #[expect(clippy::print_stderr, reason = "figures")]

@@ -1,8 +1,8 @@
-//! The runs that are being made, in a file: what ends the process leaves no other trace.
+//! Records the current runs in a file, because a run that ends the process leaves no other trace.
 //!
-//! The file is written before each batch of runs and removed when the test ends, whatever its outcome. The next start of the
-//! test finds the file of one that did not end, and tries its runs first, one by one, so that if the process ends again, the
-//! file names the run.
+//! The file is written before each batch of runs and removed when the test ends, whatever its outcome. If the process
+//! died, the next start of the test finds the file and tries its runs first, one by one. If the process then dies
+//! again, the file names exactly one run.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use super::token::Token;
 
-/// Ends the part of the file that counts: a longer text may have been there before.
+/// Marks the end of the valid part of the file, because an older, longer text may follow.
 const END: &str = "end";
 
-/// The folder of what is saved about tests: beside what the compiler makes, or among temporary files.
+/// Returns the folder for saved files about tests: in the build folder, or in the folder of temporary files.
 pub(super) fn folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let beside = program.ancestors().find(|folder| folder.ends_with("target"));
@@ -56,14 +56,14 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Creates the file; `None` if that cannot be done.
+    /// Creates the file; returns `None` if that fails.
     pub(super) fn create(test: &str, tester: u32) -> Option<Self> {
         let path = path(test, tester)?;
         std::fs::create_dir_all(path.parent()?).ok()?;
         Some(Self { file: File::create(&path).ok()?, path, last: Vec::new(), text: String::new() })
     }
 
-    /// Writes which runs are about to be made.
+    /// Writes the runs that are about to be made.
     pub(super) fn write(&mut self, tokens: &[Token]) {
         if self.last == tokens {
             return;
@@ -76,7 +76,7 @@ impl Running {
             let _ = writeln!(self.text, "{token}");
         }
         let _ = writeln!(self.text, "{END}");
-        // If it cannot be written, the test goes on without.
+        // If writing fails, the test continues without the file.
         let _ = self.file.rewind().and_then(|()| self.file.write_all(self.text.as_bytes()));
     }
 }
@@ -87,7 +87,7 @@ impl Drop for Running {
     }
 }
 
-/// The runs that a process made when it ended in the middle of this test.
+/// Returns the runs that a process was making when it ended in the middle of this test.
 pub(super) fn left_behind(test: &str, testers: u32) -> Vec<Token> {
     let texts = (0..testers).filter_map(|tester| std::fs::read_to_string(path(test, tester)?).ok());
     texts.flat_map(|text| tokens_of(&text, |process| Path::new("/proc").join(process).exists())).collect()

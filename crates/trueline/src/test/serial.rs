@@ -1,14 +1,14 @@
-//! What an object does one operation at a time, as a specification: nobody has to write one.
+//! Uses the serial executions of an object as its specification, so that none has to be written.
 //!
 //! Burckhardt, Dern, Musuvathi and Tan, "Line-Up: a complete and automatic linearizability checker" (2010): all serial
-//! executions of a program are made first, and each concurrent one must be explained by one of them. Those that get stuck
-//! count too: an operation that is stuck in a concurrent execution must be stuck in a serial one, behind the operations
-//! that have returned (their definition 3). Zhang, Chattopadhyay and Wang's Round-Up (its phase 1) takes them from another
-//! object, which is trusted.
+//! executions of a program are made first, and each concurrent one must be explained by one of them. Stuck executions
+//! count, too: an operation that is stuck in a concurrent execution must be stuck in a serial one, after the operations
+//! that have returned (their definition 3). Zhang, Chattopadhyay and Wang's Round-Up (its phase 1) takes the serial
+//! executions from another object, which is trusted.
 //!
-//! The serial histories are kept as a tree, and a concurrent one is judged by the checkers for linearizability, with the
-//! nodes of the tree as states: the operations of a thread are told apart from those of others, as a history must be
-//! explained by one in which each thread does the same.
+//! The serial histories are stored as a tree. The checkers for linearizability judge a concurrent history with the
+//! nodes of the tree as states. Operations of different threads are distinct, because a history must be explained by
+//! one in which each thread does the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::judge::{Config, check};
 use crate::spec::{Outcomes, Spec, blocked, outcome};
 use crate::verdict::Verdict;
 
-/// An operation of a serial history: who calls what.
+/// An operation of a serial history: the process and its call.
 type Operation = (u32, Call);
 
-/// What an operation returned, or that it is stuck.
+/// The result of an operation, or that it is stuck.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Returned {
     Value(Value),
@@ -33,19 +33,19 @@ pub(super) enum Returned {
 /// All serial histories of a program.
 #[derive(Debug, Default)]
 pub(super) struct Serial {
-    /// By node: the operations that may be next, what they return, and where that leads.
+    /// For each node, the operations that may come next, their results, and the nodes that these lead to.
     nodes: Vec<HashMap<Operation, Vec<(Returned, u32)>>>,
     count: u64,
     /// Whether one of them is stuck.
     has_stuck: bool,
-    /// By how much operations may be out of order: which operation, its name, and its factor.
+    /// How far operations may be out of order.
     factors: Option<NamedFactors>,
 }
 
-/// By operation that has one: its number, its name, and its factor.
+/// For each operation with a factor: its number, its name, and the factor.
 pub(super) type NamedFactors = Arc<[(u32, Arc<str>, u32)]>;
 
-/// What the verdict of a comparison is by: Round-Up's own semantics, (C) in [`quasi`].
+/// Returns the name of the criterion of a comparison: Round-Up's own semantics, (C) in [`quasi`].
 pub(super) fn semantics(factors: &[(u32, Arc<str>, u32)]) -> String {
     Semantics::of_program(classes(factors), &|_: &[(&Call, &Value)]| false).to_string()
 }
@@ -62,22 +62,23 @@ impl Serial {
         Self { nodes: vec![HashMap::new()], count: 0, has_stuck: false, factors: None }
     }
 
-    /// None yet, for histories whose operations may be out of order by these factors: whoever calls does not count then.
+    /// Creates an empty set for histories whose operations may be out of order by these factors. Callers are then not
+    /// distinguished.
     pub(super) fn with_factors(factors: Option<NamedFactors>) -> Self {
         Self { factors, ..Self::new() }
     }
 
-    /// Whether operations may be out of order.
+    /// Returns the factors, if operations may be out of order.
     pub(super) fn factors(&self) -> Option<&[(u32, Arc<str>, u32)]> {
         self.factors.as_deref()
     }
 
-    /// Whether one of them is stuck.
+    /// Returns whether one of the histories is stuck.
     pub(super) fn has_stuck(&self) -> bool {
         self.has_stuck
     }
 
-    /// Takes in a sequence of operations that all returned.
+    /// Adds a sequence of operations that all returned.
     pub(super) fn add_sequence(&mut self, sequence: impl IntoIterator<Item = (u32, Call, Value)>) {
         self.count += 1;
         let mut node = 0;
@@ -90,12 +91,12 @@ impl Serial {
         if self.factors.is_some() { 0 } else { process }
     }
 
-    /// How many there are.
+    /// Returns the number of histories.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Takes in a history whose operations do not overlap; the last may be stuck.
+    /// Adds a history whose operations do not overlap; the last one may be stuck.
     pub(super) fn add(&mut self, history: &History<Call, Value>) {
         self.count += 1;
         let mut node = 0;
@@ -120,7 +121,7 @@ impl Serial {
         new
     }
 
-    /// Whether a serial history explains this one; `None` if it was not decided in time.
+    /// Returns whether a serial history explains this one; `None` if it was not decided within the limits.
     pub(super) fn explains(&self, history: &History<Call, Value>, config: &Config) -> Option<bool> {
         if let Some(factors) = &self.factors {
             let semantics = Semantics::of_program(classes(factors), self);
@@ -135,7 +136,7 @@ impl Serial {
         if pending.is_empty() {
             return self.accepts(history, None, config);
         }
-        // Each one that is stuck, behind all that have returned.
+        // Check each stuck operation separately, after all operations that have returned.
         for stuck in pending {
             match self.accepts(history, Some(stuck.call_position()), config) {
                 Some(true) => {}
@@ -145,7 +146,8 @@ impl Serial {
         Some(true)
     }
 
-    /// Whether the operations that have returned, and then the one that was called here, are those of a serial history.
+    /// Returns whether some serial history consists of the operations that have returned, followed by the one that was
+    /// called at the position `stuck`.
     fn accepts(&self, history: &History<Call, Value>, stuck: Option<u32>, config: &Config) -> Option<bool> {
         let mut builder = History::builder();
         for (position, event) in (0_u32..).zip(history.events()) {
@@ -174,7 +176,7 @@ impl Serial {
 
 impl SerialHistories<Call, Value> for Serial {
     fn contains(&self, sequence: &[(&Call, &Value)]) -> bool {
-        // All that are complete are as long.
+        // All complete sequences have the same length.
         self.walk(sequence).is_some_and(|node| self.nodes[node as usize].is_empty())
     }
 
@@ -184,7 +186,7 @@ impl SerialHistories<Call, Value> for Serial {
 }
 
 impl Serial {
-    /// Where this sequence leads to.
+    /// Returns the node that this sequence leads to.
     fn walk(&self, sequence: &[(&Call, &Value)]) -> Option<u32> {
         sequence.iter().try_fold(0_u32, |node, (call, result)| {
             let next = self.nodes[node as usize].get(&(0, (*call).clone()))?;
@@ -194,7 +196,7 @@ impl Serial {
     }
 }
 
-/// An object that may do anything: what is right is known otherwise.
+/// An object that may do anything, for criteria that do not use a specification.
 struct Anything;
 
 impl Spec for Anything {
@@ -211,7 +213,8 @@ impl Spec for Anything {
     }
 }
 
-/// All sequences of the calls of threads that keep the order of each, in turn: which thread's call is next.
+/// Calls `each` with every interleaving of the threads' calls that keeps the order of each thread, as the sequence of
+/// thread numbers.
 pub(super) fn interleavings(lengths: &[usize], each: &mut dyn FnMut(&[usize])) {
     fn go_on(left: &mut [usize], sequence: &mut Vec<usize>, each: &mut dyn FnMut(&[usize])) {
         if left.iter().all(|left| *left == 0) {
@@ -261,7 +264,7 @@ mod tests {
         Call { operation, argument: Value::Null }
     }
 
-    /// Events: a process, and what it calls or returns.
+    /// Builds a history from events: a process, and its call or its result.
     fn history(events: &[(u32, Result<u32, i64>)]) -> History<Call, Value> {
         let mut builder = History::builder();
         for (process, event) in events {
@@ -276,7 +279,7 @@ mod tests {
     #[test]
     fn concurrent_histories_are_explained_by_serial_ones() {
         let mut serial = Serial::new();
-        // Two draw numbers, in either order.
+        // Two processes draw numbers, in either order.
         serial.add(&history(&[(0, Ok(0)), (0, Err(0)), (1, Ok(0)), (1, Err(1))]));
         serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(0)), (0, Err(1))]));
         let explains = |events: &[_]| serial.explains(&history(events), &Config::new());
@@ -288,7 +291,7 @@ mod tests {
     #[test]
     fn what_is_stuck_must_be_stuck_alone() {
         let mut serial = Serial::new();
-        // A receive waits, unless a send was before it.
+        // A receive waits, unless there was a send before it.
         serial.add(&history(&[(0, Ok(1))]));
         serial.add(&history(&[(1, Ok(0)), (1, Err(0)), (0, Ok(1)), (0, Err(7))]));
         let explains = |events: &[_]| serial.explains(&history(events), &Config::new());

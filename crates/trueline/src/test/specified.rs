@@ -1,4 +1,4 @@
-//! Tests that compare an object with a [`Spec`] of the user's own, or with a model that allows several outcomes.
+//! Tests that compare an object with the user's own [`Spec`], or with a model that allows several outcomes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,15 +12,15 @@ use crate::history::{Argument, Datum, Value};
 use crate::judge::{Config, Judged, Linearizable, Show, Specification, judged};
 use crate::spec::Spec;
 
-/// How the operation of a specification is made from an argument.
+/// Creates an operation of the specification from an argument.
 type MakeOp<S> = Box<dyn Fn(&Value) -> <S as Spec>::Op + Send + Sync>;
-/// How the result of a specification is made from what the object returned.
+/// Creates a result of the specification from a result of the object.
 type MakeRet<S> = Box<dyn Fn(&Value) -> <S as Spec>::Ret + Send + Sync>;
 
-/// A test whose operations are compared with a [`Spec`] of the user's own.
+/// A test whose operations are compared with the user's own [`Spec`].
 pub struct OwnSpec<S: Spec> {
     spec: S,
-    /// By operation of the test.
+    /// The conversions for each operation of the test.
     operations: Vec<(MakeOp<S>, MakeRet<S>)>,
 }
 
@@ -31,11 +31,11 @@ impl<S: Spec> fmt::Debug for OwnSpec<S> {
 }
 
 impl<O, H> Test<O, H, Unjudged> {
-    /// Compares the object with this [`Spec`]: for operations that are [partial](crate::spec::blocked) or have several
-    /// [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged one by one, and wherever a model is
-    /// too slow.
+    /// Compares the object with this [`Spec`]. Use it for operations that are [partial](crate::spec::blocked) or have
+    /// several [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged separately, and where
+    /// a model is too slow.
     ///
-    /// A queue that may say that it is empty although it is not, as many queues do while another thread is at work:
+    /// This queue may report that it is empty although it is not, as many queues do while another thread is using them:
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -71,9 +71,9 @@ impl<O, H> Test<O, H, Unjudged> {
     ///                 outcome(None, next)
     ///             }
     ///             Op::TryPop => {
-    ///                 let mut outcomes = outcome(None, state.clone()); // always possible,
+    ///                 let mut outcomes = outcome(None, state.clone()); // always possible
     ///                 if let Some(x) = next.pop_front() {
-    ///                     outcomes.push((Some(x), next)); // and so is this
+    ///                     outcomes.push((Some(x), next)); // possible if there is an element
     ///                 }
     ///                 outcomes
     ///             }
@@ -95,18 +95,18 @@ impl<O, H> Test<O, H, Unjudged> {
     ///     .run();
     /// ```
     ///
-    /// Reports show operations and results as the specification [describes](Spec::describe_operation) them.
+    /// Reports display operations and results as the specification [describes](Spec::describe_operation) them.
     pub fn own_spec<S: Spec + Send + 'static>(self, spec: S) -> Test<O, H, OwnSpec<S>> {
         self.judged_by(OwnSpec { spec, operations: Vec::new() })
     }
 }
 
 impl<O, H: 'static, S: Spec + 'static> Test<O, H, OwnSpec<S>> {
-    /// Adds an operation: its name, what makes its arguments, and what it calls; then which operation of the specification
-    /// it is with an argument, and which result of the specification is what it returned.
+    /// Adds an operation: its name, a generator of its arguments, and its body; then a function from the argument to
+    /// the operation of the specification, and a function from the result to the result of the specification.
     ///
     /// # Panics
-    /// If there is an operation of this name already.
+    /// Panics if the test already has an operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         mut self,
@@ -159,8 +159,8 @@ impl<S: Spec + Send> Judge for OwnSpec<S> {
 }
 
 impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
-    /// Adds an operation that may have several outcomes: the body on the model returns each result that is allowed in this
-    /// state, with the state that it leads to. If there are none, the operation waits in this state.
+    /// Adds an operation that may have several outcomes. `model` returns each result that is allowed in this state,
+    /// with the next state. If it returns none, the operation blocks in this state.
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -174,7 +174,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     ///         (),
     ///         |queue, ()| queue.try_lock().ok()?.pop_front(),
     ///         |model, ()| {
-    ///             // It may return nothing although there is something.
+    ///             // It may return nothing although there is an element.
     ///             let mut outcomes = vec![(None, model.clone())];
     ///             let mut next = model.clone();
     ///             if let Some(x) = next.pop_front() {
@@ -188,7 +188,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is an operation of this name already.
+    /// Panics if the test already has an operation with this name.
     #[track_caller]
     pub fn nondeterministic_operation<G, R, I>(
         mut self,

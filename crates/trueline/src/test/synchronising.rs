@@ -1,7 +1,8 @@
-//! Which operations of a test synchronise, as a specification without types: one compiled judge serves all tests.
+//! Which operations of a test synchronize, as a specification with erased types, so that one compiled judge serves all
+//! tests.
 //!
-//! Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 8: what they write as a partial function
-//! `matching` is a few calls of [`Test::together`](super::Test::together) here.
+//! Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 8: their partial function `matching`
+//! corresponds to a few calls of [`Test::together`](super::Test::together) here.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,35 +14,35 @@ use crate::drive::{Call, Random, Shape, Workload};
 use crate::history::Value;
 use crate::spec::sync::{SyncSpec, Synchronised};
 
-/// How many executions of all the same operation synchronise in a state.
+/// Computes how many executions of the same operation synchronize in a state.
 pub(super) type Size = Arc<dyn Fn(&State) -> usize + Send + Sync>;
 
-/// Who synchronises.
+/// The executions that synchronize.
 #[derive(Clone)]
 pub(super) enum Who {
-    /// Executions of these operations, in the order in which the step has them.
+    /// Executions of these operations, in the order in which the step takes them.
     These(Vec<u32>),
-    /// So many executions of this one.
+    /// Several executions of this operation; the function computes how many.
     SoMany(u32, Size),
 }
 
-/// Executions that synchronise, and what comes of it.
+/// A kind of synchronization: its executions, and the step that they take together.
 #[derive(Clone)]
 pub(super) struct Mode {
     pub(super) who: Who,
-    /// From the state and all arguments to all results and the next state; `None` if they do not fit.
+    /// Maps the state and all arguments to all results and the next state; no outcome if they do not fit.
     pub(super) step: Step,
-    /// Whether each returns the same in whichever order they come.
+    /// Whether the result of each execution is the same in every order.
     pub(super) is_order_free: bool,
 }
 
-/// The specification that the modes are.
+/// A specification that consists of modes of synchronization.
 #[derive(Clone)]
 pub struct SyncModel {
     pub(super) initial: State,
     pub(super) modes: Vec<Mode>,
     pub(super) names: Names,
-    /// Whether nothing is kept from one synchronisation to the next.
+    /// Whether no state is kept from one synchronization to the next.
     pub(super) is_stateless: bool,
 }
 
@@ -51,19 +52,20 @@ impl fmt::Debug for SyncModel {
     }
 }
 
-/// How many executions of one operation may synchronise, if their order may matter: each order is tried.
+/// The maximum number of executions of one operation that may synchronize if their order may matter: each order is
+/// tried.
 const MOST_IN_ANY_ORDER: usize = 7;
 
-/// In how many orders executions are tried: what [`MOST_IN_ANY_ORDER`] of one operation have.
+/// The maximum number of orders that are tried: those of [`MOST_IN_ANY_ORDER`] executions of one operation.
 const MOST_ORDERS: usize = 5040;
 
-/// In how many orders so many executions can come, each number being of one operation.
+/// Returns the number of orders of several executions, where each count belongs to one operation.
 fn orders(counts: impl Iterator<Item = usize>) -> usize {
     counts.flat_map(|count| 1..=count).fold(1, usize::saturating_mul)
 }
 
 impl Mode {
-    /// The operations of which executions synchronise in a state, in the order in which the step has them.
+    /// Returns the operations whose executions synchronize in a state, in the order in which the step takes them.
     fn operations(&self, state: &State) -> Vec<u32> {
         match &self.who {
             Who::These(these) => these.clone(),
@@ -71,7 +73,7 @@ impl Mode {
         }
     }
 
-    /// Why not all orders of the executions that synchronise in a state can be tried, if that is so.
+    /// Returns an error message if the executions that synchronize in a state have too many orders to try.
     pub(super) fn too_many_orders(&self, state: &State) -> Option<String> {
         let count = |operation: u32, these: &[u32]| these.iter().filter(|other| **other == operation).count();
         let orders = match &self.who {
@@ -92,8 +94,9 @@ impl Mode {
         })
     }
 
-    /// Where the executions, which are sorted by operation, stand among the arguments of the step: in each order that there
-    /// is, if several are of one operation, or, if the order does not matter, in a few; none if it takes others.
+    /// Returns the possible places of the executions, which are sorted by operation, among the arguments of the step:
+    /// all orders if several belong to one operation, or only a few if the order does not matter; none if the step
+    /// takes other operations.
     fn arrangements(&self, state: &State, ops: &[&Call]) -> Vec<Vec<usize>> {
         let these = match &self.who {
             Who::SoMany(_, size) if size(state) != ops.len() => return Vec::new(),
@@ -120,7 +123,8 @@ impl Mode {
     }
 
     fn synchronise(&self, state: &State, ops: &[&Call], found: &mut Synchronised<State, Value>) {
-        // The order of executions with equal arguments makes no difference to the step, only to who gets which result.
+        // The order of executions with equal arguments makes no difference to the step, only to which one gets which
+        // result.
         let mut steps: HashMap<Value, Vec<(Value, State)>> = HashMap::new();
         let mut known: HashSet<Vec<Value>> = HashSet::new();
         let mut first: Option<Synchronised<State, Value>> = None;
@@ -163,7 +167,7 @@ impl Mode {
         }
     }
 
-    /// Whether these, which are sorted by operation, are some of those that synchronise, and not all.
+    /// Returns whether these executions, which are sorted by operation, are some but not all of those that synchronize.
     fn extends(&self, state: &State, ops: &[&Call]) -> bool {
         match &self.who {
             Who::SoMany(operation, size) => ops.iter().all(|op| op.operation == *operation) && ops.len() < size(state),
@@ -219,14 +223,15 @@ impl SyncSpec for SyncModel {
     }
 }
 
-/// How many calls a thread makes, where nothing is said.
+/// The default number of calls of a thread.
 const CALLS: u32 = 4;
-/// At one in how many schedule points threads give way: those that wait for each other rarely meet others in between, unless
-/// they are disturbed.
+/// Threads yield at one in this many schedule points: without yielding, threads that wait for each other rarely meet
+/// others in between.
 const CHAOS: u32 = 16;
 
 impl SyncModel {
-    /// The operations of the only synchronisation of several, if there is only one, and none of it happens otherwise.
+    /// Returns the operations of the only synchronization of several executions, if there is exactly one, and if none
+    /// of its operations may also happen alone.
     fn only(&self) -> Option<&[u32]> {
         let mut several = self.modes.iter().filter(|mode| !matches!(&mode.who, Who::These(these) if these.len() == 1));
         let (Some(Mode { who: Who::These(these), .. }), None) = (several.next(), several.next()) else { return None };
@@ -234,14 +239,15 @@ impl SyncModel {
         (!self.modes.iter().any(is_alone)).then_some(these)
     }
 
-    /// How many threads synchronise at least.
+    /// Returns the minimum number of threads that synchronize.
     #[cfg(feature = "systematic")]
     pub(super) fn fewest_threads(&self) -> u32 {
         self.only().map_or(2, |these| u32::try_from(these.len()).expect("few"))
     }
 
-    /// The size of runs: two of each kind, so that they can mistake each other, with 4 calls. Of all the same kind, as many
-    /// as synchronise; but 8 with one call each if it is pairs, of which one may else be left without a partner.
+    /// Returns the size of runs: two threads of each kind with 4 calls each, so that an object can mix them up. If all
+    /// are of the same kind, there are as many threads as synchronize; but 8 threads with one call each if they
+    /// synchronize in pairs, because otherwise one could be left without a partner.
     pub(super) fn shape(&self) -> Shape {
         let (threads, calls) = match self.only() {
             Some([one, other]) if one == other => (8, 1),
@@ -253,8 +259,9 @@ impl SyncModel {
         Shape { threads, operations: (calls, calls), chaos: CHAOS, few: None, phases: 0 }
     }
 
-    /// What threads call so that all can return, whoever synchronises with whom: each has an operation of its own, and makes
-    /// now and then a call that needs nobody. Where this is not known, as they come.
+    /// Generates calls such that all can return, whichever executions synchronize: each thread has an operation of its
+    /// own, and now and then makes a call that needs no partner. If the model does not allow this, the calls are
+    /// random.
     pub(super) fn program(&self, workload: &Workload, shape: &Shape, random: &mut Random) -> Vec<Vec<Call>> {
         let Some(these) = self.only().filter(|_| workload.roles.is_empty()) else {
             return workload.program(shape, random);
@@ -289,7 +296,7 @@ mod tests {
     use super::*;
     use crate::test::model;
 
-    /// All of `count` arrivals synchronise; what each returns is up to the model.
+    /// Returns a mode in which `count` arrivals synchronize, with the given results.
     fn barrier(count: usize, is_order_free: bool, results: impl Fn(usize) -> i64 + Send + Sync + 'static) -> Mode {
         let who = Who::SoMany(0, Arc::new(move |_| count));
         let step = model::step(move |(): &mut (), arguments: &Value| {
@@ -308,7 +315,7 @@ mod tests {
 
     #[test]
     fn all_orders_are_tried() {
-        // Each returns how many came before it.
+        // Each returns the number of those before it.
         let place = |place: usize| i64::try_from(place).expect("small");
         for (count, orders) in [(1, 1), (3, 6), (4, 24), (7, 5040)] {
             let found = outcomes(barrier(count, false, place), count);
@@ -318,7 +325,7 @@ mod tests {
         }
         let these = Mode { who: Who::These(vec![0; 4]), ..barrier(4, false, place) };
         assert_eq!(outcomes(these, 4).len(), 24);
-        // The first is the leader.
+        // The first one is the leader.
         assert_eq!(outcomes(barrier(7, false, |place| i64::from(place == 0)), 7).len(), 7);
     }
 

@@ -1,15 +1,17 @@
-//! Processes side by side, time downwards.
+//! Shows processes side by side, with time running downward.
 
 use std::fmt::{Display, Write as _};
 
 use crate::history::{EventKind, History, OpId, ProcessId, visible};
 
-/// How many letters of a call or a result are shown.
+/// The maximum number of characters shown of a call or a result.
 const MOST_LETTERS: usize = 30;
-/// How many processes are shown side by side.
+/// The maximum number of processes shown side by side.
 const MOST_COLUMNS: usize = 8;
 
-/// The operations that `shows`, a column for each process and a line for each call and return.
+/// Renders the operations that `shows` selects, with a column for each process and a line for each call and return.
+///
+/// Marks the return of the `refused` operation. Returns an empty string if there are more than 8 processes.
 ///
 /// ```
 /// use trueline::history::History;
@@ -61,7 +63,7 @@ pub fn render<Op: Display, Ret: Display>(
         let _ = write!(out, " {:width$} ", format!("process {process}"));
     }
     end_line(&mut out);
-    // A process may have several open operations, if they touch in time.
+    // A process may have several open operations if they touch in time.
     let mut open = vec![0_u32; processes.len()];
     for event in shown {
         let (id, kind) = (event.op(), event.kind());

@@ -1,27 +1,27 @@
-//! Files that are written as a whole or not at all.
+//! Writes files completely or not at all.
 //!
-//! An output is written to a temporary file in the same folder, which then takes its name. So whoever opens the output finds
-//! what was there before or all of what was written, also after a full disk, a crash, or when two processes write it at
-//! the same time. A process that is killed may leave a `.trueline-*.tmp` behind, which nobody reads.
+//! Output goes to a temporary file in the same folder, which is then renamed. A reader finds either the old content or
+//! all of the new content, even after a crash, when the disk is full, or when two processes write the file at the same
+//! time. A process that is killed may leave a `.trueline-*.tmp` file, which is never read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes `content` to the file as a whole: see [`write_with`].
+/// Writes `content` to the file, completely or not at all: see [`write_with`].
 ///
 /// # Errors
-/// As [`write_with`].
+/// Fails if [`write_with`] fails.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     write_with(path, |out| out.write_all(content.as_ref()))
 }
 
-/// Has `write` write the file, which replaces one that is there once all of it is on disk.
+/// Calls `write` to produce the file, and replaces an existing file once all of the new content is on disk.
 ///
-/// A file that is replaced keeps its permissions; of a symbolic link, what it points to is replaced. Another name (a hard
-/// link) of a file that is replaced keeps the old content. What is not a file, such as a pipe or `/dev/stdout`, is written
-/// to directly.
+/// A replaced file keeps its permissions. If the path is a symbolic link, its target is replaced. Other hard links to a
+/// replaced file keep the old content. If the path is not a regular file, such as a pipe or `/dev/stdout`, the output
+/// is written to it directly.
 ///
 /// ```
 /// use std::io::Write;
@@ -41,7 +41,8 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// If `write` fails, or the folder or the disk does not take the file. What was there before is unchanged then.
+/// Fails if `write` fails, or if the folder or the disk rejects the file. A regular file that existed before is then
+/// unchanged.
 pub fn write_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
@@ -53,7 +54,7 @@ pub fn write_with<E: From<io::Error>>(
         return Ok(out.flush()?);
     }
     let path = behind_links(path);
-    // The same error as if it were written in place.
+    // Report the same error as writing in place would.
     if before.is_some() {
         OpenOptions::new().write(true).open(&path)?;
     }
@@ -68,7 +69,7 @@ pub fn write_with<E: From<io::Error>>(
     Ok(())
 }
 
-/// Whether both paths lead to the same existing file, by whatever links.
+/// Returns whether both paths lead to the same existing file, possibly through links.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -83,10 +84,10 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// What a symbolic link leads to, even if that is not there.
+/// Returns the target of a symbolic link, even if it does not exist.
 fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // As many as Linux follows.
+    // Linux follows at most 40 links, too.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().unwrap_or(Path::new("")).join(target);
@@ -94,7 +95,7 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-/// A file with a name that no other has, gone when it is dropped unless it was renamed.
+/// A file with a unique name, removed when dropped unless it was renamed.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -105,7 +106,7 @@ impl Temporary {
             let name = path.with_file_name(format!(".trueline-{}-{number}.tmp", std::process::id()));
             match OpenOptions::new().write(true).create_new(true).open(&name) {
                 Ok(file) => return Ok((Self(name), file)),
-                // Of a process that was killed, or on another machine.
+                // The file belongs to a process that was killed, or to one on another machine: try the next name.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }

@@ -1,34 +1,42 @@
-//! Reports for programs.
+//! Renders reports as JSON, for programs.
 
 use std::fmt::Write as _;
 
 use super::{Finding, Line, Rejection, Report, Story, Told};
 use crate::history::{Value, visible_json};
 
-/// The report as a JSON object on one line, without the line's end.
+/// Renders the report as a JSON object on one line, without a line break at the end.
 ///
-/// Its fields: `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `criterion` if it is quasi
-/// linearizability, with its factors, `operations`, `pending`,
-/// `partitions`, `stats` with `check_ns` (judging alone), `configurations`, `peak_bytes` and, where the algorithm was
-/// chosen automatically or won a competition, `choice`; and `reason` if it was not accepted.
+/// Its fields are `file`, `spec`, `verdict` (`accepted`, `rejected` or `unknown`), `algorithm`, `criterion` (for quasi
+/// linearizability, including its factors), `operations`, `pending`, `partitions`, `stats` and, if the history was not
+/// accepted, `reason`. `stats` has `check_ns` (the time for judging alone), `configurations`, `peak_bytes` and, where
+/// the algorithm was chosen automatically or won a competition, `choice`.
 ///
-/// For a rejection, `evidence` has `refused`, the operation whose return is refused, with `process`, `operation`, `result`,
-/// `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file; `event`, the position of
-/// that return, and `is_first`, whether it is known to be the first event up to which the history is not linearizable;
-/// `allowed`, what it could have returned, and `all_allowed`, whether that is complete; `prefix`, a linearization of what
-/// was before, as the positions of calls (the last 1,000, if there are more), and `prefix_length`; and `open`, the calls
-/// that were open then, by position (the last 8).
+/// For a rejection, `evidence` has:
 ///
-/// If the core of a rejection was asked for, `core` has `operations`, each with `process`, `operation`, `result`, and places
-/// as above, `in_core` (if not, it is left out, and only the explanation names it), `role` (what is known of it in the
-/// explanation: `completed`, `optional`, `forgotten` or `pending`), and `in_part` (whether only a part of it is given,
-/// which is about values or keys in the core); `begins_behind` (`process`, `operation`, `result` and `place`), if there is
-/// an operation such that nothing that returned before its call matters; `left_out`, the number of calls that are not in the
-/// core, and `left_out_calls`, their positions; `minimal`, `undecided` (the number of steps that were not decided, 0 if it is
-/// minimal), `confirmed` (it was judged as it is, and rejected) and `judgements`.
+/// - `refused`: the operation whose return is refused, with `process`, `object` if objects have names, `operation`,
+///   `result`, `call_event` and `return_event`, and `call_line` and `return_line` if it came from a file;
+/// - `event`: the position of that return, and `is_first`: whether it is known to be the first event such that the
+///   history up to and including it is not linearizable;
+/// - `allowed`: the results that it could have returned, and `all_allowed`: whether that list is complete;
+/// - `prefix`: a linearization of the history before that return, as the positions of calls (the last 1,000 if there
+///   are more), and `prefix_length`: the number of all of them;
+/// - `open`: the other calls that were open then, by position (the last 8).
 ///
-/// If an explanation was asked for, and there is one, `explanation` is a list of sentences; what is said of a case begins with
-/// spaces. If there is more to know to understand the verdict, `notes` is a list of sentences.
+/// If the core of a rejection was requested, `core` has:
+///
+/// - `operations`: each with `process`, `operation`, `result` and places as above, `in_core` (if false, the call is not
+///   in the core, and only the explanation names it), `role` (what is known about it in the explanation: `completed`,
+///   `optional`, `forgotten` or `pending`), and `in_part` (whether only the part about values or keys of the core is
+///   given);
+/// - `begins_behind`: an operation such that nothing that returned before its call matters, if there is one, with
+///   `process`, `operation`, `result` and `place`;
+/// - `left_out`: the number of calls that are not in the core, and `left_out_calls`: their positions;
+/// - `minimal`, `undecided` (the number of steps that were not decided; 0 if the core is minimal), `confirmed` (whether
+///   the core itself was judged, and rejected) and `judgements` (the number of histories that were judged to find it).
+///
+/// If an explanation was requested and is available, `explanation` is a list of sentences; sentences about a case begin
+/// with spaces. If there are notes that help to understand the verdict, `notes` is a list of sentences.
 pub fn render(report: &Report) -> String {
     let stats = &report.stats;
     let mut out = String::from("{");
@@ -67,7 +75,7 @@ pub fn render(report: &Report) -> String {
     visible_json(&out)
 }
 
-/// What was refused, as data.
+/// Writes the evidence of a rejection.
 fn render_evidence(out: &mut String, rejection: &Rejection) {
     let Rejection { refused, event, is_first, allowed, all_allowed, prefix, before_total, open, .. } = rejection;
     out.push_str(r#","evidence":{"refused":{"#);
@@ -79,7 +87,7 @@ fn render_evidence(out: &mut String, rejection: &Rejection) {
     let _ = write!(out, r#","prefix":{prefix:?},"prefix_length":{before_total},"open":{open:?}}}"#);
 }
 
-/// Where an operation was called and returned.
+/// Writes where an operation was called and where it returned.
 fn render_places(out: &mut String, line: &Line) {
     let _ = write!(out, r#","call_event":{}"#, line.events.0);
     for (name, number) in [("return_event", line.events.1), ("call_line", line.lines.0), ("return_line", line.lines.1)]
@@ -112,7 +120,7 @@ fn render_story(out: &mut String, story: &Story) {
     let _ = write!(out, r#","confirmed":{confirmed},"judgements":{judgements}}}"#);
 }
 
-/// The fields that say what an operation was, without braces.
+/// Writes the fields that describe an operation, without braces.
 fn render_line(out: &mut String, line: &Line) {
     let _ = write!(out, r#""process":{}"#, line.process);
     if let Some(object) = &line.object {
@@ -124,7 +132,7 @@ fn render_line(out: &mut String, line: &Line) {
     }
 }
 
-/// A file that could not be read, as a JSON object on one line, without the line's end.
+/// Returns a JSON object on one line, without a line break at the end, for a file that could not be read.
 ///
 /// ```
 /// let json = trueline::view::json::error("a.jsonl", "line 3: this is not JSON");

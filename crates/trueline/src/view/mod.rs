@@ -1,7 +1,7 @@
-//! A judgement, shown to people and programs.
+//! Shows judgements to people and to programs.
 //!
-//! A [`Report`] is what there is to say, as plain data; [`text`] and [`json`] write it down. A [`Timeline`] is what there
-//! is to see; [`terminal`], [`svg`] and [`html`] draw it.
+//! A [`Report`] holds everything to print about a judgement, as plain data; [`text`] and [`json`] write it. A
+//! [`Timeline`] holds everything to draw; [`terminal`], [`svg`] and [`html`] draw it.
 
 pub mod columns;
 pub mod file;
@@ -22,99 +22,102 @@ use crate::verdict::{
     Core, Evidence, Judgement, Limit, LimitKind, MoreFactor, ProgressEvidence, ProgressVerdict, Role, Stats, Verdict,
 };
 
-/// How many operations of a kind are shown.
+/// The maximum number of operations that a report lists under each heading.
 const MOST_SHOWN: usize = 8;
 
-/// How much of a linearization is given as data.
+/// The maximum number of operations of a linearization that are given as data.
 const MOST_IN_PREFIX: usize = 1_000;
 
-/// What is said of one judged history.
+/// The report on one judged history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Where the history came from.
+    /// The file or other source that the history came from.
     pub file: String,
-    /// The specification, by name.
+    /// The name of the specification.
     pub spec: String,
     /// The number of operations.
     pub operations: usize,
-    /// How many of them never returned.
+    /// The number of operations that never returned.
     pub pending: usize,
-    /// What the judging took.
+    /// The algorithm that judged, and the resources it used.
     pub stats: Stats,
-    /// The verdict and what there is to say of it.
+    /// The verdict, with its details.
     pub finding: Finding,
-    /// The few operations that a rejection rests on, if they were asked for.
+    /// The core of a rejection, if it was requested.
     pub core: Option<Story>,
-    /// Why it was rejected, sentence by sentence, if that was asked for: see [`prose`]. What is said of a case is indented.
+    /// The explanation of the verdict, as one string for each sentence, if it was requested; see [`prose`]. Sentences
+    /// about a case of a case distinction are indented.
     pub explanation: Vec<String>,
-    /// What else one has to know to understand the verdict, each in a sentence.
+    /// Further notes that a reader needs to understand the verdict, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A verdict, ready to be shown.
+/// A verdict, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a report has one")]
 pub enum Finding {
-    /// It is linearizable.
+    /// The history is accepted.
     Accepted,
-    /// It is not.
+    /// The history is rejected.
     Rejected(Rejection),
-    /// What returned is right, but more should have.
+    /// All returns are correct, but some pending operations should have returned.
     Stuck(Stall),
-    /// A limit came first.
+    /// A limit was reached before a verdict.
     Unknown(Limit),
 }
 
-/// Why a history was rejected, ready to be shown.
+/// Why a history was rejected, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The operation whose return no linearization allows.
     pub refused: Line,
     /// The position of that return in the order of events.
     pub event: u32,
-    /// Whether this is known to be the first event up to which the history is not linearizable.
+    /// Whether this is known to be the first event such that the history up to and including it is not linearizable.
     pub is_first: bool,
-    /// Results that it could have returned.
+    /// Results that the refused operation could have returned.
     pub allowed: Vec<String>,
-    /// Whether those are all.
+    /// Whether [`allowed`](Self::allowed) lists all such results.
     pub all_allowed: bool,
-    /// Operations that conflict, in the order of their calls, if they are known, few, and not all shown already.
+    /// Operations that conflict, in the order of their calls; empty if they are unknown, too many, or all displayed
+    /// already.
     pub conflict: Vec<Line>,
-    /// The last operations of a linearization of what was before it.
+    /// The last operations of a linearization of the history before that return.
     pub before: Vec<Line>,
-    /// How many operations that linearization has.
+    /// The number of operations in that linearization.
     pub before_total: usize,
-    /// The positions of the calls in that linearization, in its order: the last 1,000, if there are more.
+    /// The positions of the calls in that linearization, in its order; only the last 1,000 if there are more.
     pub prefix: Vec<u32>,
-    /// Other operations that were open at the refused return, in the order of their calls.
+    /// Other operations that were open at the refused return, in the order of their calls; only the last ones if there
+    /// are many.
     pub open: Vec<Line>,
-    /// How many those are.
+    /// The number of all those open operations.
     pub open_total: usize,
-    /// For quasi linearizability: what there is to say instead.
+    /// For quasi linearizability, the details that replace those above.
     pub quasi: Option<Box<QuasiRejection>>,
 }
 
-/// Why a history is not quasi linearizable, ready to be shown.
+/// Why a history is not quasi linearizable, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuasiRejection {
-    /// The criterion, with its factors.
+    /// The criterion, including its factors.
     pub criterion: String,
-    /// By how much the factors would have to be larger.
+    /// How much larger the factors would have to be.
     pub more: MoreFactor,
-    /// The first operations that are not in the longest beginning of a legal order that was found.
+    /// The first operations that are missing from the longest prefix of a legal order that was found.
     pub out_of_reach: Vec<Line>,
-    /// How many those are.
+    /// The number of all those missing operations.
     pub out_of_reach_total: usize,
 }
 
-/// Which executions should have returned, ready to be shown.
+/// Which executions should have returned, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// What may have synchronised: the last of it.
+    /// The last executions of a possible sequence of synchronizations.
     pub before: Vec<Line>,
-    /// How many executions that are.
+    /// The number of executions in that sequence.
     pub before_total: usize,
-    /// What should have synchronised, or has; some of it did not return.
+    /// Executions that should have synchronized, or have; at least one of them did not return.
     pub anticipated: Vec<Line>,
 }
 
@@ -132,7 +135,7 @@ impl Stall {
         };
         let before: Vec<Vec<OpId>> =
             synchronisations.iter().filter(|group| !anticipated.contains(group)).cloned().collect();
-        // So many groups at the end as fit.
+        // Show as many groups from the end as fit.
         let mut shown = 0;
         let fits = |group: &&Vec<OpId>| {
             shown += group.len();
@@ -146,12 +149,13 @@ impl Stall {
         }
     }
 
-    /// What should have returned, in a sentence.
+    /// Returns a sentence that says which operations should have returned.
     pub fn reason(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for line in self.anticipated.iter().filter(|line| line.result.is_none()) {
             let name = format!("{} of process {}", shorten(&line.operation), line.process);
-            // One may take part in several steps; a process has one call that did not return.
+            // An operation may take part in several steps, but is named once. Equal names mean the same operation: a
+            // process has only one call that did not return.
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -166,59 +170,59 @@ impl Stall {
     }
 }
 
-/// An operation, ready to be shown.
+/// An operation, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it is: lines of the file, such as `3-7`, or events if there are no lines; nothing behind the dash if it
-    /// never returned.
+    /// Its place: lines of the file, such as `lines 3-7`, or events if there are no lines; `line 3-` if it never
+    /// returned.
     pub place: String,
-    /// Who called it.
+    /// The process that called it.
     pub process: u32,
-    /// On which object, if objects have names.
+    /// The object that it was called on, if objects have names.
     pub object: Option<String>,
-    /// What was called.
+    /// The operation and its arguments.
     pub operation: String,
-    /// What it returned; `None` if it never did.
+    /// Its result; `None` if it never returned.
     pub result: Option<String>,
-    /// Whether it is in the linearization of what was before the refused return.
+    /// Whether it is in the linearization of the history before the refused return.
     pub took_effect: bool,
-    /// In that linearization: whether it took effect together with the one before it, and with the one behind it.
+    /// Whether it took effect together with the operation before it in that linearization, and with the one after it.
     pub together: (bool, bool),
-    /// The positions of call and return in the order of all events.
+    /// The positions of its call and return in the order of all events.
     pub events: (u32, Option<u32>),
-    /// The lines of the file that call and return came from.
+    /// The lines of the file that its call and return came from.
     pub lines: (Option<u32>, Option<u32>),
 }
 
-/// The core of a rejected history, ready to be shown.
+/// The core of a rejected history, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
-    /// What it begins behind: whatever returned before the call of that does not matter.
+    /// The operation after which the core begins: operations that returned before its call do not matter.
     pub begins_behind: Option<Line>,
-    /// The calls of the core, and the others that the explanation names, in the order of their calls.
+    /// The calls of the core, and other calls that the explanation names, in the order of their calls.
     pub operations: Vec<Told>,
-    /// The positions of the calls that are left out: of all that are not in the core.
+    /// The positions of all calls that are not in the core.
     pub left_out: Vec<u32>,
-    /// How many steps to tell less were not decided; if none, the core is 1-minimal.
+    /// The number of shrinking steps that were not decided; if it is 0, the core is 1-minimal.
     pub undecided: usize,
-    /// Whether it was judged as it is, and rejected.
+    /// Whether the core itself was judged, and rejected.
     pub confirmed: bool,
-    /// How many histories were judged to find it.
+    /// The number of histories that were judged to find the core.
     pub judgements: u32,
 }
 
-/// An operation of a core, ready to be shown.
+/// An operation of a core, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// The operation, as far as it matters.
+    /// The operation, reduced to its relevant part.
     pub line: Line,
-    /// Whether it is in the core. Else it is left out, and only the explanation names it.
+    /// Whether it is in the core. If not, only the explanation names it.
     pub in_core: bool,
-    /// What is known of it in the history that the explanation is about.
+    /// Its role in the history that the explanation is about.
     pub role: Role,
-    /// Whether only a part of its arguments or result is shown: what is about values or keys in the core.
+    /// Whether only a part of its arguments or result is shown: the part about values or keys that occur in the core.
     pub in_part: bool,
-    /// Whether it is what the core begins behind.
+    /// Whether it is the operation after which the core begins.
     pub begins: bool,
 }
 
@@ -254,7 +258,10 @@ impl Story {
 }
 
 impl Report {
-    /// The report of `judgement`. Only the operations that are shown are asked for, each with the name of its object.
+    /// Returns the report of `judgement` on a history with the given numbers of operations and pending operations.
+    ///
+    /// `operation` returns an operation and the name of its object. It is called only for operations that the report
+    /// shows.
     ///
     /// ```
     /// use std::time::Duration;
@@ -311,7 +318,8 @@ impl Report {
         }
     }
 
-    /// The report with what should have returned, if a `history` that was accepted is stuck.
+    /// Replaces the verdict of an accepted `history` by a verdict on progress: which pending operations should have
+    /// returned.
     #[must_use]
     pub fn with_progress<Op: Display, Ret: Display>(
         mut self,
@@ -330,28 +338,28 @@ impl Report {
         self
     }
 
-    /// The report with the core of the `history` that it is about.
+    /// Adds the core of the `history` that the report is about.
     #[must_use]
     pub fn with_core<Op: Display, Ret: Display>(mut self, history: &History<Op, Ret>, core: &Core<Op, Ret>) -> Self {
         self.core = Some(Story::new(history, core));
         self
     }
 
-    /// The report with an explanation: [`prose`] has the words.
+    /// Adds an explanation; [`prose`] writes the sentences.
     #[must_use]
     pub fn with_explanation(mut self, sentences: Vec<String>) -> Self {
         self.explanation = sentences;
         self
     }
 
-    /// The report with one more [note](Self::notes).
+    /// Adds a [note](Self::notes).
     #[must_use]
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// `accepted`, `rejected` or `unknown`.
+    /// Returns `accepted`, `rejected` or `unknown`.
     pub fn verdict(&self) -> &'static str {
         match &self.finding {
             Finding::Accepted => "accepted",
@@ -360,7 +368,7 @@ impl Report {
         }
     }
 
-    /// Why, in a sentence; `None` if there is nothing to explain.
+    /// Returns the reason for the verdict in one sentence, or `None` if the history was accepted.
     pub fn reason(&self) -> Option<String> {
         match &self.finding {
             Finding::Accepted => None,
@@ -374,7 +382,7 @@ impl Report {
     }
 }
 
-/// What to do about a limit that was reached.
+/// Returns advice on what to do about a limit that was reached.
 fn remedy(limit: LimitKind) -> Option<&'static str> {
     match limit {
         LimitKind::Time => Some("raise --timeout, or try another --algorithm"),
@@ -385,14 +393,15 @@ fn remedy(limit: LimitKind) -> Option<&'static str> {
 }
 
 impl Rejection {
-    /// `line` shows an operation, given whether it took effect; `returned` tells where one returned.
+    /// Creates a rejection from `evidence`. `line` displays an operation, given whether it took effect; `returned`
+    /// gives the position of an operation's return.
     fn new<Ret: Display>(
         line: &dyn Fn(OpId, bool) -> Line,
         returned: &dyn Fn(OpId) -> Option<u32>,
         evidence: &Evidence<Ret>,
     ) -> Self {
         let line = |id: &OpId| line(*id, evidence.prefix.contains(id));
-        // Not in the middle of what took effect together.
+        // Do not start in the middle of a group that took effect together.
         let mut last = evidence.prefix.len().saturating_sub(MOST_SHOWN);
         let mut with_next = vec![false; evidence.prefix.len()];
         let mut end = 0;
@@ -406,7 +415,8 @@ impl Rejection {
         let before = &evidence.prefix[last..];
         let is_synchronisation = !evidence.together.is_empty();
         let together = |at: usize| (at > 0 && with_next[at - 1], with_next[at]);
-        // Of those that synchronised, what they still return is not known then: their partners may have been others.
+        // If operations synchronized, the results of those still open are not determined yet: they may have had other
+        // partners.
         let is_open = |id: &OpId| returned(*id).is_some_and(|position| position >= evidence.event);
         let line_before = |(at, id): (usize, &OpId)| {
             let line = line(id);
@@ -440,7 +450,7 @@ impl Rejection {
         }
     }
 
-    /// What was refused and what would have been allowed, in a sentence.
+    /// Returns a sentence about the refused result and the results that would have been allowed.
     pub fn reason(&self) -> String {
         if let Some(QuasiRejection { criterion, more, .. }) = self.quasi.as_deref() {
             return format!("it is not {criterion}; {more}");
@@ -501,7 +511,7 @@ impl Line {
     }
 }
 
-/// "1, 2 or 3", not too many.
+/// Formats results as "1, 2 or 3", at most [`MOST_SHOWN`] of them.
 fn alternatives(results: &[String]) -> String {
     if results.len() > MOST_SHOWN {
         let first: Vec<String> = results[..MOST_SHOWN].iter().map(|result| shorten(result)).collect();
@@ -515,7 +525,7 @@ fn alternatives(results: &[String]) -> String {
     }
 }
 
-/// Not more than fits a line of a terminal with other things on it, all of it [`visible`].
+/// Shortens text to 60 characters, so that it fits on a line with other text, and makes all of it [`visible`].
 fn shorten(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(60) {

@@ -10,14 +10,14 @@ use crate::verdict::{
     ProgressEvidence, Proof, Reason, Role, Unfit, WhyUnfit, Witness,
 };
 
-/// Results that say nothing.
+/// Results that carry no information, and are not displayed.
 const SILENT: [&str; 3] = ["ok", "-", "()"];
-/// How many operations are listed one by one.
+/// The maximum number of operations that are listed one by one.
 const MOST_LISTED: usize = 8;
 
-/// The argument about a core of `history`, sentence by sentence.
+/// Returns the argument about a core of `history`, as one string for each sentence.
 ///
-/// An operation is named with its process and place when it is first spoken of.
+/// The first mention of an operation includes its process and place.
 ///
 /// ```
 /// use trueline::history::{History, Outcome};
@@ -62,7 +62,7 @@ pub fn tell<Op: Display, Ret: Display>(
     teller.sentences
 }
 
-/// Why executions of `history` that synchronise in pairs cannot all have had partners.
+/// Explains why executions of `history` that synchronize in pairs cannot all have had partners.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -120,7 +120,7 @@ pub fn tell_partners<Op: Display, Ret: Display>(history: &History<Op, Ret>, foun
     teller.sentences
 }
 
-/// Why executions of `history` that did not return should have.
+/// Explains why executions of `history` that did not return should have returned.
 pub fn tell_progress<Op: Display, Ret: Display>(
     history: &History<Op, Ret>,
     evidence: &ProgressEvidence,
@@ -147,8 +147,7 @@ pub fn tell_progress<Op: Display, Ret: Display>(
     teller.sentences
 }
 
-/// What evidence says by itself, where there is no argument: of synchronisations, of orders that are not far from a legal
-/// one, and of large cores.
+/// Explains evidence where there is no argument: for synchronizations, for quasi linearizability, and for large cores.
 pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evidence: &Evidence<Ret>) -> Vec<String> {
     let Evidence { prefix, together, refused, event, open, allowed, all_allowed, is_first, quasi, .. } = evidence;
     let shown = prefix.len().saturating_sub(MOST_LISTED);
@@ -178,7 +177,7 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     } else {
         let names: Vec<String> = match together.as_slice() {
             [] => groups[first..].iter().map(|group| teller.group(group)).collect(),
-            // What those that are open still return is not known then: they may have had other partners.
+            // Results of operations that are still open then are not determined: they may have had other partners.
             _ => {
                 let mut labels = Teller::of(history, groups[first..].concat().into_iter()).labels;
                 for (id, open) in &mut labels {
@@ -215,7 +214,8 @@ pub fn tell_evidence<Op: Display, Ret: Display>(history: &History<Op, Ret>, evid
     teller.sentences
 }
 
-/// An order in which an accepted history may have taken effect, in a sentence: its beginning, if it is long.
+/// Describes an order in which the operations of an accepted history may have taken effect; only its beginning if it is
+/// long.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -261,7 +261,7 @@ pub fn tell_witness<Op: Display, Ret: Display>(history: &History<Op, Ret>, witne
     sentences
 }
 
-/// What was called, and what it returned if that says something.
+/// Formats an operation, with its result unless the result carries no information.
 fn label(operation: &str, result: Option<String>) -> String {
     let operation = shorten(operation);
     match result.map(|result| shorten(&result)) {
@@ -272,31 +272,31 @@ fn label(operation: &str, result: Option<String>) -> String {
 
 struct Teller {
     object: ObjectKind,
-    /// The operations that have been named, and how they are named.
+    /// The operations that may be mentioned, and how they are named.
     labels: Vec<(OpId, Label)>,
     introduced: HashSet<OpId>,
     completed: HashSet<OpId>,
-    /// What all begins behind, if the core is without it.
+    /// The operation after which the core begins, if it is not part of the core.
     begins_behind: Option<OpId>,
-    /// Whether it has been said that states are those of the core.
+    /// Whether the text has already said that states are those reachable by the calls of the core.
     has_said_which_states: bool,
     sentences: Vec<String>,
-    /// Put before each sentence, where cases are told.
+    /// The indentation of each sentence, deeper inside cases.
     indent: String,
 }
 
 struct Label {
-    /// What was called, and what it returned.
+    /// The operation and its result.
     short: String,
-    /// By whom.
+    /// The process that called it.
     process: u32,
-    /// Where it is in the file.
+    /// Its place in the file.
     place: String,
-    /// What is needed to tell it from others.
+    /// The details needed to distinguish it from other operations.
     needs: Needs,
 }
 
-/// What is needed to tell an operation from others.
+/// The details needed to distinguish an operation from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -312,7 +312,7 @@ impl Label {
 }
 
 impl Teller {
-    /// Tells of operations of a history.
+    /// Creates a teller for operations of a history.
     fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, told: impl Iterator<Item = OpId>) -> Self {
         let mut labels: Vec<(OpId, Label)> = Vec::new();
         for id in told {
@@ -366,7 +366,8 @@ impl Teller {
         Self::with_labels(object, labels, completed.map(|member| member.id).collect())
     }
 
-    /// The operation, with its place if that is not known yet or needed to tell it from others.
+    /// Returns the name of an operation, with its process and place at the first mention, and later as far as needed to
+    /// distinguish it from others.
     fn name(&mut self, id: OpId) -> String {
         let is_new = self.introduced.insert(id);
         let Some((_, label)) = self.labels.iter().find(|(other, _)| *other == id) else {
@@ -390,13 +391,13 @@ impl Teller {
         list(&names)
     }
 
-    /// "a and b together".
+    /// Formats a group as "a and b together".
     fn group(&mut self, group: &[OpId]) -> String {
         let names = self.names(group);
         if group.len() > 1 { format!("{names} together") } else { names }
     }
 
-    /// Says a sentence.
+    /// Adds a sentence, with indentation and a full stop.
     fn say(&mut self, sentence: String) {
         self.sentences.push(format!("{}{sentence}.", self.indent));
     }
@@ -488,7 +489,7 @@ impl Teller {
         claims.truncate(known);
     }
 
-    /// That one came before the other, as far as that is so.
+    /// Says that one operation came before the other, with "if that took effect" unless it certainly did.
     fn claim(&mut self, claim: Before, claims: &[Before]) -> String {
         let Before { first, second } = claim;
         let mut certain = self.completed.clone();
@@ -508,7 +509,7 @@ impl Teller {
         }
     }
 
-    /// That a container has nothing in it.
+    /// Says that a container is empty.
     fn empty(&self) -> &'static str {
         match self.object {
             ObjectKind::Queue => "found the queue empty",
@@ -518,7 +519,7 @@ impl Teller {
         }
     }
 
-    /// What an operation needs an object to be.
+    /// Describes the state that an operation needs its object to be in.
     fn state(&mut self, needs: &[String]) -> String {
         if needs.is_empty() {
             return "a state in which it can return that".to_owned();
@@ -533,7 +534,7 @@ impl Teller {
             ObjectKind::Map => "the map to be",
             _ => "the state to be",
         };
-        // Of a larger object, other states may do as well, but there are none here.
+        // A larger object may have other suitable states, but these calls do not lead to them; the text says so once.
         if std::mem::replace(&mut self.has_said_which_states, true) {
             format!("{noun} {states}")
         } else {
@@ -541,7 +542,7 @@ impl Teller {
         }
     }
 
-    /// Why something is so: what comes before "so".
+    /// Returns the reason for a claim: the part of the sentence before "so".
     fn reason(&mut self, reason: &Reason, first: OpId, second: OpId) -> String {
         match reason {
             Reason::Source => {
@@ -642,7 +643,8 @@ impl Teller {
             Reason::NoMaker { needs, first: initial } if needs.is_empty() => {
                 let user = self.name(first);
                 let begin = match self.begins_behind {
-                    // What else is in that state is left out of the core: it is not told, but does not help.
+                    // That state may also hold values that the core leaves out, so the text names the operation
+                    // instead.
                     Some(begin) => format!("right behind {}", self.name(begin)),
                     None => format!("at first, in the state {}", shorten(initial)),
                 };
@@ -686,7 +688,7 @@ impl Teller {
         }
     }
 
-    /// How often a state came about.
+    /// Says when a state was established: initially, or by which operations.
     fn chances(&mut self, at_first: bool, makers: &[OpId]) -> String {
         match (at_first, makers) {
             (true, []) => "it was so at first, and nothing could make it so again".to_owned(),
@@ -714,7 +716,7 @@ impl Teller {
         )
     }
 
-    /// Those that could have made a state, but were too early or too late.
+    /// Lists operations that could have established a state, but came too early or too late.
     fn others(&mut self, earlier: &[OpId], later: &[OpId], user: &str, spoiler: &str) -> String {
         let mut text = Vec::new();
         if !earlier.is_empty() {
@@ -750,7 +752,7 @@ impl Teller {
         let NoPlace { op, before, open, places, more } = none;
         let name = self.name(*op);
         if let ([Place { order, state, results, then: None }], 0) = (places.as_slice(), more) {
-            // All is in one state.
+            // All possible places have the same state.
             let when = match (order.as_slice(), is_nested) {
                 ([], true) => "But then".to_owned(),
                 ([], false) => "At first".to_owned(),
@@ -773,7 +775,7 @@ impl Teller {
         } else {
             ("Wherever", "Whether", "Whichever")
         };
-        // What is open here may have returned before, and then took effect before it or not at all.
+        // An operation in `open` may have returned earlier than this one; then it took effect before it or not at all.
         let wherever = |teller: &mut Self, what: &str| match open.as_slice() {
             [] => format!("{wherever} {what} is put, something is wrong"),
             [one] => {
@@ -822,12 +824,12 @@ impl Teller {
     }
 }
 
-/// " each", of several.
+/// Returns " each" if there are several operations.
 fn each(ops: &[OpId]) -> &'static str {
     if ops.len() > 1 { " each" } else { "" }
 }
 
-/// What an operation returns instead.
+/// Says which results an operation would return instead.
 fn would<Ret: Display>(results: &[Ret]) -> String {
     let results: Vec<String> = results.iter().map(|result| shorten(&result.to_string())).collect();
     if results.is_empty() {
@@ -847,7 +849,7 @@ fn number(what: Counted, number: i64) -> String {
     }
 }
 
-/// What there was at first, if that is to be told.
+/// Says what the initial count was, if that is worth mentioning.
 fn at_first(what: Counted, initial: i64) -> Option<String> {
     match (what, initial) {
         (Counted::Readers | Counted::Writers | Counted::Values, 0) => None,
@@ -857,7 +859,7 @@ fn at_first(what: Counted, initial: i64) -> Option<String> {
     }
 }
 
-/// What makes a number worse, and what makes it better: if it is too little, or else if it is too much.
+/// Returns what makes a count worse, and what makes it better; `too_little` says whether it is too small or too large.
 fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     let (more, had_more) = match what {
         Counted::Permits => ("gave one back", "given one back"),
@@ -876,7 +878,7 @@ fn changes(what: Counted, too_little: bool) -> (&'static str, &'static str) {
     if too_little { (less, had_more) } else { (more, had_less) }
 }
 
-/// "1 permit", "2 permits".
+/// Formats a count as "no permits", "1 permit" or "2 permits".
 fn plural(number: i64, noun: &str) -> String {
     match number {
         0 => format!("no {noun}s"),
@@ -885,7 +887,7 @@ fn plural(number: i64, noun: &str) -> String {
     }
 }
 
-/// "a, b and c".
+/// Formats names as "a, b and c".
 fn list(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),

@@ -1,12 +1,12 @@
-//! Timelines as SVG: a picture for a document, which follows the light and dark of whoever looks.
+//! Timelines as SVG pictures for documents, which follow the reader's light or dark color scheme.
 //!
-//! Nothing in it runs or is loaded. All text is escaped.
+//! A picture contains no scripts and loads nothing. All text is escaped.
 
 use std::fmt::Write as _;
 
 use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
 
-/// How many operations are drawn, at most.
+/// The maximum number of operations drawn.
 pub const MOST_SHOWN: usize = 200;
 
 /// Sizes in pixels.
@@ -14,12 +14,13 @@ const CELL: f64 = 7.6;
 const LANE: f64 = 38.0;
 const BAR: f64 = 24.0;
 const MARGIN: f64 = 16.0;
-/// How many letters of an operation are written.
+/// The maximum number of characters written for an operation.
 const MOST_LETTERS: usize = 40;
 
 const STYLE: &str = include_str!("svg.css");
 
-/// The timeline, or what is near the problem if it has more than [`MOST_SHOWN`] operations, as an SVG document.
+/// Renders the timeline as an SVG document; only the part near the problem if it has more than [`MOST_SHOWN`]
+/// operations.
 ///
 /// ```
 /// use trueline::history::History;
@@ -36,7 +37,7 @@ const STYLE: &str = include_str!("svg.css");
 pub fn render(timeline: &Timeline) -> String {
     let timeline = &timeline.near_problem(MOST_SHOWN);
     let texts: Vec<String> = timeline.bars.iter().map(|bar| shorten(&bar.text("→"))).collect();
-    // A letter of room on both sides of the text, and one for the number of the step before it.
+    // At least one character of room on each side of the text.
     let letters = |bar: u32| u32::try_from(texts[bar as usize].chars().count() + 2).unwrap_or(u32::MAX);
     let places = Places::new(timeline, letters);
     let names = timeline.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
@@ -164,7 +165,7 @@ impl Drawing<'_> {
             );
         }
         if bar.mark.is_problem() {
-            // Not by colour alone.
+            // Do not mark it by color alone.
             let (x, y) = (x + width, y + 1.0);
             let _ = write!(
                 out,
@@ -183,7 +184,7 @@ fn title(timeline: &Timeline) -> String {
     }
 }
 
-/// The lines above the picture.
+/// Returns the lines above the picture, each with its CSS class.
 fn head(timeline: &Timeline) -> Vec<(&'static str, String)> {
     let mut head = Vec::new();
     let verdict = match timeline.outcome {
@@ -192,7 +193,7 @@ fn head(timeline: &Timeline) -> Vec<(&'static str, String)> {
         Outcome::Unknown => "verdict",
     };
     let mut first = timeline.outcome.name().to_owned();
-    // Of a path, the end says most.
+    // Keep the end of a path, which is its most informative part.
     let skipped = timeline.title.chars().count().saturating_sub(MOST_LETTERS);
     let name: String = timeline.title.chars().skip(skipped).collect();
     let name = if skipped > 0 { format!("…{name}") } else { name };
@@ -216,7 +217,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Text as it must be written in XML and HTML, in attributes too.
+/// Escapes text for XML and HTML, including attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -226,7 +227,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not characters of XML at all.
+            // These characters are not allowed in XML.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),

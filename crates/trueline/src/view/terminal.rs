@@ -1,6 +1,8 @@
-//! Timelines for a terminal: time goes to the right, a process is two lines, the text of its operations and their bars.
+//! Timelines for a terminal: time runs to the right, and each lane of a process takes two lines, one for the text of
+//! its operations and one for their bars.
 //!
-//! What does not fit the width goes on below; what would still be too long is cut to what is near the problem.
+//! A timeline that is wider than a line continues below in a further band; one that is still too long is reduced to the
+//! operations near the problem.
 
 use std::fmt::Write as _;
 
@@ -10,15 +12,15 @@ use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
 /// How a timeline is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How many letters fit a line.
+    /// The number of characters that fit on a line.
     pub width: usize,
-    /// With which letters.
+    /// The characters to draw with.
     pub letters: Letters,
-    /// How text is set off.
+    /// How text is highlighted.
     pub style: Style,
-    /// How many operations are drawn at most.
+    /// The maximum number of operations drawn.
     pub most: usize,
-    /// Whether only the core is drawn, if it is known.
+    /// Whether to draw only the core, if it is known.
     pub core_only: bool,
 }
 
@@ -28,23 +30,23 @@ impl Default for Settings {
     }
 }
 
-/// The letters that lines are drawn with.
+/// The characters that lines are drawn with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {
-    /// Those for drawing lines.
+    /// Unicode characters for box drawing.
     Unicode,
-    /// What every terminal has.
+    /// ASCII characters, which every terminal has.
     Ascii,
 }
 
-/// How far a timeline may go on below.
+/// The maximum number of bands, one below the other, that a timeline is broken into.
 const MOST_BANDS: usize = 3;
-/// How many letters of an operation are written.
+/// The maximum number of characters written for an operation.
 const MOST_LETTERS: usize = 28;
-/// With so few operations it is cut no further: their text is.
+/// A timeline with this few operations is not reduced further; instead, their text is shortened.
 const FEWEST: usize = 4;
 
-/// What each thing is drawn with.
+/// The character or string for each element of the drawing.
 struct Strokes {
     line: [char; 3],
     heavy: [char; 3],
@@ -78,7 +80,7 @@ const ASCII: Strokes = Strokes {
     ellipsis: '~',
 };
 
-/// How a cell is set off.
+/// How a cell is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ink {
     Plain,
@@ -102,7 +104,7 @@ impl Ink {
 
 type Grid = Vec<Vec<(char, Ink)>>;
 
-/// The timeline in lines, each with its end; below it, what numbers and marks mean.
+/// Renders the timeline as lines of text, each with a line break, followed by a legend of numbers and marks.
 ///
 /// ```
 /// use trueline::history::History;
@@ -146,7 +148,7 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
         if places.width as usize <= room || (shown.bars.len() <= FEWEST && most_letters <= 8) {
             break (names, texts, places);
         }
-        // Fewer operations, or less of their text.
+        // Draw fewer operations, or less of their text.
         if shown.bars.len() > FEWEST {
             let fewer = (shown.bars.len() * 3 / 4).max(FEWEST);
             shown = shown.near_problem(fewer);
@@ -188,7 +190,7 @@ fn ink(timeline: &Timeline, bar: &Bar) -> Ink {
     }
 }
 
-/// All rows, however wide.
+/// Draws all rows at their full width.
 fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Strokes) -> Grid {
     let mut first_lines = Vec::with_capacity(timeline.rows.len());
     let mut lines = 0;
@@ -229,7 +231,7 @@ fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Stroke
     }
     if let Some(problem) = &timeline.problem {
         for group in &problem.anticipated {
-            // Where all of them are open: behind the last call.
+            // Draw the link where all of them are open: after the last call.
             let call = group.iter().map(|bar| timeline.bars[*bar as usize].call).max();
             let Some(call) = call else { continue };
             link(&mut grid, timeline, group, places.events[call as usize] as usize + 2, line_of, Ink::Problem, strokes);
@@ -246,7 +248,7 @@ fn draw(timeline: &Timeline, texts: &[String], places: &Places, strokes: &Stroke
     grid
 }
 
-/// A line between bars, at a cell that all of them have.
+/// Draws a vertical line between bars, at a cell that lies on all of them.
 fn link(
     grid: &mut Grid,
     timeline: &Timeline,
@@ -267,13 +269,14 @@ fn link(
     }
 }
 
-/// Where a band that begins at `from` ends: where the least text is cut in two, not too far from its width.
+/// Returns the end of the band that begins at `from`: within the last third of its width, where the fewest words are
+/// cut.
 fn band(grid: &Grid, from: usize, width: usize, total: usize) -> usize {
     if total - from <= width {
         return total;
     }
     let is_cut = |line: &Vec<(char, Ink)>, at: usize| line[at - 1].0 != ' ' && line[at].0 != ' ';
-    // Bars that are cut go on; words that are cut do not.
+    // A bar that is cut continues in the next band and stays readable; a cut word does not.
     let cost = |at: usize| grid.iter().step_by(2).filter(|line| is_cut(line, at)).count();
     let earliest = from + width - width / 3;
     (earliest..=from + width).rev().min_by_key(|at| cost(*at)).unwrap_or(from + width)
@@ -303,7 +306,7 @@ fn write_band(
 fn write_line(out: &mut String, name: &str, names: usize, cells: &[(char, Ink)], style: Style) {
     let _ = write!(out, "  {name:<names$}  ");
     let mut cells = cells.to_vec();
-    // A label that is cut where the picture is wrapped must not begin a line as a command of a CI system does.
+    // A label that is cut where the picture wraps must not begin a line with `::`, as a command of a CI system does.
     let start = cells.iter().position(|(letter, _)| *letter != ' ').unwrap_or(cells.len());
     if name.is_empty() && cells[start..].iter().map(|(letter, _)| *letter).take(2).eq("::".chars()) {
         cells[start].0 = '.';

@@ -1,4 +1,4 @@
-//! Reports for a terminal.
+//! Renders reports as text, for a terminal.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::{Finding, Line, QuasiRejection, Rejection, Report, Stall, Story, Told, shorten};
 use crate::history::visible;
 
-/// How text is set off.
+/// How text is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Not at all.
+    /// No highlighting.
     Plain,
     /// With ANSI escape sequences.
     Ansi,
@@ -29,12 +29,14 @@ const RED: &str = "1;31";
 const YELLOW: &str = "33";
 const BOLD: &str = "1";
 
-/// The report: a line for the verdict, and below it why, if it is not accepted.
+/// Renders the report: a line with the verdict and, if the history is not accepted, the reason and the details below
+/// it.
 pub fn render(report: &Report, style: Style) -> String {
     render_with(report, style, "")
 }
 
-/// Only why: the verdict, what was refused, the core if there is one, and the [explanation](Report::explanation).
+/// Renders only the reasons: the verdict, the refused result, the core if there is one, and the
+/// [explanation](Report::explanation).
 pub fn render_explanation(report: &Report, style: Style) -> String {
     let mut out = render_head(report, style);
     if let Some(story) = &report.core {
@@ -44,7 +46,7 @@ pub fn render_explanation(report: &Report, style: Style) -> String {
     out
 }
 
-/// The report with a picture, in lines, below the reason.
+/// Renders the report with a picture, given as lines of text, below the reason.
 pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     let mut out = render_head(report, style);
     out.push_str(picture);
@@ -63,7 +65,7 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     out
 }
 
-/// The verdict, and the reason in one sentence.
+/// Renders the verdict, and the reason in one sentence.
 fn render_head(report: &Report, style: Style) -> String {
     let colour = match &report.finding {
         Finding::Accepted => GREEN,
@@ -104,10 +106,10 @@ fn render_sentences(out: &mut String, report: &Report, style: Style) {
     }
 }
 
-/// How wide the lines of an explanation are.
+/// The width of the lines of an explanation.
 const WIDTH: usize = 110;
 
-/// Writes a sentence in lines; it is indented by what it begins with, and a little more from its second line on.
+/// Writes a sentence in lines. Its leading spaces indent all lines, and lines after the first are indented by two more.
 fn wrap(out: &mut String, sentence: &str) {
     let indent = 4 + sentence.chars().take_while(|c| *c == ' ').count();
     let mut width = 0;
@@ -127,7 +129,7 @@ fn wrap(out: &mut String, sentence: &str) {
     out.push('\n');
 }
 
-/// What a core is, in words.
+/// The heading above a core.
 const CORE: &str = "the core: these calls have no order, whether or not other calls took effect:";
 
 fn render_story(out: &mut String, story: &Story, style: Style) {
@@ -184,7 +186,7 @@ fn render_stall(out: &mut String, stall: &Stall) {
     }
 }
 
-/// Shows with which others an operation took effect.
+/// Returns a bracket that joins operations which took effect together.
 fn bracket(line: &Line) -> &'static str {
     match line.together {
         (false, false) => "",
@@ -282,12 +284,12 @@ fn render_line(out: &mut String, line: &Line, widths: &Widths, note: &str) {
     let _ = writeln!(out, "{note}");
 }
 
-/// "1 operation", "2 operations".
+/// Formats a count as "1 operation" or "2 operations".
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// With two or three digits that matter, in the unit that suits it.
+/// Formats a duration in a suitable unit.
 fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match duration.as_nanos() {

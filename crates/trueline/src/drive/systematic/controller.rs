@@ -1,4 +1,4 @@
-//! The world of an exploration: it runs one task at a time, and knows what each will do next.
+//! The world of an exploration, which runs one task at a time and knows the next access of each.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -25,7 +25,7 @@ pub(super) struct Event {
     pub(super) what: Happened,
 }
 
-/// What happened in an event.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Happened {
     Called(Call),
@@ -38,7 +38,7 @@ pub(super) enum Ending {
     Complete,
     Stuck,
     Diverged,
-    /// An equivalent one is explored elsewhere.
+    /// An equivalent execution is explored elsewhere.
     Redundant,
     Panicked {
         thread: usize,
@@ -46,50 +46,50 @@ pub(super) enum Ending {
     },
 }
 
-/// What an execution was.
+/// The raw data of an execution.
 pub(super) struct Raw<'r> {
     pub(super) events: &'r [Event],
     pub(super) ending: &'r Ending,
     pub(super) schedule: &'r Schedule,
     pub(super) preemptions: u32,
-    /// How many random choices the object made.
+    /// The number of random choices that the object made.
     pub(super) choices: u32,
     /// Whether it made some in the second half of its steps.
     pub(super) chooses_late: bool,
     pub(super) trace: &'r [Entry],
 }
 
-/// What holds for all executions.
+/// Rules that hold for all executions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) most_steps: u64,
-    /// How often each task may wake for nothing.
+    /// How many times each task may wake up spuriously.
     pub(super) spurious: u32,
-    /// Whether an operation that has begun ends before another begins.
+    /// Whether an operation that has begun must end before another begins.
     pub(super) serial: bool,
-    /// Where random choices of the object come from, if they are not explored.
+    /// The seed of the object's random choices; `None` if they are explored.
     pub(super) choices: Option<u64>,
-    /// Whether it is written down what each access did.
+    /// Whether to record what each access did.
     pub(super) traces: bool,
 }
 
-/// How often tasks that spin are let look again when nobody else can go on: it may be that they give up by themselves.
+/// How many times spinning tasks may check again when no other task can run, because they may give up by themselves.
 const IDLE_ROUNDS: u32 = 64;
-/// Where a task has read more places than this, any change is news to it.
+/// For a task that has read more places than this, any change counts as a change of one of them.
 const MOST_READS: usize = 32;
-/// How many operations a thread may call that chooses them.
+/// The maximum number of operations of a thread that chooses its calls.
 const MOST_CHOSEN: usize = 1000;
-/// The coroutine of the main task; that of a task is behind it.
+/// The coroutine of the main task; those of other tasks come after it.
 pub(super) const MAIN: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Only the main task is there.
+    /// Only the main task runs.
     Quiet,
     /// Tasks run up to their first call.
     Starting,
     Running,
-    /// The execution is of no use; tasks run to their ends, as that is the cheapest way to get rid of them.
+    /// The execution is redundant. Its tasks run to their ends, which is the cheapest way to finish them.
     Draining,
     /// Tasks are unwound.
     Cancelling,
@@ -98,9 +98,9 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Ready,
-    /// Needs a mutex.
+    /// Needs this mutex.
     Locking(Place),
-    /// Waits for a notification, and will need a mutex.
+    /// Waits for a notification, and will then need the mutex.
     Waiting {
         condvar: Place,
         mutex: Option<Place>,
@@ -115,14 +115,14 @@ struct Task {
     status: Status,
     pending: Pending,
     is_inside: bool,
-    /// Whether the lock that it asks for next is its already.
+    /// Whether it already holds the lock that it requests next.
     has_lock: bool,
-    /// Whether its wait ended because its time was up.
+    /// Whether its wait ended by a timeout.
     timed_out: bool,
     spurious_left: u32,
-    /// What it has read since it spun.
+    /// The places that it has read since it last spun.
     reads: Vec<Place>,
-    /// Whether another has changed some of that since.
+    /// Whether another task has changed a place that it has read.
     has_news: bool,
     choices: u64,
 }
@@ -158,17 +158,17 @@ impl Task {
 struct State {
     mode: Mode,
     tasks: Vec<Task>,
-    /// By task, for schedulers.
+    /// The next action of each task, as strategies see it.
     pending: Vec<Pending>,
     current: usize,
-    /// Who did the last transition.
+    /// The task of the last transition.
     last: Option<usize>,
     open: Option<Transition>,
     held: Vec<Place>,
     events: Vec<Event>,
     steps: u64,
     idle: u32,
-    /// How many accesses and choices the main task has made.
+    /// The number of accesses and choices of the main task.
     of_main: u64,
     preemptions: u32,
     choices: u32,
@@ -177,9 +177,9 @@ struct State {
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<Entry>,
-    /// By task, and then of the main task: the operation that it is in.
+    /// For each task, followed by the main task: the operation that it is inside.
     inside: Vec<Option<u32>>,
-    /// By operation: whether it has reached a schedule point in any execution.
+    /// For each operation, whether it has reached a schedule point in any execution.
     reached: Vec<bool>,
 }
 
@@ -198,7 +198,7 @@ impl State {
             }
         }
         if serial {
-            // The operation that has begun goes on, or nothing does.
+            // The operation that has begun continues, or no task does.
             if let Some(inside) = self.tasks.iter().position(|task| task.is_inside) {
                 enabled &= only(inside);
             }
@@ -206,7 +206,7 @@ impl State {
         enabled
     }
 
-    /// Says that `place` has changed, by what the present task did.
+    /// Reports that the current task has changed `place`.
     fn changed(&mut self, place: Place) {
         self.idle = 0;
         for (number, task) in self.tasks.iter_mut().enumerate() {
@@ -230,11 +230,11 @@ impl State {
     }
 }
 
-/// The world, and all that tasks share with it.
+/// The world of an exploration, and all data that tasks share with it.
 pub(super) struct Controller {
     pub(super) program: Program,
     rules: Rules,
-    /// Which coroutine goes on.
+    /// The coroutine that runs next.
     pub(super) next: Cell<usize>,
     is_over: Cell<bool>,
     state: RefCell<State>,
@@ -288,13 +288,13 @@ impl Controller {
         })
     }
 
-    /// Which operations have reached a schedule point.
+    /// Returns the operations that have reached a schedule point.
     pub(super) fn reached(&self) -> impl Iterator<Item = usize> {
         let reached = self.state.borrow().reached.clone();
         reached.into_iter().enumerate().filter_map(|(number, is_reached)| is_reached.then_some(number))
     }
 
-    /// A sign of life, with what the present task is in.
+    /// Emits a heartbeat, with the operation that the current task is inside.
     fn beat(&self, state: &State) {
         if let Some(beat) = &self.beat {
             match state.inside[state.current] {
@@ -308,7 +308,7 @@ impl Controller {
         self.program.threads.len()
     }
 
-    /// Prepares the next execution; whether there is one.
+    /// Prepares the next execution. Returns whether there is one.
     pub(super) fn begin(&self) -> bool {
         self.strategy.borrow_mut().begin()
     }
@@ -317,7 +317,7 @@ impl Controller {
         self.strategy.borrow_mut().donate()
     }
 
-    /// One execution, on the coroutine of the main task.
+    /// Makes one execution, on the coroutine of the main task.
     pub(super) fn execute<R>(&self, switch: &dyn Fn(), look: impl FnOnce(&Raw<'_>) -> R) -> R {
         let tasks = self.tasks();
         {
@@ -379,7 +379,7 @@ impl Controller {
                 self.around(&self.program.after, &mut **handle);
             }
         }
-        // To drop what is left may be an operation that nobody asked for: it may panic too.
+        // Dropping the rest may run further code of the object, which may panic, too.
         let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
         let dropped = catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance))));
         let state = self.state.borrow();
@@ -393,7 +393,7 @@ impl Controller {
             std::mem::forget(payload);
         }
         if let Ending::Panicked { message, .. } = ending {
-            // It is no fault of the object that the exploration is led astray, but that it cannot be explored.
+            // This panic means that the object cannot be explored; it is not a fault of the object.
             assert!(message != super::NOT_DETERMINISTIC, "{message}");
         }
         look(&Raw {
@@ -407,7 +407,7 @@ impl Controller {
         })
     }
 
-    /// A panic ends an execution in the middle of a transition.
+    /// Ends the current transition, if a panic ended the execution in the middle of it.
     fn close(&self) {
         let state = &mut *self.state.borrow_mut();
         if let Some(open) = state.open.take() {
@@ -431,13 +431,13 @@ impl Controller {
 
     fn renew_cancellation(&self) {
         let slot = &mut *self.cancellation.borrow_mut();
-        // The old one is left before the new one is entered: they would nest.
+        // Leave the old one before entering the new one; otherwise they would nest.
         drop(slot.take());
         let cancellation = Cancellation::new();
         *slot = Some((cancellation.enter(), cancellation));
     }
 
-    /// What the main task calls, while it is alone.
+    /// Makes the calls of the main task, while no other task runs.
     fn around(&self, calls: &[Call], handle: &mut dyn Handle) {
         let main = self.tasks();
         let result =
@@ -455,13 +455,13 @@ impl Controller {
         }
     }
 
-    /// The main task can never go on.
+    /// Ends the main task, which can never continue.
     fn end_main(&self) {
         self.cancel();
         primitives::point();
     }
 
-    /// What the coroutine of a task does, until all executions are over.
+    /// The body of a task's coroutine, until all executions are over.
     pub(super) fn work(&self, me: usize, switch: &dyn Fn()) {
         while !self.is_over.get() {
             let handle = self.handles.borrow_mut()[me].take();
@@ -493,7 +493,7 @@ impl Controller {
         self.next.set(MAIN);
     }
 
-    /// Lets the coroutines of tasks end, on that of the main task.
+    /// Ends the coroutines of the tasks, from the coroutine of the main task.
     pub(super) fn end(&self, switch: &dyn Fn()) {
         self.is_over.set(true);
         for task in 0..self.tasks() {
@@ -556,7 +556,7 @@ impl Controller {
         state.events.push(Event { process: u32::try_from(me).expect("few threads"), what });
     }
 
-    /// The bare point before a call.
+    /// The schedule point before a call, which does not access a primitive.
     fn call_point(&self, me: usize) {
         if me == self.tasks() {
             return;
@@ -577,7 +577,7 @@ impl Controller {
         }
     }
 
-    /// Another may go first, before this task does what it says; returns when it is its turn.
+    /// Lets other tasks run before this task does what `pending` says; returns when it is this task's turn.
     fn pause(&self, me: usize, status: Status, pending: Pending) {
         let mode = self.state.borrow().mode;
         match mode {
@@ -613,7 +613,7 @@ impl Controller {
         self.resumed(me);
     }
 
-    /// A task goes on.
+    /// Continues a task.
     fn resumed(&self, me: usize) {
         let mode = {
             let state = &mut *self.state.borrow_mut();
@@ -652,12 +652,12 @@ impl Controller {
             state.mode
         };
         if mode == Mode::Cancelling && !std::thread::panicking() {
-            // It is ended here, and not by what it does next.
+            // End the task here, and not at its next access.
             primitives::point();
         }
     }
 
-    /// Who goes on; nobody, if the execution is over.
+    /// Decides which task runs next; returns `None` if the execution is over.
     fn decide(&self) -> Option<usize> {
         let state = &mut *self.state.borrow_mut();
         let strategy = &mut **self.strategy.borrow_mut();
@@ -686,7 +686,7 @@ impl Controller {
             if spinners == 0 {
                 return end(state, strategy, Ending::Stuck);
             }
-            // Nobody else can go on. They look again, in turn, in case that they give up.
+            // No other task can run. Spinning tasks check again, in turn, because they may give up.
             if state.idle >= IDLE_ROUNDS * spinners.count_ones() {
                 return end(state, strategy, Ending::Stuck);
             }
@@ -712,7 +712,7 @@ impl Controller {
         Some(task)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     fn pick(&self, bound: usize) -> usize {
         let state = &mut *self.state.borrow_mut();
         if matches!(state.mode, Mode::Draining | Mode::Cancelling) {
@@ -727,7 +727,7 @@ impl Controller {
     }
 }
 
-/// A task that chooses what it calls.
+/// A task that chooses its calls.
 struct InTask<'t> {
     controller: &'t Controller,
     me: usize,
@@ -777,7 +777,7 @@ impl World for Controller {
     }
 
     fn edge(&self) {
-        // There is a point before each call already.
+        // There is already a schedule point before each call.
     }
 
     fn is_watching(&self) -> bool {

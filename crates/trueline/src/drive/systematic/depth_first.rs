@@ -1,12 +1,12 @@
-//! All schedules, depth first: all of them, or those with few preemptions.
+//! Explores schedules depth first: all of them, or those with few preemptions.
 //!
 //! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded programs" (2007): most
-//! faults need few preemptions, and there are only polynomially many schedules with few. A preemption here is a switch
-//! away from a task that could go on *in the middle of an operation*; between operations, switches are free, so that
-//! without preemptions there are all serial executions.
+//! faults need few preemptions, and there are only polynomially many schedules with few preemptions. A preemption here
+//! is a switch away from a task that could continue *in the middle of an operation*. Switches between operations are
+//! free, so that all serial executions are explored even without preemptions.
 //!
-//! No execution is left out as redundant: partial-order reduction under a bound would lose executions whose equivalent
-//! ones are beyond it.
+//! No execution is left out as redundant: partial-order reduction with a bound would lose executions whose equivalents
+//! exceed the bound.
 //!
 //! # Complexity
 //! With n tasks of k steps and c preemptions, O((nk)^c) schedules for each order of operations.
@@ -21,12 +21,12 @@ struct Level {
     left: Left,
 }
 
-/// What else can be decided.
+/// The alternatives that are left.
 #[derive(Debug)]
 enum Left {
     /// These tasks.
     Tasks(Tasks),
-    /// The numbers up to here.
+    /// The numbers below this one.
     Below(usize),
 }
 
@@ -43,11 +43,11 @@ impl Left {
 #[derive(Debug)]
 pub(super) struct DepthFirst {
     levels: Vec<Level>,
-    /// How many of them are fixed: others explore their alternatives.
+    /// The number of levels that are fixed: other jobs explore their alternatives.
     fixed: usize,
-    /// How far the present execution is.
+    /// The level that the current execution has reached.
     at: usize,
-    /// How many preemptions there may be.
+    /// The maximum number of preemptions.
     most_preemptions: Option<u32>,
     preemptions: u32,
     is_started: bool,
@@ -124,7 +124,7 @@ impl Strategy for DepthFirst {
     fn observe(&mut self, _transition: &Transition) {}
 
     fn donate(&mut self) -> Option<Job> {
-        // The highest is the largest, by far.
+        // The part below the highest level is by far the largest.
         let at = (self.fixed..self.levels.len()).find(|at| {
             let level = &self.levels[*at];
             !level.left.is_empty(&level.made)

@@ -1,8 +1,8 @@
 //! Coroutines: tasks that run on one thread of the operating system, one at a time.
 //!
-//! They are those of `shuttle-engine`. Its scheduler runs whatever coroutine the [`Controller`] names; that all others
-//! wait, and for what, it need not know. The coroutines are used for many executions: to start and to end one of
-//! `shuttle-engine`'s takes as long as dozens of switches.
+//! The coroutines come from `shuttle-engine`. Its scheduler always runs the coroutine that the [`Controller`] names; it
+//! does not need to know that the others wait, and for what. Coroutines are reused for many executions, because
+//! starting and ending one of `shuttle-engine`'s takes as long as dozens of switches.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -18,15 +18,16 @@ use shuttle_engine::{Config, FailurePersistence, MaxSteps, Runner};
 use super::controller::{Controller, MAIN};
 use crate::primitives::enter;
 
-/// How many executions coroutines are used for: `shuttle-engine` remembers all switches.
+/// The number of executions that coroutines are used for. It is limited because `shuttle-engine` records all switches.
 const EXECUTIONS_OF_COROUTINES: u32 = 512;
-/// The stack of a task, and of the judge. Only what is used of it takes memory.
+/// The stack size of a task, and of the judge. Only the part that is used takes memory.
 const STACK: usize = 1 << 20;
 
-/// What is done for each execution that was prepared; whether to go on.
+/// A function that is called for each execution that was prepared, and returns whether to continue.
 type Each = Box<dyn FnMut(&Controller) -> ControlFlow<()>>;
 
-/// What coroutines of this thread work on. `shuttle-engine` asks for functions that could be sent to other threads.
+/// The data of the coroutines on this thread. It is thread-local because `shuttle-engine` requires functions that are
+/// `Send`.
 struct Here {
     controller: Rc<Controller>,
     each: RefCell<Each>,
@@ -37,12 +38,12 @@ thread_local! {
     static HERE: RefCell<Option<Rc<Here>>> = const { RefCell::new(None) };
 }
 
-/// Lets the coroutine go on that the controller names.
+/// Switches to the coroutine that the controller names.
 pub(super) fn switch() {
     thread::switch();
 }
 
-/// Runs whoever the controller names.
+/// A scheduler that runs the coroutine that the controller names.
 struct Obedient(Rc<Here>);
 
 impl Scheduler for Obedient {
@@ -59,7 +60,7 @@ impl Scheduler for Obedient {
     }
 }
 
-/// Makes executions as long as `each` says so. It is called on a coroutine, and makes them by [`Controller::execute`].
+/// Makes executions as long as `each` continues. `each` is called on a coroutine, and calls [`Controller::execute`].
 pub(super) fn run(controller: Rc<Controller>, each: Each) {
     prepare();
     let here = Rc::new(Here { controller: Rc::clone(&controller), each: RefCell::new(each), is_over: false.into() });
@@ -102,8 +103,9 @@ fn config() -> Config {
     config
 }
 
-/// `shuttle-engine` installs a panic hook when it first runs, for good, which talks of its own schedules at every panic of
-/// the program. Here it runs once for nothing, and the hook that was there before comes back.
+/// Keeps the panic hook of the program. `shuttle-engine` permanently installs a panic hook when it first runs, which
+/// would print its own schedules at every panic. So this runs it once without tasks, and then restores the previous
+/// hook.
 fn prepare() {
     static PREPARED: OnceLock<()> = OnceLock::new();
 

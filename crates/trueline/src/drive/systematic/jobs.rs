@@ -1,4 +1,4 @@
-//! Parts of an exploration, for threads of the operating system to share.
+//! Parts of an exploration, which threads of the operating system share.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -26,16 +26,17 @@ impl Made {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) made: Vec<Made>,
-    /// Of a reduced exploration, by decision: who sleeps there, and who of them returns from an operation next.
+    /// For a reduced exploration, for each decision: the tasks that sleep there, and those of them whose next
+    /// transition returns from an operation.
     pub(super) sleeping: Vec<(Tasks, Tasks)>,
 }
 
-/// What is left to be done, by whoever has time.
+/// The jobs that are left, for any thread that is idle.
 #[derive(Debug)]
 pub(super) struct Jobs {
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// How many have nothing to do: a hint for those who have.
+    /// The number of threads without a job, as a hint to those that have one.
     hungry: AtomicUsize,
     is_over: AtomicBool,
 }
@@ -61,7 +62,7 @@ impl Jobs {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next job, if there will be one.
+    /// Waits for the next job; returns `None` if there will be no more.
     pub(super) fn take(&self) -> Option<Job> {
         let mut waiting = self.lock();
         self.hungry.fetch_add(1, Ordering::Relaxed);
@@ -82,13 +83,13 @@ impl Jobs {
         job
     }
 
-    /// Says that a job is done.
+    /// Marks a job as done.
     pub(super) fn done(&self) {
         self.lock().working -= 1;
         self.changed.notify_all();
     }
 
-    /// Whether somebody would take a job.
+    /// Returns whether a thread is waiting for a job.
     pub(super) fn are_wanted(&self) -> bool {
         self.hungry.load(Ordering::Relaxed) > 0
     }
@@ -98,7 +99,7 @@ impl Jobs {
         self.changed.notify_one();
     }
 
-    /// Ends all.
+    /// Ends the exploration.
     pub(super) fn end(&self) {
         let _held = self.lock();
         self.is_over.store(true, Ordering::Relaxed);

@@ -1,25 +1,26 @@
-//! Exploring the schedules of small programs, one task at a time.
+//! Systematically explores the schedules of small programs, one task at a time.
 //!
-//! Where [`Runner`](super::Runner) makes runs under real threads and hopes, this makes all there are: each thread of a
-//! [`Program`] is a coroutine that stops before each access to a primitive, and it is decided who goes on. So histories
-//! that need a thread to stop in a window of two instructions are found with certainty, and a fault that was found is
-//! found again, by the name of its [`Schedule`].
+//! [`Runner`](super::Runner) makes runs on real threads and depends on luck; this module makes all possible executions.
+//! Each thread of a [`Program`] is a coroutine that stops before each access to a primitive, where a strategy decides
+//! which task runs next. So histories that need a thread to stop between two particular instructions are found with
+//! certainty, and a fault can be reproduced by the name of its [`Schedule`].
 //!
-//! - **What is explored** ([`Search`]): one execution of each class of equivalent ones, which is exhaustive; all with so
-//!   many preemptions; all serial ones; or as many as there is time for, at random.
-//! - **What stops a task**: the accesses of [`primitives`](crate::primitives), and a bare point before each call. A call
-//!   and a return happen at the transition that they are in, so that the number of an event is a sound clock.
-//! - **Random choices** of the object, by [`choose`](crate::primitives::choose), are explored like schedules, or drawn.
-//! - **Whoever spins** goes on when another has changed what it has read. When nobody else can go on, it is let look again
-//!   a number of times, as it may give up.
-//! - **Stuck** is exact: no task can go on. The tasks are then unwound, and exploration continues.
-//! - **Each history once**: of histories that differ in the order of neighbouring calls, or of neighbouring returns, only
-//!   one is judged. No checker, and no specification, can tell them apart.
+//! - **What is explored** ([`Search`]): one execution of each class of equivalent executions, which is exhaustive; all
+//!   executions with a bounded number of preemptions; all serial executions; or random ones, as many as time permits.
+//! - **Where a task stops**: before the accesses of [`primitives`](crate::primitives), and before each call. A call or
+//!   a return happens in the transition that contains it, so the position of an event is a sound time stamp.
+//! - **Random choices** of the object, made with [`choose`](crate::primitives::choose), are explored like schedules, or
+//!   drawn from a seed.
+//! - **A task that spins** continues when another task has changed something that it has read. When no other task can
+//!   run, it may check again a limited number of times, because it may give up.
+//! - **Stuck** is exact: no task can run. The tasks are then unwound, and the exploration continues.
+//! - **Each history is judged once**: of histories that differ only in the order of adjacent calls, or of adjacent
+//!   returns, only one is judged. No checker and no specification can distinguish them.
 //!
-//! Objects must be deterministic, and share only what is on primitives, or behind locks of theirs. A thread that blocks by
+//! Objects must be deterministic, and share data only through primitives or under their locks. A thread that blocks by
 //! other means, such as a mutex of `std` that is held at a schedule point, blocks the exploration, which its [`Pulse`]
-//! shows. All accesses are
-//! sequentially consistent, whatever their orderings, and a weak compare-and-exchange fails only for a reason.
+//! shows. All accesses are sequentially consistent, whatever their orderings, and a weak compare-and-exchange never
+//! fails spuriously.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -100,26 +101,26 @@ pub use trace::Step;
 use super::{Behaviour, Call, Instance, Kind};
 use crate::history::{History, Value};
 
-/// What an exploration says that is led astray.
+/// The panic message for an object whose executions are not reproducible.
 const NOT_DETERMINISTIC: &str = "the object is not deterministic: with the same schedule it did something else; it must \
      make random choices by `primitives::choose`, and depend on no time, address or hash seed";
 
-/// What is explored: an object, and what is called.
+/// The program to explore: an object, and the calls of each thread.
 #[derive(Clone)]
 pub struct Program {
-    /// Makes the object.
+    /// Creates the object.
     pub make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     /// The operations.
     pub kinds: Arc<[Kind]>,
-    /// What each thread does; there are at most 64.
+    /// The behavior of each thread; at most 64 threads.
     pub threads: Vec<Behaviour>,
-    /// What is called before the threads start, by a process of its own.
+    /// The calls before the threads start, by a separate process.
     pub before: Vec<Call>,
-    /// What is called when they are done, by the same process.
+    /// The calls after the threads are done, by the same process as those before.
     pub after: Vec<Call>,
-    /// How many operations a thread that chooses is asked for.
+    /// The number of operations that a thread which chooses its calls is asked for.
     pub operations: u32,
-    /// The seed of what threads that choose draw.
+    /// The seed for threads that choose their calls.
     pub seed: u64,
 }
 
@@ -136,27 +137,29 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Which schedules are explored.
+/// The schedules to explore.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Search {
-    /// One of each class of schedules that differ only in the order of what does not depend on each other: exhaustive.
+    /// One schedule of each class of schedules that differ only in the order of independent transitions: exhaustive.
     #[default]
     Exhaustive,
-    /// All of them, one by one. It is there to be compared with.
+    /// All schedules, one by one, for comparison.
     Unreduced,
-    /// All with at most so many preemptions: switches away from a thread that could go on, in the middle of an operation.
+    /// All schedules with at most this many preemptions: switches away from a thread that could continue, in the middle
+    /// of an operation.
     Preemptions(u32),
-    /// All in which no operation begins while another is under way. One that cannot go on alone is stuck.
+    /// All schedules in which no operation begins while another is under way. An operation that cannot continue alone
+    /// is stuck.
     Serial,
-    /// At random, as probabilistic concurrency testing does for faults of this depth, until the time is over.
+    /// Random schedules, by probabilistic concurrency testing for faults of this depth, until a limit is reached.
     Pct {
-        /// How many orderings a fault may need.
+        /// The number of ordering constraints that a fault may need.
         depth: u32,
     },
-    /// At random, all about as likely, until the time is over.
+    /// Random schedules, all about equally likely, until a limit is reached.
     Uniform,
-    /// This one.
+    /// The given schedule.
     Replay(Schedule),
 }
 
@@ -166,41 +169,42 @@ impl Search {
     }
 }
 
-/// How far an exploration is.
+/// The progress of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How many executions were made.
+    /// The number of executions so far.
     pub executions: u64,
-    /// How many histories were seen.
+    /// The number of different histories so far.
     pub histories: u64,
-    /// Since when.
+    /// The time since the start.
     pub elapsed: Duration,
 }
 
-/// Is told how far an exploration is.
+/// A function that is called with the progress of an exploration.
 pub type Watch = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// Tells whether an exploration shall end.
+/// A function that returns whether to end an exploration.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// How a program is explored.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Which schedules.
+    /// The schedules to explore.
     pub search: Search,
-    /// The seed of the object's random choices; if there is none, they are explored.
+    /// The seed of the object's random choices; `None` to explore them.
     pub choices: Option<u64>,
-    /// How often each thread may wake from a condition variable for nothing.
+    /// How many times each thread may wake up spuriously from a condition variable.
     pub spurious: u32,
-    /// How many steps an execution may take. One that takes more has diverged.
+    /// The maximum number of steps of an execution. One that takes more has diverged.
     pub most_steps: u64,
-    /// How many threads of the operating system explore. With more than one, it is chance what is found first.
+    /// The number of operating system threads that explore. With more than one, it is random which failure is found
+    /// first.
     pub os_threads: u32,
-    /// How long it may take.
+    /// The time limit.
     pub time: Option<Duration>,
-    /// How many executions there may be.
+    /// The maximum number of executions.
     pub executions: Option<u64>,
     /// The seed of a random search.
     pub seed: u64,
@@ -208,11 +212,11 @@ pub struct Settings {
     pub random_one_in: u32,
     /// How many wrong executions end it.
     pub collect: usize,
-    /// Is told how far it is, now and then.
+    /// Called from time to time with the progress.
     pub watch: Option<Watch>,
-    /// Is asked before each execution whether to end.
+    /// Called before each execution; the exploration ends if it returns true.
     pub stop: Option<Stop>,
-    /// Shows another thread whether it gets anywhere, by a [`Monitor`].
+    /// Heartbeats by which another thread can watch the exploration, with a [`Monitor`].
     pub pulse: Option<Arc<Pulse>>,
 }
 
@@ -258,34 +262,34 @@ impl fmt::Debug for Settings {
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
-    /// All threads did what they should.
+    /// All threads finished.
     Complete,
-    /// No thread could go on.
+    /// No thread could continue.
     Stuck,
-    /// There was no end.
+    /// It did not terminate within the maximum number of steps.
     Diverged,
     /// The object panicked.
     Panicked {
-        /// In this thread.
+        /// The thread that panicked.
         thread: u32,
-        /// With this message.
+        /// The panic message.
         message: String,
     },
 }
 
-/// An execution, and what was seen of it.
+/// An execution and its observations.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Execution {
-    /// What happened.
+    /// The history.
     pub history: History<Call, Value>,
     /// How it ended.
     pub ended: Ended,
-    /// Its schedule, by which it is made again.
+    /// Its schedule, which reproduces the execution.
     pub schedule: Schedule,
-    /// How many preemptions there were.
+    /// The number of preemptions.
     pub preemptions: u32,
-    /// How many random choices the object made, by [`choose`](crate::primitives::choose).
+    /// The number of random choices that the object made with [`choose`](crate::primitives::choose).
     pub choices: u32,
     /// Whether it made some of them in the second half of its steps: one that tries again by random choices does.
     pub chooses_late: bool,
@@ -323,40 +327,40 @@ impl Execution {
     }
 }
 
-/// What an exploration found.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many executions were made, also those that were cut off.
+    /// The number of executions, including those that were cut off.
     pub executions: u64,
-    /// How many of them were cut off, because an equivalent one is explored elsewhere.
+    /// The number of executions that were cut off because an equivalent one is explored elsewhere.
     pub redundant: u64,
-    /// How many had no end.
+    /// The number of executions that did not terminate within the maximum number of steps.
     pub diverged: u64,
-    /// How many different histories were seen.
+    /// The number of different histories.
     pub histories: u64,
-    /// How many operations were called in all of them.
+    /// The number of operations in all executions that were not cut off; pending operations count as half.
     pub operations: u64,
-    /// By operation: whether it reached a schedule point, and could be interrupted there.
+    /// For each operation, whether it reached a schedule point, where it could be interrupted.
     pub reached: Vec<bool>,
-    /// Whether nothing is left to be explored.
+    /// Whether nothing is left to explore.
     pub is_complete: bool,
-    /// The executions that were wrong.
+    /// The executions that the judge rejected.
     pub wrong: Vec<Execution>,
-    /// How long it took.
+    /// The time that the exploration took.
     pub elapsed: Duration,
 }
 
-/// Says whether an execution is right; of each history one is asked about.
+/// A function that returns whether an execution is correct. It is called for one execution of each history.
 pub type Judge = Arc<dyn Fn(&Execution) -> bool + Send + Sync>;
 
 /// Explores a program, and judges each history once.
 ///
-/// The same program and settings give the same report, but for its times, with one thread of the operating system and
-/// without a limit on time. The judge is called in a world where accesses are no schedule points.
+/// With one operating system thread and without a time limit, the same program and settings give the same report,
+/// except for its times. While the judge runs, accesses to primitives are not schedule points.
 ///
 /// # Panics
-/// If the object is not deterministic, or the program has more than 64 threads.
+/// Panics if the object is not deterministic, or if the program has more than 64 threads.
 pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
     let shared = Arc::new(Shared {
         program: program.clone(),
@@ -404,10 +408,10 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
     }
 }
 
-/// Makes one execution again, and writes down all its steps.
+/// Repeats one execution, and records all its steps.
 ///
 /// # Panics
-/// If the program has more than 64 threads.
+/// Panics if the program has more than 64 threads.
 pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Execution {
     let rules = Rules { traces: true, ..rules(settings) };
     let beat = settings.pulse.as_ref().map(|pulse| pulse.start());
@@ -446,7 +450,7 @@ const RANDOM_DEPTH: u32 = 3;
 /// Histories that are remembered, by how they ended.
 type Known = [HashSet<Box<[Event]>>; 4];
 
-/// What all threads that explore share.
+/// Data that all exploring threads share.
 struct Shared {
     program: Program,
     settings: Settings,
@@ -459,13 +463,13 @@ struct Shared {
     operations: AtomicU64,
     histories: Mutex<Known>,
     wrong: Mutex<Vec<Execution>>,
-    /// By operation: whether it reached a schedule point.
+    /// For each operation, whether it reached a schedule point.
     reached: Vec<AtomicBool>,
     /// Whether something was left out.
     is_cut_off: AtomicBool,
 }
 
-/// After how many executions it is looked what time it is, and who has nothing to do.
+/// The number of executions after which a thread checks the time, and whether another thread needs a job.
 const LOOKS: u64 = 32;
 
 impl Shared {
@@ -563,7 +567,7 @@ impl Shared {
         }
     }
 
-    /// How many histories there are.
+    /// Returns the number of different histories.
     fn count(&self) -> u64 {
         lock(&self.histories).iter().map(|histories| histories.len() as u64).sum()
     }
@@ -578,7 +582,7 @@ impl Shared {
         }
     }
 
-    /// The execution, if its history is new.
+    /// Returns the execution, if its history is new.
     fn look(&self, raw: &Raw<'_>, key: &mut Vec<Event>, known: &mut Known) -> Option<Execution> {
         self.executions.fetch_add(1, Ordering::Relaxed);
         let ending = match raw.ending {
@@ -599,7 +603,7 @@ impl Shared {
         key.clear();
         key.extend_from_slice(raw.events);
         in_order(key);
-        // Each thread asks itself first.
+        // Check this thread's own set first, which needs no lock.
         if known[ending].contains(&key[..]) {
             return None;
         }
@@ -619,7 +623,7 @@ impl Shared {
     }
 }
 
-/// Puts neighbouring calls in the order of their processes, and neighbouring returns: no criterion tells them apart.
+/// Sorts adjacent calls by their processes, and adjacent returns as well: no criterion distinguishes their orders.
 fn in_order(events: &mut [Event]) {
     let is_call = |event: &Event| matches!(event.what, Happened::Called(_));
     for run in events.chunk_by_mut(|first, second| is_call(first) == is_call(second)) {

@@ -1,29 +1,29 @@
-//! Signs of life of an exploration, for whoever watches it from another thread.
+//! Heartbeats of an exploration, for a thread that watches it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// What an exploration does, as far as it can be stuck in it.
+/// The activity of an exploration, in which it may be stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doing {
-    /// It makes or drops an object, or decides who goes on.
+    /// It creates or drops an object, or decides which task runs next.
     Other,
     /// It judges a history.
     Judging,
-    /// It carries out the operation of this number.
+    /// It executes the operation with this number.
     Operation(u32),
 }
 
-/// The low bits of a [`Beat`]: what is done. The others change with each step.
+/// The low bits of a [`Beat`] hold the activity. The other bits change with each step.
 const OTHER: u64 = 0;
 const JUDGING: u64 = 1;
 const FIRST_OPERATION: u64 = 2;
 const BITS: u32 = 16;
 const MASK: u64 = (1 << BITS) - 1;
 
-/// Signs of life of one thread that explores.
+/// The heartbeat of one thread of an exploration.
 #[derive(Debug, Default)]
 pub(super) struct Beat(AtomicU64);
 
@@ -47,7 +47,7 @@ impl Beat {
     }
 }
 
-/// Signs of life of an exploration: see [`Settings::pulse`](super::Settings::pulse).
+/// The heartbeats of an exploration: see [`Settings::pulse`](super::Settings::pulse).
 #[derive(Debug, Default)]
 pub struct Pulse(Mutex<Vec<Weak<Beat>>>);
 
@@ -68,7 +68,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// What a thread that explores has been doing for at least so long without a sign of life, if there is one.
+    /// Returns the activity of a thread that has not had a heartbeat for at least `longest`, if there is such a thread.
     pub fn look(&mut self, pulse: &Pulse, longest: Duration) -> Option<Doing> {
         let now = Instant::now();
         let beats = pulse.0.lock().unwrap_or_else(PoisonError::into_inner).clone();

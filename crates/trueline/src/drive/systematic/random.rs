@@ -1,4 +1,4 @@
-//! Schedules at random, for programs that are too large to be explored.
+//! Random schedules, for programs that are too large to be explored.
 
 use super::schedule::Schedule;
 use super::strategy::{Strategy, Tasks, Transition, View, first_choice, members, only};
@@ -7,9 +7,9 @@ use crate::drive::Random;
 /// Probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 /// probabilistic guarantees of finding bugs" (2010).
 ///
-/// The task with the highest priority goes on; at d-1 steps, drawn at random, the one that runs becomes the least. A fault
-/// of depth d in a program of n tasks and k steps is found with a probability of 1/(n k^(d-1)) at least. How many steps
-/// there are is what the executions before have taken at most.
+/// The task with the highest priority runs; at d-1 random steps, the current task gets the lowest priority. A fault of
+/// depth d in a program of n tasks and k steps is found with a probability of at least 1/(n k^(d-1)). The number of
+/// steps is estimated by the maximum over the executions so far.
 #[derive(Debug)]
 pub(super) struct Pct {
     random: Random,
@@ -61,10 +61,11 @@ impl Strategy for Pct {
     fn observe(&mut self, _transition: &Transition) {}
 }
 
-/// A uniform random walk: whoever has more to do is more likely to go on, so that all schedules are about as likely.
+/// A uniform random walk: a task that has more steps left is more likely to run, so that all schedules are about
+/// equally likely.
 ///
-/// If tasks take k1, k2, .. steps whatever happens, to go on with one in proportion to what it has left gives each of
-/// their interleavings the same probability. How much there is to do is what the execution before has taken.
+/// If tasks take k1, k2, .. steps in every execution, choosing a task in proportion to its remaining steps gives all
+/// their interleavings the same probability. The numbers of steps are estimated from the previous execution.
 #[derive(Debug)]
 pub(super) struct Uniform {
     random: Random,
@@ -109,7 +110,7 @@ impl Strategy for Uniform {
     }
 }
 
-/// One schedule by its name.
+/// Follows one schedule, given by its name.
 #[derive(Debug)]
 pub(super) struct Replay {
     schedule: Schedule,
@@ -135,7 +136,7 @@ impl Strategy for Replay {
             return Some(plainest);
         }
         self.decisions += 1;
-        // A schedule of another version of the object may name a task that cannot go on.
+        // The schedule may come from another version of the object, and name a task that cannot run.
         Some(self.schedule.departure(self.decisions).filter(is_enabled).unwrap_or(plainest))
     }
 

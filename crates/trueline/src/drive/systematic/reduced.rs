@@ -1,33 +1,35 @@
-//! All executions that differ, and few that do not: dynamic partial-order reduction.
+//! Explores all executions that differ, and few that do not: dynamic partial-order reduction.
 //!
-//! Two executions that differ in the order of neighbouring transitions that do not [depend](Transition::depends_on) on
-//! each other have the same results and, but for the order of neighbouring calls and of neighbouring returns, the same
-//! history. Of each class of such executions one is explored. This is source-set reduction, from Abdulla, Aronis, Jonsson
-//! and Sagonas, "Source sets: a foundation for optimal dynamic partial order reduction" (2017), algorithm 1 with its
-//! theorem 5.2, and sleep sets, from Godefroid's thesis (1996), theorem 5.4.
+//! Two executions that differ only in the order of adjacent transitions that do not [depend](Transition::depends_on) on
+//! each other have the same results and, except for the order of adjacent calls and of adjacent returns, the same
+//! history. One execution of each class of such executions is explored. This is source-set reduction, from Abdulla,
+//! Aronis, Jonsson and Sagonas, "Source sets: a foundation for optimal dynamic partial order reduction" (2017),
+//! algorithm 1 with its theorem 5.2, and sleep sets, from Godefroid's thesis (1996), theorem 5.4.
 //!
-//! - Whoever was explored at a decision sleeps when its alternatives are, until something happens that depends on what it
-//!   would do. An execution in which all that could go on sleep is cut off.
-//! - When an execution is over, each pair of its transitions that race, which could have come in the other order, asks
-//!   for an alternative at the decision before the first of them.
+//! - A task that was explored at a decision sleeps while the alternatives are explored, until a transition depends on
+//!   its next one. An execution in which all enabled tasks sleep is cut off.
+//! - At the end of an execution, each pair of transitions that race, which could have occurred in the other order,
+//!   requests an alternative at the decision before the first of them.
 //!
 //! Departures from the paper:
 //!
-//! - What a transition accesses is known before it is carried out; whether it ends with a return only afterwards. So
-//!   races are looked for when an execution is over. Of those who sleep it is remembered.
-//! - A transition may make random choices. All are explored below it; one that sleeps returns from an operation if it did
-//!   so with any choice.
-//! - A lock is taken when it is free. A release and the lock behind it do not race, as they can come in no other order;
-//!   the lock races with the lock before, of which the release is a part (the paper's section 10). Whoever can never have
-//!   a lock at the end of an execution takes part in races all the same.
-//! - Wherever the paper's choice of an alternative cannot go on, all that can are alternatives, as in Flanagan and
-//!   Godefroid's "Dynamic partial-order reduction for model checking software" (2005).
+//! - The access of a transition is known before it is executed, but whether it ends with a return only afterward. So
+//!   races are detected at the end of an execution. For sleeping tasks, it is remembered whether their next transition
+//!   returns.
+//! - A transition may make random choices, all of which are explored below it. A sleeping transition counts as
+//!   returning from an operation if it did so with any of its choices.
+//! - A lock is enabled only when the mutex is free. So a release and the next lock do not race, as no other order is
+//!   possible; instead, the lock races with the previous lock, to which the release belongs (section 10 of the paper).
+//!   A task that still waits for a lock at the end of an execution takes part in races as well.
+//! - Where the paper's choice of an alternative is not enabled, all enabled tasks become alternatives, as in Flanagan
+//!   and Godefroid's "Dynamic partial-order reduction for model checking software" (2005).
 //!
-//! It is exhaustive where all that threads share is on primitives, and no execution is cut off by the bound on steps. It
-//! does not go together with a bound on preemptions: the execution that stands for a class may be beyond it.
+//! The exploration is exhaustive if threads share data only through primitives, and if no execution is cut off by the
+//! limit on steps. It cannot be combined with a bound on preemptions, because the execution that represents a class may
+//! exceed the bound.
 //!
 //! # Complexity
-//! An execution of s steps with n tasks takes O(s²n) to look for races, for those steps that are new.
+//! Detecting the races of an execution of s steps with n tasks takes O(s²n); only steps that are new are examined.
 
 use super::jobs::{Job, Made};
 use super::strategy::{Pending, Strategy, Tasks, Transition, View, first_choice, members, only};
@@ -37,23 +39,23 @@ use crate::primitives::AccessKind;
 #[derive(Debug)]
 struct Level {
     made: Made,
-    /// Of a number: its bound, and up to where it is tried here.
+    /// For the choice of a number: its bound, and the end of the range that is tried here.
     bound: usize,
     limit: usize,
     enabled: Tasks,
-    /// Who is to be tried.
+    /// The tasks to try.
     todo: Tasks,
-    /// Who was tried, and who of those returned from an operation.
+    /// The tasks that were tried, and those of them that returned from an operation.
     done: Tasks,
     done_returns: Tasks,
-    /// Who is tried by others, for those who come behind it.
+    /// The tasks that were given to other workers. They count as tried for the alternatives that are tried here later.
     given: Tasks,
-    /// Who sleeps here, and who of those returns from an operation next.
+    /// The tasks that sleep here, and those of them whose next transition returns from an operation.
     sleep: Tasks,
     sleep_returns: Tasks,
-    /// Whether the one that is tried now returned, with some choice.
+    /// Whether the task that is tried now returned from an operation, with some choice.
     returned: bool,
-    /// The transition that follows.
+    /// The number of the transition that follows.
     step: usize,
 }
 
@@ -63,12 +65,12 @@ impl Level {
     }
 }
 
-/// A transition of the present execution.
+/// A transition of the current execution.
 #[derive(Debug)]
 struct Step {
     transition: Transition,
     level: Option<usize>,
-    /// Which one of its task it is, from 1.
+    /// Its number among the transitions of its task, counted from 1.
     position: u32,
 }
 
@@ -80,11 +82,12 @@ pub(super) struct Reduced {
     at: usize,
     is_started: bool,
     steps: Vec<Step>,
-    /// By step, for each task: how many of its transitions come before, whatever the order.
+    /// The vector clock of each step: for each task, how many of its transitions come before this step, or are this
+    /// step, in every equivalent execution.
     clocks: Vec<Vec<u32>>,
-    /// The first step that was not there in the execution before.
+    /// The first step that differs from the previous execution.
     first_new: usize,
-    /// The level of the transition that is under way.
+    /// The level of the current transition.
     upcoming: Option<usize>,
     sleep: Tasks,
     sleep_returns: Tasks,
@@ -152,11 +155,11 @@ impl Reduced {
         level
     }
 
-    /// Looks for races of this transition with those before it, and returns what comes before it whatever the order.
+    /// Finds the races of this transition with earlier ones. Returns the clock of transitions that must come before it.
     fn races(&mut self, number: usize, transition: &Transition) -> Vec<u32> {
         let me = transition.task;
         let mut before = vec![0; self.tasks];
-        // What comes before it even if it came before those that it races with.
+        // The transitions that come before it even if it moves before those that it races with.
         let mut fixed = vec![0; self.tasks];
         let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
         if let Some(previous) = previous {
@@ -191,7 +194,7 @@ impl Reduced {
         before
     }
 
-    /// `later` could have come before `earlier`: asks for that.
+    /// Requests an alternative in which `later` comes before `earlier`.
     fn race(&mut self, earlier: usize, later: usize, transition: &Transition) {
         let Some(level) = self.steps[earlier].level else { return };
         if level < self.fixed {
@@ -201,7 +204,8 @@ impl Reduced {
             let Step { transition, position, .. } = &self.steps[first];
             self.clocks[second][transition.task] >= *position
         };
-        // What can come before `earlier` too, in its order, and then `later`.
+        // The transitions between the two that do not have to come after `earlier`: they can come before it, in their
+        // order, followed by `later`.
         let others: Vec<usize> = (earlier + 1..later).filter(|step| !comes_before(earlier, *step)).collect();
         let (mut initials, mut seen): (Tasks, Tasks) = (0, 0);
         for (at, step) in others.iter().enumerate() {
@@ -257,7 +261,7 @@ impl Strategy for Reduced {
             if level.made.is_task {
                 let awake = level.awake();
                 level.done |= only(level.made.value) | level.given;
-                // What others try may return, for all that is known here.
+                // Whether the tasks that other workers try return is not known here, so assume that they do.
                 level.done_returns |= level.given | if level.returned { only(level.made.value) } else { 0 };
                 level.given = 0;
                 level.returned = false;
@@ -341,8 +345,8 @@ impl Strategy for Reduced {
     }
 
     fn donate(&mut self) -> Option<Job> {
-        // What is above the part that is given away is no longer asked for alternatives by it, so that there all are
-        // alternatives.
+        // The part that is given away can no longer request alternatives at the levels above it, so all enabled tasks
+        // become alternatives there.
         let has_more = |level: &Level| match level.made.is_task {
             true => level.enabled & !(level.done | level.given | level.sleep | only(level.made.value)) != 0,
             false => level.made.value + 1 < level.limit,
@@ -360,7 +364,7 @@ impl Strategy for Reduced {
         let given = job.made.last_mut().expect("there is one");
         if level.made.is_task {
             let task = level.awake().trailing_zeros() as usize;
-            // It comes behind the one that is tried here, and those that were given away before.
+            // It comes after the task that is tried here and those given away before, so these sleep in the job.
             let earlier = only(level.made.value) | level.given;
             let (sleep, returns) = job.sleeping.last_mut().expect("there is one");
             (*sleep, *returns) = (*sleep | earlier, *returns | earlier);

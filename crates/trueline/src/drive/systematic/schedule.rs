@@ -1,12 +1,12 @@
-//! The name of a schedule: where it departs from the plainest one.
+//! The name of a schedule: its differences from the default schedule.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::strategy::{Tasks, first_choice};
 
-/// A schedule by the decisions in which it departs from the plainest one, in which each task runs as long as it can and
-/// each choice is the first.
+/// A schedule, described by the decisions in which it departs from the default schedule, where each task runs as long
+/// as it can and each choice is 0.
 ///
 /// ```
 /// use trueline::drive::systematic::Schedule;
@@ -15,7 +15,7 @@ use super::strategy::{Tasks, first_choice};
 /// assert_eq!(schedule.to_string(), "3-1_17-0");
 /// assert_eq!(Schedule::default().to_string(), "0");
 ///
-/// // What repeats is written once.
+/// // Repeated departures are written once.
 /// let departures: Vec<String> = (0..50).map(|at| format!("{}-{}", 2 * at + 1, (at + 1) % 2)).collect();
 /// let long: Schedule = departures.join("_").parse().unwrap();
 /// assert!(long.to_string().len() < 40);
@@ -23,16 +23,16 @@ use super::strategy::{Tasks, first_choice};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// The numbers of decisions, and what was decided: the number of a task, or a choice.
+    /// The numbers of decisions, each with its value: the number of a task, or a choice.
     departures: Vec<(u32, u32)>,
 }
 
-/// How many departures may repeat together, and how many a name may have in all.
+/// The maximum number of departures that repeat together, and the maximum number of departures in a name.
 const LONGEST_PERIOD: usize = 8;
 const MOST_DEPARTURES: usize = 10_000_000;
 
 impl Schedule {
-    /// How often the `period` departures before this one are repeated from here on.
+    /// Returns how many times the `period` departures before `from` are repeated, starting at `from`.
     fn repeats(&self, from: usize, period: usize) -> usize {
         let step = |at: usize| {
             let before = at.checked_sub(1).map_or(0, |at| self.departures[at].0);
@@ -103,7 +103,7 @@ impl FromStr for Schedule {
     }
 }
 
-/// Writes down the schedule of an execution.
+/// Records the schedule of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Scribe {
     decisions: u32,

@@ -1,19 +1,19 @@
-//! What decides who goes on.
+//! Strategies decide which task runs next.
 
 use crate::primitives::{Access, AccessKind};
 
-/// A set of tasks, one bit each.
+/// A set of tasks, one bit for each.
 pub(super) type Tasks = u64;
 
-/// The most tasks of a program.
+/// The maximum number of tasks of a program.
 pub(super) const MOST_TASKS: usize = 64;
 
-/// The set of one task.
+/// Returns the set with one task.
 pub(super) fn only(task: usize) -> Tasks {
     1 << task
 }
 
-/// The tasks of a set, in order.
+/// Returns the tasks of a set, in order.
 pub(super) fn members(mut tasks: Tasks) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let task = (tasks != 0).then(|| tasks.trailing_zeros() as usize);
@@ -22,7 +22,8 @@ pub(super) fn members(mut tasks: Tasks) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Who goes on if nothing speaks against it: the one that runs, or else the first. Names of schedules count from this.
+/// Returns the default task to run next: the current one if it is enabled, otherwise the first. Names of schedules
+/// describe the differences from this choice.
 pub(super) fn first_choice(enabled: Tasks, current: Option<usize>) -> usize {
     match current {
         Some(task) if enabled & only(task) != 0 => task,
@@ -30,41 +31,41 @@ pub(super) fn first_choice(enabled: Tasks, current: Option<usize>) -> usize {
     }
 }
 
-/// What a task will do next.
+/// The next action of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
-    /// The access it begins with, if it begins with one.
+    /// The access that it begins with, if any.
     pub(super) access: Option<Access>,
     /// Whether it begins with a call.
     pub(super) calls: bool,
 }
 
-/// What a task did between two points.
+/// The part of a task's execution between two schedule points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transition {
     pub(super) task: usize,
     pub(super) access: Option<Access>,
-    /// Whether the access may have changed something. Until it is known, it may have.
+    /// Whether the access may have changed the primitive. True until the opposite is known.
     pub(super) wrote: bool,
-    /// Whether an operation was called in it.
+    /// Whether an operation was called in this transition.
     pub(super) called: bool,
-    /// Whether an operation returned in it.
+    /// Whether an operation returned in this transition.
     pub(super) returned: bool,
-    /// Who was woken in it.
+    /// The tasks that it woke.
     pub(super) woke: Tasks,
 }
 
 impl Transition {
-    /// What `task` is about to do.
+    /// Returns the next transition of `task`, as far as it is known.
     pub(super) fn of(task: usize, pending: Pending) -> Self {
         let wrote = pending.access.is_some_and(|access| access.kind != AccessKind::Load);
         Self { task, access: pending.access, wrote, called: pending.calls, returned: false, woke: 0 }
     }
 
-    /// Whether it matters which of two transitions of different tasks comes first.
+    /// Returns whether the order of two transitions of different tasks matters.
     ///
-    /// It does if they access the same primitive and one of them may change it; and if one calls an operation and the
-    /// other returns from one, as the history is another then. Two calls, or two returns, may change places.
+    /// It does if they access the same primitive and one of them may change it, and if one calls an operation and the
+    /// other returns from one, because the history is then different. Two calls, or two returns, may be swapped.
     pub(super) fn depends_on(&self, other: &Self) -> bool {
         if (self.called && other.returned) || (self.returned && other.called) {
             return true;
@@ -81,45 +82,45 @@ impl Transition {
     }
 }
 
-/// What is known when it is decided who goes on.
+/// The information on which a strategy decides.
 pub(super) struct View<'v> {
-    /// Who can go on. There is one.
+    /// The tasks that can run. There is at least one.
     pub(super) enabled: Tasks,
-    /// Who did the last transition.
+    /// The task of the last transition.
     pub(super) current: Option<usize>,
-    /// Whether it is between two of its operations.
+    /// Whether that task is between two of its operations.
     pub(super) is_between: bool,
-    /// By task: what it will do.
+    /// The next action of each task.
     pub(super) pending: &'v [Pending],
 }
 
 impl View<'_> {
-    /// Whether going on with this task takes the processor away from another in the middle of an operation.
+    /// Returns whether running this task preempts another in the middle of an operation.
     pub(super) fn preempts(&self, task: usize) -> bool {
         !self.is_between && self.current.is_some_and(|current| current != task && self.enabled & only(current) != 0)
     }
 }
 
-/// Decides who goes on, in one execution after the other.
+/// Decides which task runs next, for one execution after the other.
 pub(super) trait Strategy {
-    /// Prepares the next execution; whether there is one.
+    /// Prepares the next execution. Returns whether there is one.
     fn begin(&mut self) -> bool;
 
-    /// Who goes on; nobody, if all that may follow is known already.
+    /// Returns the task to run next, or `None` if everything that could follow is explored elsewhere.
     fn schedule(&mut self, view: &View<'_>) -> Option<usize>;
 
-    /// A number below `bound`, as part of the transition that is under way.
+    /// Returns a number below `bound`, as a choice of the current transition.
     fn choose(&mut self, bound: usize) -> usize;
 
-    /// A transition is over.
+    /// Reports that a transition has ended.
     fn observe(&mut self, transition: &Transition);
 
-    /// The execution is over; `pending` is what tasks would do that cannot go on.
+    /// Reports that the execution has ended; `pending` gives the next transitions of blocked tasks.
     fn end(&mut self, pending: &mut dyn Iterator<Item = (usize, Pending)>) {
         let _ = pending;
     }
 
-    /// Gives away a part of what is left to be explored, if it can be spared.
+    /// Gives away a part of what is left to explore, if there is one to spare.
     fn donate(&mut self) -> Option<super::jobs::Job> {
         None
     }

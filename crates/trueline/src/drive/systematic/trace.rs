@@ -1,4 +1,4 @@
-//! What threads did, step by step.
+//! The steps of an execution.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use super::controller::{Event, Happened};
 use crate::drive::Kind;
 use crate::primitives::{AccessKind, Place, Seen};
 
-/// A step of an execution, as it is written down.
+/// A recorded step of an execution.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) process: u32,
     pub(super) what: What,
 }
 
-/// What happened in it.
+/// The content of a step.
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    /// The event of this number.
+    /// The event with this number.
     Event(usize),
-    /// An access.
+    /// An access to a primitive.
     Seen(Seen),
-    /// A choice.
+    /// A random choice.
     Chose { number: usize, bound: usize },
 }
 
-/// A step of an execution, to be read: a call, a return, an access to a primitive, or a choice.
+/// A readable step of an execution: a call, a return, an access to a primitive, or a choice.
 ///
 /// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes and
 /// `c1`, .. condition variables.
@@ -33,11 +33,11 @@ pub(super) enum What {
 pub struct Step {
     /// The thread.
     pub process: u32,
-    /// Whether it is a call or a return, and not something inside of an operation.
+    /// Whether it is a call or a return, rather than a step inside an operation.
     pub is_event: bool,
-    /// What happened.
+    /// A description of the step.
     pub text: String,
-    /// Where in the source, if it is known.
+    /// The place in the source code, if it is known.
     pub place: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Gives names to primitives.
+/// Assigns names to primitives.
 #[derive(Default)]
 struct Names {
     known: Vec<(Place, String)>,
@@ -72,7 +72,7 @@ impl Names {
     }
 }
 
-/// The steps, to be read.
+/// Converts entries to readable steps.
 pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<Step> {
     let mut names = Names::default();
     let mut called: Vec<(u32, &str)> = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<
                 AccessKind::Notify => 2,
                 _ => 0,
             };
-            // What a try came to is told behind it.
+            // The outcome of a try-lock has an entry of its own, which follows this one.
             if access.kind == AccessKind::TryLock && values.is_none() {
                 return None;
             }

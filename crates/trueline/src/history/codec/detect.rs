@@ -1,13 +1,13 @@
-//! Which format a file has.
+//! Detects the format of a file.
 
 use super::field::Names;
 use super::lines::without_byte_order_mark;
 use super::{Format, jepsen_log, json, porcupine, start_finish};
 
-/// The format of a file, from its first bytes; `None` if it looks like none.
+/// Returns the format of a file, from its first bytes, or `None` if they match no format.
 ///
-/// It is a guess, made from the first lines: what is wrong with a file is for its reader to find. Some tens of
-/// kilobytes are enough, and logs may need as many.
+/// The result is a guess from the first lines; the reader of the format finds the errors in a file. A few tens of
+/// kilobytes are enough; logs may need that much, because other lines may come before the first event.
 ///
 /// ```
 /// use trueline::history::codec::{Format, detect};
@@ -18,7 +18,7 @@ use super::{Format, jepsen_log, json, porcupine, start_finish};
 /// ```
 pub fn detect(start: &[u8]) -> Option<Format> {
     let start = without_byte_order_mark(start);
-    // The end may be inside a character; what is before it is enough.
+    // The text may end inside a character; the part before it is enough.
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or(""),
@@ -32,7 +32,7 @@ pub fn detect(start: &[u8]) -> Option<Format> {
             None | Some(b']' | b'#') => Some(Format::Jepsen),
             Some(b'{') => of_maps(without_comments(&text[1..])).map(|format| match format {
                 Format::PorcupineKv => Format::Jepsen,
-                // The reader of JSON lines knows what to say of a list.
+                // The reader of JSON lines has a helpful message for a list.
                 Format::PorcupineJson | Format::Events => Format::Jsonl,
                 format => format,
             }),
@@ -42,7 +42,7 @@ pub fn detect(start: &[u8]) -> Option<Format> {
     }
 }
 
-/// The text behind space, commas and EDN's comments.
+/// Returns the text after white space, commas and EDN comments.
 fn without_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
@@ -53,7 +53,7 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// The format of a text that begins with a brace.
+/// Returns the format of a text that begins with a brace.
 fn of_maps(text: &str) -> Option<Format> {
     match without_comments(&text[1..]).as_bytes().first()? {
         b':' => {
@@ -62,7 +62,7 @@ fn of_maps(text: &str) -> Option<Format> {
         }
         b'"' => {
             let line = text.lines().next().unwrap_or("");
-            // The reader of JSON lines knows what to say of what is no JSON.
+            // The reader of JSON lines has a helpful message for invalid JSON.
             let Ok(mut object) = json::object(line.trim_ascii(), &mut Names::default()) else {
                 return Some(Format::Jsonl);
             };
@@ -80,7 +80,7 @@ fn of_maps(text: &str) -> Option<Format> {
     }
 }
 
-/// Whether it is a log.
+/// Returns the format of a log, if the text is one.
 fn of_log(text: &str) -> Option<Format> {
     let first = text.lines().find(|line| !line.trim_ascii().is_empty())?;
     let log = jepsen_log::is_bare_event(first) || text.lines().any(|line| jepsen_log::behind_logger(line).is_some());

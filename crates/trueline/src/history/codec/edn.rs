@@ -1,12 +1,13 @@
-//! EDN, the notation of Clojure, read form by form.
+//! Reads EDN, the notation of Clojure, form by form.
 //!
-//! Nothing is kept but the form that is being read, whose length is limited, and nothing recurses: what is nested too
-//! deep is passed over with a stack of brackets, a byte each. Lists, vectors and sets become lists (sets in the order
-//! of values, since they have none), maps become lists of pairs in the order of keys, keywords, symbols and characters
-//! become text, without the colon or backslash. Tags are passed over: `#inst "2024-01-01"` is the string. Fractions
-//! and integers beyond 64 bits are [`Unfit`]: whoever needs the value refuses it.
+//! The reader keeps only the current form, whose length is limited, and does not recurse: forms that are nested too
+//! deep are skipped with a stack of brackets, one byte each. Lists, vectors and sets become lists (sets ordered by
+//! value, since they have no order); maps become lists of pairs, ordered by key; keywords, symbols and characters
+//! become text, without the colon or backslash. Tags are skipped: `#inst "2024-01-01"` becomes the string. Fractions
+//! and integers beyond 64 bits are [`Unfit`]; a caller that needs the value rejects them.
 //!
-//! Beyond the standard we read what Clojure prints into logs: `#"regex"`, `##NaN`, `0x1f`, `#:ns{..}`.
+//! Beyond the standard, the reader accepts forms that Clojure prints into logs: `#"regex"`, `##NaN`, `0x1f`,
+//! `#:ns{..}`.
 
 use std::io::{self, BufRead};
 
@@ -25,7 +26,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The byte that closes it.
+    /// Returns the closing bracket of the form.
     pub(super) fn closer(self) -> u8 {
         match self {
             Self::List => b')',
@@ -44,14 +45,14 @@ impl Shape {
     }
 }
 
-/// What comes next in a text.
+/// The next item in a text.
 #[derive(Debug)]
 pub(super) enum Item {
     /// A whole form.
     Value(Parsed),
-    /// The opening bracket of a form whose content comes next.
+    /// The opening bracket of a form whose content follows.
     Open(Shape),
-    /// A closing bracket that closes nothing that was opened since.
+    /// A closing bracket that does not match any bracket opened since.
     Close(u8),
     /// The end of the text.
     End,
@@ -61,20 +62,20 @@ enum Token {
     Atom(Parsed),
     Open(Shape),
     Close(u8),
-    /// `#_`: the next form is not there.
+    /// `#_`: the next form is ignored.
     Discard,
-    /// `#name`: says something of the next form.
+    /// `#name`: annotates the next form.
     Tag,
     End,
 }
 
-/// What is being read around the current place.
+/// A form, or a discard, that encloses the current position.
 enum Frame {
     Discard { line: u32 },
     Form { shape: Shape, line: u32, count: usize, content: Result<Vec<Value>, Unfit> },
 }
 
-/// Marks a discard among the brackets of what is passed over.
+/// Marks a discard among the brackets of skipped forms.
 const DISCARD: u8 = b'_';
 
 /// Reads forms from a text.
@@ -83,12 +84,12 @@ pub(super) struct Reader<'n, R> {
     input: R,
     names: &'n mut Names,
     line: u32,
-    /// Where the last token began.
+    /// The line on which the last token began.
     token_line: u32,
-    /// Bytes of tokens since [`Reader::begin`]; space and comments take no memory, and are free.
+    /// Bytes of tokens since [`Reader::begin`]. White space and comments take no memory, and do not count.
     used: usize,
     text: Vec<u8>,
-    /// What ends when the text ends: "file" or "line".
+    /// The name of the unit that ends when the text ends: "file" or "line".
     extent: &'static str,
     fresh: bool,
     /// The line of the first comment.
@@ -96,7 +97,7 @@ pub(super) struct Reader<'n, R> {
 }
 
 impl<'n, R: BufRead> Reader<'n, R> {
-    /// Reads a whole file.
+    /// Creates a reader for a whole file.
     pub(super) fn new(input: R, names: &'n mut Names) -> Self {
         Self {
             input,
@@ -111,32 +112,32 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }
     }
 
-    /// Reads a single line of a file.
+    /// Creates a reader for a single line of a file.
     pub(super) fn of_line(input: R, line: u32, names: &'n mut Names) -> Self {
         Self { line, token_line: line, extent: "line", fresh: false, ..Self::new(input, names) }
     }
 
-    /// The line of the first comment, if there was one.
+    /// Returns the line of the first comment, if there was one.
     pub(super) fn first_comment(&self) -> Option<u32> {
         self.comment
     }
 
-    /// Says that a form begins that may be as long as forms may be.
+    /// Starts a new form, and resets the count of its bytes.
     pub(super) fn begin(&mut self) {
         self.used = 0;
     }
 
-    /// The line on which the last token began.
+    /// Returns the line on which the last token began.
     pub(super) fn token_line(&self) -> u32 {
         self.token_line
     }
 
-    /// The next whole form.
+    /// Returns the next complete form.
     pub(super) fn form(&mut self) -> Result<Item, CodecError> {
         self.read(false)
     }
 
-    /// The next atom, or the opening bracket of the next form.
+    /// Returns the next atom, or the opening bracket of the next form.
     pub(super) fn open(&mut self) -> Result<Item, CodecError> {
         self.read(true)
     }
@@ -219,7 +220,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }
     }
 
-    /// Passes over what `until` closes, or over one form if that is the mark of a discard.
+    /// Skips everything up to the bracket `until`, or one form if `until` is the mark of a discard.
     fn pass_over(&mut self, until: u8) -> Result<(), CodecError> {
         let begun = self.token_line;
         let mut open = vec![until];
@@ -236,7 +237,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
                 Token::Close(_) if innermost == DISCARD => return Err(discards_nothing(self.token_line)),
                 Token::Close(closer) if innermost == closer => {
                     open.pop();
-                    // The form that ends here may be what a discard takes away.
+                    // The form that ends here may be the one that a discard removes.
                     if open.last() == Some(&DISCARD) {
                         open.pop();
                     }
@@ -255,7 +256,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(())
     }
 
-    /// The error for a text that ends where it should not.
+    /// Returns the error for a text that ends too early.
     pub(super) fn cut_off(&self, what: &str, line: u32) -> CodecError {
         let extent = self.extent;
         CodecError::at(
@@ -296,7 +297,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(token)
     }
 
-    /// What begins with `#`.
+    /// Reads a token that begins with `#`.
     fn dispatch(&mut self) -> Result<Token, CodecError> {
         self.bump()?;
         match self.peek()? {
@@ -366,7 +367,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }))
     }
 
-    /// The rest of a string, behind its opening quote.
+    /// Reads the rest of a string, after its opening quote.
     fn string(&mut self) -> Result<Value, CodecError> {
         let line = self.token_line;
         self.text.clear();
@@ -387,7 +388,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(Value::Text(self.names.get(text_of(&self.text, line)?)))
     }
 
-    /// An escape in a string, behind its backslash.
+    /// Reads an escape in a string, after its backslash.
     fn escape(&mut self, line: u32) -> Result<(), CodecError> {
         let Some(byte) = self.peek()? else { return Err(self.cut_off("string", line)) };
         self.bump()?;
@@ -417,7 +418,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(())
     }
 
-    /// The character of `\uXXXX`, behind the `u`; of two of them, where it takes two.
+    /// Reads the character of `\uXXXX`, after the `u`, or of two such escapes that form a surrogate pair.
     fn unicode_escape(&mut self) -> Result<char, CodecError> {
         let first = self.hex4()?;
         let code = if (0xd800..0xdc00).contains(&first) && self.peek()? == Some(b'\\') {
@@ -455,7 +456,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         CodecError::at(self.line, "`\\u` is not followed by the four hexadecimal digits of a character; correct it")
     }
 
-    /// The rest of `#"..."`, behind its opening quote: escapes stay as they are.
+    /// Reads the rest of `#"..."`, after its opening quote. Escapes are kept unchanged.
     fn regex(&mut self) -> Result<Value, CodecError> {
         let line = self.token_line;
         self.text.clear();
@@ -475,11 +476,11 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(Value::Text(self.names.get(text_of(&self.text, line)?)))
     }
 
-    /// A character such as `\a` or `\newline`.
+    /// Reads a character such as `\a` or `\newline`.
     fn character(&mut self) -> Result<Value, CodecError> {
         self.bump()?;
         self.text.clear();
-        // The first byte belongs to it, even if it would end anything else.
+        // The first byte belongs to the character, even if it would end any other atom.
         if let Some(byte) = self.peek()? {
             self.bump()?;
             self.text.push(byte);
@@ -509,14 +510,14 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }
     }
 
-    /// An error where the last token began.
+    /// Returns an error on the line where the last token began.
     fn fault(&self, message: &str) -> CodecError {
         CodecError::at(self.token_line, message)
     }
 
-    /// Bytes that are there to be read; none at the end.
+    /// Returns bytes that are ready to be read; none at the end of the input.
     fn fill(&mut self) -> Result<&[u8], CodecError> {
-        // Asking twice instead of returning the first answer is what the borrow checker can follow.
+        // Calling `fill_buf` twice, instead of returning its first result, satisfies the borrow checker.
         loop {
             match self.input.fill_buf() {
                 Ok(_) => break,
@@ -531,7 +532,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(self.fill()?.first().copied())
     }
 
-    /// Goes on behind the byte that was peeked at.
+    /// Moves past the byte that was peeked at.
     fn bump(&mut self) -> Result<(), CodecError> {
         if self.fill()?.first() == Some(&b'\n') {
             self.next_lines(1)?;
@@ -556,11 +557,11 @@ impl<'n, R: BufRead> Reader<'n, R> {
         Ok(())
     }
 
-    /// Adds the bytes before the one that `ends` to the text.
+    /// Appends the bytes before the first one that `ends` accepts to the text.
     fn take_until(&mut self, ends: impl Fn(u8) -> bool) -> Result<(), CodecError> {
         loop {
             self.fill()?;
-            // Read again for a borrow of the input alone.
+            // Call it again to borrow only the input.
             let bytes = self.input.fill_buf().map_err(|error| CodecError::io(self.line, error))?;
             let end = bytes.iter().position(|&byte| ends(byte));
             let length = end.unwrap_or(bytes.len());
@@ -575,7 +576,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
         }
     }
 
-    /// Passes over space, commas and comments; gives the byte behind them.
+    /// Skips white space, commas and comments, and returns the byte after them.
     fn skip_space(&mut self) -> Result<Option<u8>, CodecError> {
         let mut in_comment = false;
         let mut comment = None;
@@ -618,7 +619,7 @@ impl<'n, R: BufRead> Reader<'n, R> {
     }
 }
 
-/// What was taken, as text.
+/// Converts bytes that were read to text.
 fn text_of(text: &[u8], line: u32) -> Result<&str, CodecError> {
     match std::str::from_utf8(text) {
         Ok(text) if !text.contains('\0') => Ok(text),
@@ -626,7 +627,7 @@ fn text_of(text: &[u8], line: u32) -> Result<&str, CodecError> {
     }
 }
 
-/// The value of a form that is complete.
+/// Returns the value of a complete form.
 fn finish(shape: Shape, line: u32, count: usize, content: Result<Vec<Value>, Unfit>) -> Result<Parsed, CodecError> {
     if shape == Shape::Map && count % 2 != 0 {
         return Err(CodecError::at(line, "a map has a key without a value; give the value, or remove the key"));
@@ -668,7 +669,7 @@ fn discards_nothing(line: u32) -> CodecError {
     CodecError::at(line, "`#_` stands before nothing; give it a form to discard, or remove it")
 }
 
-/// The error for a closing bracket that does not belong to the opening one.
+/// Returns the error for a closing bracket that does not match the opening one.
 pub(super) fn mismatch(line: u32, closer: u8, shape: Shape, opened: u32) -> CodecError {
     CodecError::at(
         line,
@@ -689,7 +690,7 @@ fn ends_atom(byte: u8) -> bool {
     is_space(byte) || matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b';')
 }
 
-/// What symbols and keywords may not contain.
+/// Returns whether symbols and keywords must not contain the character.
 fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '@' | '^' | '`' | '~' | '\\')
 }
@@ -698,7 +699,7 @@ fn newlines(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// A number, if it is one.
+/// Reads a number, if the text is one.
 fn number_of(text: &str) -> Option<Parsed> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if let Some(hex) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
@@ -708,7 +709,7 @@ fn number_of(text: &str) -> Option<Parsed> {
     let approximate = |text: &str| text.parse::<f64>().ok();
     let integer = unsigned.strip_suffix('N').unwrap_or(unsigned);
     if digits(integer) {
-        // To Clojure 010 is eight.
+        // Reject octal numbers: in Clojure, 010 is eight.
         if integer.len() > 1 && integer.starts_with('0') {
             return None;
         }
@@ -746,7 +747,7 @@ mod tests {
 
     fn forms(text: &str) -> Result<Vec<Parsed>, CodecError> {
         let mut names = Names::default();
-        // A tiny buffer: tokens go across its edges.
+        // A tiny buffer, so that tokens cross its boundaries.
         let mut reader = Reader::new(io::BufReader::with_capacity(3, text.as_bytes()), &mut names);
         let mut forms = Vec::new();
         loop {
@@ -759,7 +760,7 @@ mod tests {
         }
     }
 
-    /// The forms as JSON, separated by spaces.
+    /// Returns the forms as JSON, separated by spaces.
     fn shown(text: &str) -> String {
         let forms = forms(text).unwrap_or_else(|error| panic!("{error} in {text}"));
         let shown: Vec<String> = forms
@@ -880,7 +881,7 @@ mod tests {
             let error = Reader::new(text.as_slice(), &mut names).form().expect_err("it is too long");
             assert!(error.to_string().contains("longer than 16 MiB"), "{error}");
         }
-        // Space and comments are no part of a form.
+        // White space and comments do not count as part of a form.
         let space = " ;\n".repeat(LONGEST_LINE / 3 + 10);
         assert_eq!(shown(&format!("[1{space}2]")), "[1,2]");
     }

@@ -1,4 +1,4 @@
-//! A history from events in their order, in whatever syntax they were.
+//! Builds a history from events in their order, independent of the file's syntax.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::CodecError;
 use super::field::{Parsed, quoted};
 use super::survey::{Remarks, Trap};
 
-/// Why a line was refused.
+/// Why a line was rejected.
 #[derive(Debug)]
 pub(super) enum Fault {
     Message(String),
@@ -15,7 +15,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The fault as an error on this line, unless it knows its own.
+    /// Converts the fault to an error on this line, unless the fault has a line of its own.
     pub(super) fn at(self, line: u32) -> CodecError {
         match self {
             Self::Message(message) => CodecError::at(line, message),
@@ -45,11 +45,11 @@ impl From<HistoryError> for Fault {
 /// How an operation ends.
 #[derive(Debug)]
 pub(super) enum End {
-    /// With this result, or with one that cannot be read.
+    /// It returned this result, or one that cannot be read.
     Ok(Result<Value, String>),
     /// It did not happen.
     Fail,
-    /// Nobody knows.
+    /// Its outcome is unknown.
     Info,
 }
 
@@ -57,11 +57,11 @@ pub(super) enum End {
 #[derive(Debug, Default)]
 pub(super) struct Events<'r> {
     builder: Builder<Record, Value>,
-    /// The object of each open operation, where objects are named.
+    /// The object of each process's open operation, if objects have names.
     objects: HashMap<u32, ObjectId>,
-    /// What is remarkable, if somebody asks; then events that do not fit are left out.
+    /// Remarks for a survey, if one is requested; then events that do not fit are left out.
     remarks: Option<&'r mut Remarks>,
-    /// The processes whose last operation ended nobody knows how, and on which line.
+    /// The processes whose last operation has an unknown outcome, with the line that says so.
     unknown: HashMap<u32, u32>,
 }
 
@@ -70,21 +70,21 @@ impl<'r> Events<'r> {
         Self { remarks, ..Self::default() }
     }
 
-    /// Something remarkable.
+    /// Records a remark.
     pub(super) fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
         if let Some(remarks) = &mut self.remarks {
             remarks.see(trap, line, what);
         }
     }
 
-    /// The time stamp of an event.
+    /// Records the time stamp of an event.
     pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
         if let Some(remarks) = &mut self.remarks {
             remarks.time(line, process, time);
         }
     }
 
-    /// An event that does not fit is left out, if that is wanted.
+    /// Records an event that does not fit as a remark; returns the fault as an error if no survey is requested.
     fn forgive(&mut self, line: u32, fault: Fault) -> Result<(), Fault> {
         if self.remarks.is_none() {
             return Err(fault);
@@ -96,7 +96,7 @@ impl<'r> Events<'r> {
         Ok(())
     }
 
-    /// A call on this line.
+    /// Adds a call on this line.
     pub(super) fn call(&mut self, line: u32, process: u32, object: Option<&str>, record: Record) -> Result<(), Fault> {
         self.builder.line(line);
         let object = object.map(|name| self.builder.object(name));
@@ -119,12 +119,12 @@ impl<'r> Events<'r> {
         Ok(())
     }
 
-    /// The operation that `process` has open.
+    /// Returns the open operation of `process`.
     pub(super) fn open(&self, process: u32) -> Option<&Record> {
         self.builder.open(process)
     }
 
-    /// The end of the open operation of `process`, on this line; `f` and `object` must be those of the call, if given.
+    /// Ends the open operation of `process`, on this line. `f` and `object`, if given, must be those of the call.
     pub(super) fn end(
         &mut self,
         line: u32,

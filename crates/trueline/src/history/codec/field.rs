@@ -1,4 +1,4 @@
-//! What a field of a file holds, in whatever syntax, and how to say what is wrong with it.
+//! Reads the fields of a file, independent of its syntax, and writes messages about errors in them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use super::super::{Record, Value};
 use super::DEEPEST_NESTING;
 
-/// Strings up to this length are kept once each.
+/// Strings up to this length are interned.
 const LONGEST_INTERNED: usize = 64;
 
-/// How many strings are kept once each; what comes later is kept as often as it comes.
+/// The maximum number of interned strings; further strings are allocated each time they occur.
 const MOST_INTERNED: usize = 1 << 16;
 
-/// Short strings, each kept once: the names of functions and the values of a small domain come again and again.
+/// Interned short strings: names of functions and values from a small domain occur again and again.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<Arc<str>>);
 
@@ -32,7 +32,7 @@ impl Names {
     }
 }
 
-/// What a file may hold although it is no [`Value`].
+/// Content of a field that cannot be a [`Value`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Unfit {
     Fraction(f64),
@@ -43,7 +43,7 @@ pub(super) enum Unfit {
 }
 
 impl Unfit {
-    /// What is wrong with `field` and what to do about it.
+    /// Returns a message about the error in `field` and what to do about it.
     pub(super) fn message(self, field: &str) -> String {
         match self {
             Self::Fraction(number) => format!(
@@ -61,11 +61,11 @@ impl Unfit {
     }
 }
 
-/// A value, or why it is none. Whether that matters is decided when the whole line is known: the value of an `info` or
-/// of a nemesis may be anything.
+/// A value, or the reason why it is not one. Whether that matters is decided when the whole line is known: the value of
+/// an `info` or of a nemesis may be anything.
 pub(super) type Parsed = Result<Value, Unfit>;
 
-/// What an event says.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Invoke,
@@ -74,7 +74,7 @@ pub(super) enum Kind {
     Info,
 }
 
-/// "`field` must be ..., found ...; do this".
+/// Formats the message "`field` must be ..., found ...; do this".
 pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -> String {
     let found = match found {
         Ok(value) => shorten(value.to_string()),
@@ -87,7 +87,7 @@ pub(super) fn wrong(field: &str, found: &Parsed, expected: &str, remedy: &str) -
     format!("`{field}` must be {expected}, found {found}; {remedy}")
 }
 
-/// Not more than fits a line of a terminal.
+/// Shortens text to 40 characters, so that it fits on a line of a terminal.
 pub(super) fn shorten(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(40) {
         text.truncate(end);
@@ -96,7 +96,7 @@ pub(super) fn shorten(mut text: String) -> String {
     text
 }
 
-/// A name from a file, fit to be part of a message: short, and without what would break the line.
+/// Prepares a name from a file for a message: short, and with line breaks and other special characters escaped.
 pub(super) fn quoted(name: &str) -> String {
     let brief: String = name.chars().take(41).collect();
     shorten(brief.escape_debug().to_string())
@@ -130,8 +130,8 @@ pub(super) fn read_object(object: Option<&Parsed>) -> Result<Option<Arc<str>>, S
     }
 }
 
-/// The name of an object: a text as it is, or in quotes if it could be taken for another value. So `1` and `"1"` are
-/// two objects.
+/// Returns the name of an object: a text itself, or in quotes if it could be mistaken for another value. So `1` and
+/// `"1"` are two objects.
 pub(super) fn object_name(value: &Value) -> Arc<str> {
     match value {
         Value::Text(name) if !name.starts_with('"') && name.parse::<Value>().is_err() => Arc::clone(name),
@@ -139,7 +139,8 @@ pub(super) fn object_name(value: &Value) -> Arc<str> {
     }
 }
 
-/// What [`object_name`] was made from, as far as files can give it: anything but a number is a text.
+/// Inverts [`object_name`] for the values that files can have: a name that is neither an integer nor a quoted text
+/// represents itself.
 pub(super) fn named_object(name: &str) -> Value {
     name.parse().ok().filter(|value| matches!(value, Value::Int(_) | Value::Text(_))).unwrap_or_else(|| name.into())
 }
@@ -156,7 +157,7 @@ pub(super) fn read_value(field: &str, value: Option<Parsed>) -> Result<Value, St
     value.unwrap_or(Ok(Value::Null)).map_err(|unfit| unfit.message(field))
 }
 
-/// The key, if there is one: null is none.
+/// Reads the key. Null means that there is no key.
 pub(super) fn read_key(key: Option<Parsed>) -> Result<Option<Value>, String> {
     Ok(key.map(|key| read_value("key", Some(key))).transpose()?.filter(|key| !key.is_null()))
 }

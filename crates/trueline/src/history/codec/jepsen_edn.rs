@@ -1,22 +1,22 @@
-//! Jepsen's histories in EDN: `history.edn`, and the files that people keep of Knossos.
+//! Jepsen's histories in EDN: `history.edn`, and the example files of Knossos.
 //!
-//! A file holds one map for each event, in their order: in a vector, in a list, or bare, one after another. Where lines
-//! break does not matter; comments, commas, tags and discarded forms are passed over.
+//! A file has one map for each event, in their order: in a vector, in a list, or one after another without brackets.
+//! Line breaks do not matter; comments, commas, tags and discarded forms are skipped.
 //! ```edn
 //! [{:process 0, :type :invoke, :f :write, :value 5, :time 123}   ; more fields are ignored
 //!  {:process 0, :type :ok,     :f :write, :value 5, :time 130}]
 //! ```
-//! - `:ok` ends an operation with the result in `:value`, of a read that is what was read. An `:ok` without a value is
-//!   true for `:cas`: it ended well.
-//! - `:fail` says that it did not happen: it is dropped. (Of a failed `:cas` this forgets that the value was another
-//!   one, as Knossos does; the logs that [`jepsen_log`](super::jepsen_log) reads are taken at their word.)
-//! - `:info` says that nobody knows: it stays pending, and so does what is open at the end.
-//! - Events of processes that are no numbers (`:nemesis`) are skipped.
-//! - `:key` is the key that an operation concerns, where it is given apart from the value. For pairs of key and value
-//!   in `:value` see [`Tuples`](super::Tuples).
+//! - `:ok` ends an operation with the result in `:value`; for a read, that is the value read. An `:ok` of a `:cas`
+//!   without a value means true: it succeeded.
+//! - `:fail` means that the operation did not happen: it is dropped. (For a failed `:cas`, this loses the fact that the
+//!   value was different, as in Knossos; [`jepsen_log`](super::jepsen_log) keeps it.)
+//! - `:info` means that the outcome is unknown: the operation stays pending, as do operations that are open at the end.
+//! - Events of processes whose names are not numbers (`:nemesis`) are skipped.
+//! - `:key` is the key that an operation concerns, if it is given separately from the value. For pairs of key and value
+//!   in `:value`, see [`Tuples`](super::Tuples).
 //!
-//! Keywords and symbols are text without the colon, sets are lists in the order of values, maps are lists of pairs in
-//! the order of keys. Numbers that are no 64-bit integers are an error where they are an argument or a result.
+//! Keywords and symbols become text without the colon, sets become lists ordered by value, and maps become lists of
+//! pairs ordered by key. A number that is not a 64-bit integer is an error as an argument or a result.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -47,17 +47,18 @@ use super::writing::{Edn, Keyword, Line, for_each_event, said_again};
 /// ```
 ///
 /// # Errors
-/// If the text is no EDN, or is not what the [module](self) says, or the events together are no history.
+/// Fails if the text is not EDN, if it does not have the form that the [module](self) describes, or if the events
+/// together do not form a history.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_with(input, None)
 }
 
-/// The same, and what is remarkable on the way.
+/// Reads as [`read`] does, and collects remarks for a survey.
 pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut reader = Reader::new(input, &mut names);
     let mut events = Events::new(remarks);
-    // The vector or list around the events, and where it begins.
+    // The vector or list around the events, and the line where it begins.
     let mut around: Option<(Shape, u32)> = None;
     let mut bare = false;
     let mut closed = false;
@@ -152,7 +153,7 @@ pub(super) struct Fields {
     pub(super) key: Option<Parsed>,
     pub(super) value: Option<Parsed>,
     pub(super) time: Option<Parsed>,
-    /// The first of the fields that are not read.
+    /// The name of the first field that is ignored.
     pub(super) other: Option<Arc<str>>,
 }
 
@@ -170,11 +171,11 @@ impl Fields {
     }
 }
 
-/// The fields of the map whose opening bracket was read last.
+/// Reads the fields of the map whose opening bracket was read last.
 pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fields, CodecError> {
     let opened = reader.token_line();
     let mut fields = Fields::default();
-    // Names of fields that we do not read; rarely more than two.
+    // Names of ignored fields; rarely more than two.
     let mut others: HashSet<Arc<str>> = HashSet::new();
     loop {
         let name = match reader.form()? {
@@ -208,21 +209,21 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
     }
 }
 
-/// What becomes of operations that failed.
+/// How operations that failed are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failed {
     /// They did not happen.
     Dropped,
-    /// They did not happen, but a compare-and-set is one that returned false.
+    /// They did not happen, except that a compare-and-set returned false.
     CasReturnedFalse,
 }
 
-/// Whether this is the name of a compare-and-set, whose failure says something of the state.
+/// Returns whether this is the name of a compare-and-set, whose failure gives information about the state.
 pub(super) fn is_cas(name: &str) -> bool {
     matches!(name, "cas" | "compare-and-set" | "compare-and-swap")
 }
 
-/// Adds an event of Jepsen's.
+/// Adds one of Jepsen's events.
 pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Failed) -> Result<(), Fault> {
     let Fields { process, kind, f, key, value, time, other } = fields;
     if let Some(other) = other {
@@ -230,7 +231,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
     }
     let process = match process {
         None => return Err("`:process` is missing; say who called, such as :process 0".into()),
-        // Jepsen logs what its nemesis does among the operations; it is none of them.
+        // Jepsen logs the actions of its nemesis between the operations; they are not operations.
         Some(Ok(Value::Text(name))) => {
             events.see(Trap::Nemesis, line, || format!("the process is `{}`", quoted(&name)));
             return Ok(());
@@ -260,7 +261,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
             Ok(Value::Null) if events.open(process).is_some_and(|open| is_cas(&open.f)) => Ok(Value::Bool(true)),
             result => result,
         }),
-        // What it says instead of its argument is why it failed: then it was not compared.
+        // A value other than the argument is the reason for the failure; then nothing was compared.
         Kind::Fail
             if failed == Failed::CasReturnedFalse
                 && matches!(value, None | Some(Ok(Value::List(_) | Value::Null)))

@@ -1,21 +1,21 @@
-//! Jepsen's logs: the lines of `jepsen.log` that tell of operations, and `history.txt`.
+//! Jepsen's logs: the lines of `jepsen.log` about operations, and `history.txt`.
 //!
-//! Process, type, function and value stand on a line, with tabs or other space between them; what comes behind is information. In a
-//! log a time, a level and the name of the logger go before, in one of the ways of Jepsen's versions, and all other
-//! lines are passed over:
+//! A line has process, type, function and value, separated by tabs or other white space; any text after them is
+//! ignored. In a log, the time, the level and the name of the logger come first, in the format of one of Jepsen's
+//! versions, and all other lines are skipped:
 //! ```text
 //! INFO  jepsen.util - 0  :invoke  :write  5
 //! 2024-01-01 12:00:00,000{GMT}  INFO  [jepsen worker 0] jepsen.util: 0  :ok  :write  5
 //! ```
-//! In `history.txt` nothing goes before, and there are no other lines:
+//! In `history.txt` nothing comes before the process, and there are no other lines:
 //! ```text
 //! 0  :invoke  :cas  [1 2]
 //! 0  :fail  :cas  [1 2]
 //! ```
-//! Values are EDN. The events mean what they mean in [`jepsen_edn`](super::jepsen_edn), with one difference: a `:fail`
-//! of a `:cas` that says its argument again is an operation that returned false, because the client saw that the value
-//! was another one. One that says something else (`:timed-out`) did not happen. A read of `nil` is a read of null:
-//! what that means is for the specification to say.
+//! Values are EDN. Events have the same meaning as in [`jepsen_edn`](super::jepsen_edn), with one difference: a `:fail`
+//! of a `:cas` with a list, which repeats its argument, or with `nil` is an operation that returned false, because the
+//! client saw that the value was different. With any other value (`:timed-out`) the operation did not happen. A read of
+//! `nil` returns null, which the specification interprets.
 
 use std::io::{self, BufRead, Write};
 
@@ -29,10 +29,10 @@ use super::lines::Lines;
 use super::survey::Remarks;
 use super::writing::{Edn, Keyword, Line, for_each_event, said_again};
 
-/// What the file should hold, for messages.
+/// The expected content of the file, for messages.
 const WHAT: &str = "Jepsen's log lines";
 
-/// The logger whose lines tell of operations.
+/// The logger whose lines are about operations.
 pub(super) const LOGGER: &str = "jepsen.util";
 
 /// Reads a history from the lines of a log, or from `history.txt`.
@@ -52,18 +52,19 @@ pub(super) const LOGGER: &str = "jepsen.util";
 /// ```
 ///
 /// # Errors
-/// If a line is not what the [module](self) says, or the events together are no history.
+/// Fails if a line does not have the form that the [module](self) describes, or if the events together do not form a
+/// history.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_with(input, None)
 }
 
-/// The same, and what is remarkable on the way.
+/// Reads as [`read`] does, and collects remarks for a survey.
 pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, WHAT);
     let mut buffer = Vec::new();
     let mut events = Events::new(remarks);
-    // The first event decides: whether it has a logger before it.
+    // Whether events follow the name of a logger, as determined by the first event.
     let mut logged: Option<bool> = None;
     let mut passed_over: Option<u32> = None;
     while let Some((number, line)) = lines.next(&mut buffer)? {
@@ -117,24 +118,24 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
 
 const NO_EVENT: &str = "this is no event; write process, type, function and value, such as `0 :invoke :read nil`, with tabs between them, or remove the line";
 
-/// The part of a line behind the name of the logger, if it tells of an operation.
+/// Returns the part of a line after the name of the logger, if it is about an operation.
 pub(super) fn behind_logger(line: &str) -> Option<&str> {
     line.match_indices(LOGGER).find_map(|(at, _)| {
         let rest = &line[at + LOGGER.len()..];
         let rest = rest.strip_prefix(" - ").or_else(|| rest.strip_prefix(": "))?.trim_ascii_start();
-        // A line that was cut off behind the process is no message of another kind.
+        // A line that is cut off after the process still counts as an event, so that it is reported.
         let kind = rest.split_ascii_whitespace().nth(1);
         (begins_with_process(rest) && kind.is_none_or(|word| word.starts_with(':'))).then_some(rest)
     })
 }
 
-/// Whether a line tells of an operation without the name of a logger.
+/// Returns whether a line is an event without the name of a logger.
 pub(super) fn is_bare_event(line: &str) -> bool {
     let kind = line.split_ascii_whitespace().nth(1);
     begins_with_process(line) && kind.is_some_and(|word| matches!(word, ":invoke" | ":ok" | ":fail" | ":info"))
 }
 
-/// Whether the first word is a number, or a keyword such as `:nemesis`.
+/// Returns whether the first word is a number, or a keyword such as `:nemesis`.
 fn begins_with_process(line: &str) -> bool {
     let process = line.split_ascii_whitespace().next();
     process.is_some_and(|word| word.parse::<i64>().is_ok() || word.starts_with(':'))
@@ -144,7 +145,7 @@ fn read_fields(reader: &mut Reader<'_, &[u8]>, number: u32) -> Result<Fields, Co
     let process = word(reader, number)?;
     let kind = word(reader, number)?;
     let f = word(reader, number)?;
-    // What a nemesis says, and why nobody knows or something failed, may be anything, EDN or not.
+    // The value of a nemesis, or the reason for an `:info` or a `:fail`, may be anything, and need not be EDN.
     let is_kind = |name: &str| matches!(&kind, Ok(Value::Text(kind)) if **kind == *name);
     let value = if is_kind("info") || matches!(process, Ok(Value::Text(_))) {
         None

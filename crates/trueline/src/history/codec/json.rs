@@ -1,7 +1,7 @@
-//! Lines of JSON, read into values of histories.
+//! Reads lines of JSON into values of histories.
 //!
-//! The parser is serde_json's, read straight into our types: a tree of generic JSON in between would cost more than
-//! the reading, and would forget repeated keys and the difference of 1 and 1.0.
+//! serde_json parses straight into our types: an intermediate tree of generic JSON would cost more than the parsing,
+//! and would lose repeated keys and the difference between 1 and 1.0.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,10 +13,10 @@ use super::super::Value;
 use super::DEEPEST_NESTING;
 use super::field::{Names, Parsed, Unfit, quoted};
 
-/// What is wrong with a line that is no JSON object, and what to do about it.
+/// Returns a message for a line that is not a JSON object, with what to do about it.
 pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) -> String {
     let message = error.to_string();
-    // serde_json counts lines within what it was given, which is always one line.
+    // serde_json counts lines within its input, which is always one line.
     let message = message.rfind(" at line ").map_or(message.as_str(), |end| &message[..end]);
     let column = error.column();
     match error.classify() {
@@ -37,14 +37,14 @@ pub(super) fn syntax_message(error: &serde_json::Error, line: &str, last: bool) 
     }
 }
 
-/// What to say of a line that is a list.
+/// The message for a line that is a list.
 pub(super) const LIST: &str = "the line is a JSON list, not an object; write one object on each line, without a list around them (`jq -c '.[]'` does that)";
 
 pub(super) fn twice<E: serde::de::Error>(name: &str) -> E {
     E::custom(format!("the key \"{}\" is there twice; keep one of them", quoted(name)))
 }
 
-/// Reads a value, in lists no deeper than `depth`.
+/// Reads a value with lists nested at most `depth` deep.
 pub(super) struct ValueSeed<'n> {
     names: &'n mut Names,
     depth: usize,
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
-        // serde_json gives integers beyond 64 bits as floats.
+        // serde_json represents integers beyond 64 bits as floats.
         let big = value.abs() >= 9_223_372_036_854_775_808.0;
         Ok(Err(if big { Unfit::Big(None) } else { Unfit::Fraction(value) }))
     }
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
                 None => return Ok(Ok(Value::List(values.into()))),
             }
         }
-        // serde_json passes over what is ignored without recursion, however deep it is.
+        // serde_json skips ignored content without recursion, however deep it is.
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Err(unfit.expect("the loop ends with it")))
     }
@@ -126,7 +126,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// The value; an object is none.
+    /// Returns the value; an object is an error.
     pub(super) fn into_value(self) -> Parsed {
         match self {
             Self::Value(value) => value,
@@ -135,14 +135,14 @@ impl Node {
     }
 }
 
-/// The fields of an object, in their order. No name is there twice.
+/// The fields of an object, in their order. Names are unique.
 #[derive(Debug, Default)]
 pub(super) struct Object(Vec<(Arc<str>, Node)>);
 
 impl Object {
-    /// Takes out the field that has one of these names, and the name that it has.
+    /// Removes the field that has one of these names, and returns its name in the file and its value.
     ///
-    /// Names are compared without case, `_` and `-`: `client_id` and `clientId` are `clientid`.
+    /// Names are compared ignoring case, `_` and `-`: `client_id` and `clientId` match `clientid`.
     pub(super) fn take(&mut self, names: &[&str]) -> Result<Option<(Arc<str>, Node)>, String> {
         let mut found = None;
         for (index, (name, _)) in self.0.iter().enumerate() {
@@ -156,22 +156,22 @@ impl Object {
         Ok(found.map(|index| self.0.remove(index)))
     }
 
-    /// The field with exactly this name.
+    /// Returns the field with exactly this name.
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
         self.0.iter().find(|(other, _)| **other == *name).map(|(_, node)| node)
     }
 
-    /// Puts back a field that was taken out.
+    /// Puts back a field that was removed.
     pub(super) fn put(&mut self, name: Arc<str>, node: Node) {
         self.0.push((name, node));
     }
 
-    /// Whether there is a field of this name.
+    /// Returns whether there is a field with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| is_same(other, name))
     }
 
-    /// The names of the fields, for messages.
+    /// Lists the names of the fields, for messages.
     pub(super) fn names(&self) -> String {
         let names: Vec<String> = self.0.iter().take(8).map(|(name, _)| format!("`{}`", quoted(name))).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
@@ -182,9 +182,9 @@ impl Object {
     }
 }
 
-/// Whether a field is meant by a name, which is in lower case.
+/// Returns whether a field matches a name, which is in lower case.
 fn is_same(field: &str, name: &str) -> bool {
-    // Names go into messages: they may not have any number of underscores.
+    // Names appear in messages, so a long name with many underscores must not match.
     if field.len() > 20 {
         return false;
     }
@@ -192,7 +192,7 @@ fn is_same(field: &str, name: &str) -> bool {
     letters.eq(name.bytes())
 }
 
-/// Reads a line that is an object.
+/// Reads a line that consists of an object.
 pub(super) fn object(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(line);
     let object = ObjectSeed { names, depth: DEEPEST_NESTING }.deserialize(&mut deserializer)?;
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Object, E> {
-        // The message of serde would repeat the string, however long it is.
+        // serde's message would repeat the string, however long it is.
         Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
@@ -294,7 +294,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
         if self.depth == 0 {
-            // serde_json passes over what is ignored without recursion, however deep it is.
+            // serde_json skips ignored content without recursion, however deep it is.
             return IgnoredAny.visit_map(map).map(|_| Node::Value(Err(Unfit::Deep)));
         }
         ObjectSeed { names: self.names, depth: self.depth - 1 }.visit_map(map).map(Node::Object)

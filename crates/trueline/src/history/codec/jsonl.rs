@@ -1,24 +1,26 @@
-//! JSON lines: our own format, in the vocabulary that people already have.
+//! JSON lines: trueline's own format, whose field names mostly follow Jepsen's.
 //!
-//! A file holds one JSON object on each line, and is of one of two shapes.
+//! A file has one JSON object on each line, in one of two forms.
 //!
 //! **Events**, ordered by line:
 //! ```json
 //! {"process":0,"type":"invoke","f":"enqueue","value":5,"time":123}
 //! {"process":0,"type":"ok","f":"enqueue","value":5,"time":130}
 //! ```
-//! `ok` ends an operation with the result in `result`, or in `value` if there is no `result`. `fail` says that it did
-//! not happen: it is dropped. `info` says that nobody knows: it stays pending, and so does what is open at the end.
-//! `time` is information only. An `info` of a process that is no number (Jepsen's `"nemesis"`) is skipped.
+//! `ok` ends an operation with the result in `result`, or in `value` if there is no `result`. `fail` means that the
+//! operation did not happen: it is dropped. `info` means that its outcome is unknown: it stays pending, as do
+//! operations that are open at the end. `time` does not affect the history. An `info` of a process whose name is not a
+//! number (Jepsen's `"nemesis"`) is skipped.
 //!
 //! **Whole operations**, in any order, with the times of call and return:
 //! ```json
 //! {"process":0,"f":"dequeue","value":null,"result":5,"call":10,"return":20}
 //! ```
-//! `return` null or absent is a pending operation. Ties in time are overlaps. An optional integer `id` must be unique.
+//! If `return` is null or absent, the operation is pending. Ties in time are overlaps. An optional integer `id` must be
+//! unique.
 //!
-//! In both, `key` is optional, and `object` (a string or an integer) separates objects: it is on every line or on none.
-//! Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
+//! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects: it is on every line
+//! or on none. Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -39,7 +41,7 @@ use super::json::{LIST, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
 
-/// What the file should hold, for messages.
+/// The expected content of the file, for messages.
 const WHAT: &str = "JSON lines";
 
 /// Reads a history from JSON lines of events or of whole operations.
@@ -58,12 +60,13 @@ const WHAT: &str = "JSON lines";
 /// ```
 ///
 /// # Errors
-/// If a line is not what the [module](self) says, or the lines together are no history.
+/// Fails if a line does not have the form that the [module](self) describes, or if the lines together do not form a
+/// history.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_with(input, 0, None)
 }
 
-/// The same of clocks that may differ by `skew` (see [`widen`]), and what is remarkable on the way.
+/// Reads as [`read`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a survey.
 pub(super) fn read_with(
     input: impl BufRead,
     skew: i64,
@@ -81,14 +84,14 @@ pub(super) fn read_with(
     file.finish(skew)
 }
 
-/// Writes the events of a history, a line each.
+/// Writes the events of a history, one on each line.
 ///
 /// Operations that never returned stay open, except that an `info` is written before their process calls again. An
-/// optional operation (see [`Outcome::Optional`]) is written as one that never returned: its result is lost.
+/// optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
 ///
 /// # Errors
-/// If writing fails. Also, with [`io::ErrorKind::InvalidInput`], if operations of a process touch in time, because
-/// events cannot say that: [`write_operations`] can.
+/// Fails if writing fails. Also fails, with [`io::ErrorKind::InvalidInput`], if operations of a process touch in time,
+/// because events cannot express that; [`write_operations`] can.
 pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let mut open: HashMap<ProcessId, bool> = HashMap::new();
     for event in history.events() {
@@ -126,13 +129,13 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
     output.flush()
 }
 
-/// Writes a history as whole operations, a line each; positions in the order of events serve as times, except that
-/// what has to touch in time has the same.
+/// Writes a history as whole operations, one on each line. Positions in the order of events serve as times, except that
+/// operations of a process that touch in time are written with equal times.
 ///
-/// An optional operation (see [`Outcome::Optional`]) is written as one that never returned: its result is lost.
+/// An optional operation (see [`Outcome::Optional`]) is written as one that never returned, which loses its result.
 ///
 /// # Errors
-/// If writing fails.
+/// Fails if writing fails.
 pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let times = times(history);
     for operation in history.operations() {
@@ -155,13 +158,13 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// A time for each event, that gives the same history again.
+/// Returns a time for each event, such that reading the times gives the same history.
 ///
 /// Where a process calls before its last operation has returned, the two touch in time (see
-/// [`from_intervals`](super::super::from_intervals)): from that call to that return there is only one time.
+/// [`from_intervals`](super::super::from_intervals)), so all events from that call to that return get the same time.
 pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();
-    // How many of such stretches begin, less those that end, at each event.
+    // The number of such stretches that begin, minus those that end, at each event.
     let mut stretches = vec![0i32; history.events().len() + 1];
     for operation in history.operations() {
         let call = operation.call_position() as usize;
@@ -196,7 +199,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// The field `key`, if there is one.
+/// The field `key`, if there is a key.
 pub(super) struct Key<'a>(pub(super) Option<&'a Value>);
 
 impl fmt::Display for Key<'_> {
@@ -205,7 +208,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// The field `object`, if there is one.
+/// The field `object`, if the object has a name.
 struct Object<'a>(Option<&'a str>);
 
 impl fmt::Display for Object<'_> {
@@ -228,7 +231,7 @@ pub(super) struct Fields {
     ret: Option<Parsed>,
     id: Option<Parsed>,
     time: Option<Parsed>,
-    /// The first of the fields that are not read.
+    /// The name of the first field that is ignored.
     other: Option<Box<str>>,
 }
 
@@ -277,7 +280,7 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
         let mut fields = Fields::default();
-        // Names of fields that we do not read; rarely any.
+        // Names of ignored fields; usually there are none.
         let mut others: HashSet<Box<str>> = HashSet::new();
         while let Some(Name { slot, other }) = map.next_key_seed(NameSeed(&mut fields))? {
             match slot {
@@ -306,12 +309,13 @@ impl<'de> Visitor<'de> for FieldsSeed<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Fields, E> {
-        // The message of serde would repeat the string, however long it is.
+        // serde's message would repeat the string, however long it is.
         Err(E::invalid_type(Unexpected::Other("string"), &self))
     }
 }
 
-/// Where the value of a field goes. `other` is its name if there is no place, or if the place is taken.
+/// The slot for the value of a field. `other` is the name of the field if it has no slot, or if the slot is already
+/// filled.
 struct Name<'f> {
     slot: Option<&'f mut Option<Parsed>>,
     other: Box<str>,
@@ -346,9 +350,9 @@ impl<'f> Visitor<'_> for NameSeed<'f> {
 pub(super) struct File<'r> {
     names: Names,
     content: Content<'r>,
-    /// What is remarkable, if somebody asks; events have it, once there are some.
+    /// Remarks for a survey, if one is requested; passed on to `Events` once the first event is read.
     remarks: Option<&'r mut Remarks>,
-    /// Whether lines name an object: the first line decides.
+    /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
 }
 
@@ -374,7 +378,7 @@ impl<'r> File<'r> {
         Self { remarks, ..Self::default() }
     }
 
-    /// Something remarkable.
+    /// Records a remark.
     fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
         match (&mut self.content, &mut self.remarks) {
             (Content::Events(events), _) => events.see(trap, line, what),
@@ -405,7 +409,7 @@ impl<'r> File<'r> {
         );
         let process = match (process, kind) {
             (Ok(process), _) => process,
-            // Jepsen logs what its nemesis does among the operations; it is none of them.
+            // Jepsen logs the actions of its nemesis between the operations; they are not operations.
             (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => {
                 self.see(Trap::Nemesis, number, || "the process has a name".to_owned());
                 return Ok(());
@@ -449,7 +453,7 @@ impl<'r> File<'r> {
     }
 
     pub(super) fn finish(self, skew: i64) -> Result<RawHistory, CodecError> {
-        // The strings that came again and again are in the history now; the table is not needed for what follows.
+        // The history now shares the repeated strings, and the table is no longer needed.
         drop(self.names);
         let history = match self.content {
             Content::Nothing => History::builder().finish(),
@@ -461,7 +465,7 @@ impl<'r> File<'r> {
                     remarks.intervals(&mut intervals);
                 }
                 if skew > 0 {
-                    // What is wrong with it is wrong by its own clocks.
+                    // Report errors by the original times, before widening hides them.
                     from_named_intervals(intervals.clone(), objects.clone())?;
                     intervals = widen(intervals, skew);
                 }
@@ -472,7 +476,7 @@ impl<'r> File<'r> {
     }
 }
 
-/// Adds a line of events.
+/// Adds a line with an event.
 fn add_event(
     events: &mut Events<'_>,
     number: u32,
@@ -611,7 +615,8 @@ mod tests {
         );
         assert_eq!(history.object_count(), 2);
         assert_eq!(history.object_name(history[OpId(1)].object), Some("7"));
-        // A number and a text are two objects, also after writing and reading, and a text that looks like a name of either.
+        // A number and a text are different objects, even after writing and reading, as is a text that looks like one
+        // of their names.
         let names = [r#"7"#, r#""7""#, r#""\"7\"""#, r#""true""#, r#""-""#, r#""""#];
         let line = |(process, name): (usize, &&str)| {
             format!(r#"{{"process":{process},"f":"read","object":{name},"call":1,"return":2}}"#) + "\n"
@@ -708,7 +713,7 @@ mod tests {
         assert!(error_of(&nested(DEEPEST_NESTING + 1)).contains("nested deeper than 64"));
         assert!(error_of(&nested(1_000_000)).contains("nested deeper than 64"));
         assert!(error_of(&"[".repeat(1_000_000)).contains("a JSON list"));
-        // What is not read may be as deep as it likes.
+        // Ignored fields may be nested to any depth.
         let depth = 1_000_000;
         history_of(&format!(
             r#"{{"process":0,"type":"invoke","f":"w","other":{}{}}}"#,
@@ -745,7 +750,7 @@ mod tests {
         assert!(history_of(&failed).is_empty());
     }
 
-    /// Bytes of a good file, changed at random: whatever comes out, it is a history or an error.
+    /// Changes bytes of a valid file at random: the result must be a history or an error.
     #[test]
     fn no_input_panics() {
         let mut random = 0x9e37_79b9_7f4a_7c15u64;

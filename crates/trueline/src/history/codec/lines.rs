@@ -1,15 +1,16 @@
-//! Text by lines, none of them longer than it may be.
+//! Reads text line by line, with a limit on the length of a line.
 
 use std::io::{BufRead, Read};
 
 use super::{CodecError, LONGEST_LINE};
 
-/// The lines of a text. Each is read into a buffer of the caller's, so that the next can be asked for meanwhile.
+/// The lines of a text. Each is read into a buffer of the caller, so that the caller can use the line and this reader
+/// at the same time.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,
     number: u32,
-    /// What the file should hold, for messages.
+    /// The expected content of the file, for messages.
     what: &'static str,
 }
 
@@ -18,7 +19,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, number: 0, what }
     }
 
-    /// The next line that is not blank, without the space around it, and its number from 1.
+    /// Returns the next line that is not blank, trimmed, and its number, counted from 1.
     pub(super) fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Option<(u32, &'b str)>, CodecError> {
         loop {
             buffer.clear();
@@ -50,7 +51,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((number, line.trim_ascii())))
     }
 
-    /// Whether the last line was the last.
+    /// Returns whether the line read last was the last one of the input.
     pub(super) fn at_end(&mut self) -> bool {
         self.input.fill_buf().map_or(true, <[u8]>::is_empty)
     }
@@ -61,7 +62,7 @@ fn is_blank(number: u32, line: &[u8]) -> bool {
     line.len() <= LONGEST_LINE && line.trim_ascii().is_empty()
 }
 
-/// What to say of a file that is no text.
+/// Returns the message for a file that is not text.
 pub(super) fn not_text(what: &str) -> String {
     format!("this is not text; give a file of {what} in UTF-8, not compressed")
 }
@@ -70,14 +71,14 @@ pub(super) fn without_byte_order_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// The line as text, if it is text.
+/// Returns the line as a string, if it is valid text.
 fn text_of(line: &[u8], cut_off: bool) -> Option<&str> {
     if line.contains(&0) {
         return None;
     }
     match std::str::from_utf8(line) {
         Ok(text) => Some(text),
-        // A line that was not read to its end may end inside a character.
+        // A line that was not read completely may end inside a character.
         Err(error) if cut_off && error.error_len().is_none() => Some(""),
         Err(_) => None,
     }

@@ -1,9 +1,9 @@
-//! Histories as files.
+//! Reads and writes histories as files.
 //!
-//! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification reads those.
-//! [`read`] finds out which codec, or is told; [`write()`] writes any of the formats. Every fault of a file is a
-//! [`CodecError`] that names the line and says what to do: no input may panic, overflow the stack, or take memory that its
-//! size does not justify.
+//! A codec reads a file into a [`RawHistory`], whose operations are names and values; a specification interprets those.
+//! [`read`] detects the format or is given one; [`write()`] writes each of the formats. Every error in a file is a
+//! [`CodecError`] with the line and advice on what to do. No input may cause a panic, overflow the stack, or need
+//! memory out of proportion to its size.
 //!
 //! | format | codec | looks like |
 //! |---|---|---|
@@ -41,20 +41,20 @@ pub use survey::{Seen, Survey, Trap, survey};
 pub use tuples::Tuples;
 pub use writing::{Target, write};
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 pub const LONGEST_LINE: usize = 16 << 20;
 
-/// How deep lists in values may be nested.
+/// The maximum nesting depth of lists in values.
 pub const DEEPEST_NESTING: usize = 64;
 
-/// How much of a file [`read`] looks at to find out its format, in bytes.
+/// The number of bytes at the beginning of a file from which [`read`] detects its format.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The formats of files.
+/// A file format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// The one that [`detect`] sees in the beginning of the file; JSON lines, if it sees none.
+    /// The format that [`detect`] finds from the beginning of the file; JSON lines if it finds none.
     #[default]
     Auto,
     /// JSON lines of events or of whole operations: [`jsonl`].
@@ -71,7 +71,7 @@ pub enum Format {
     Events,
 }
 
-/// Reads a history in this format.
+/// Reads a history in the given format.
 ///
 /// ```
 /// use trueline::history::codec::{self, Format};
@@ -83,16 +83,16 @@ pub enum Format {
 /// ```
 ///
 /// # Errors
-/// If the file is not of the format, or is no history, or there is no operation.
+/// Fails if the file does not have the format, or if its events or operations do not form a history.
 pub fn read(input: impl BufRead, format: Format) -> Result<RawHistory, CodecError> {
     read_skewed(input, format, 0)
 }
 
-/// Reads a history of whole operations whose times are from several clocks, which may differ by up to `skew`: an
-/// operation is before another only if it was on all clocks ([`widen`](super::widen)).
+/// Reads a history of whole operations whose times come from several clocks, which may differ by up to `skew`: an
+/// operation then precedes another only if it does so on every clock ([`widen`](super::widen)).
 ///
 /// # Errors
-/// As [`read`]; and if the format has no times, but events in one order, and `skew` is not 0.
+/// Fails as [`read`] does, and if `skew` is not 0 but the format has events in one order instead of times.
 pub fn read_skewed(mut input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory, CodecError> {
     if format != Format::Auto {
         return read_as(input, format, skew);
@@ -115,7 +115,7 @@ fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory,
     }
 }
 
-/// What is wrong with a file, and on which line; or why a history cannot be written.
+/// An error in a file, with its line, or the reason why a history cannot be written.
 ///
 /// ```
 /// use trueline::history::codec::jsonl;
@@ -140,7 +140,8 @@ impl CodecError {
         Self { line: None, message: message.into(), source: None }
     }
 
-    /// Events have one order; there is nothing to widen.
+    /// The error for a clock skew with a format of events: events are already in one order, so there are no times to
+    /// widen.
     fn no_times() -> Self {
         Self::whole_file(
             "a clock skew is for whole operations with times of call and return (`call` and `return` in JSON lines, or Porcupine's JSON lines); events are in the order of their lines, so leave it out, or write whole operations",
@@ -156,12 +157,12 @@ impl CodecError {
         Self { line: None, message: format!("cannot write: {error}"), source: Some(Arc::new(error)) }
     }
 
-    /// The line that is wrong, counted from 1; `None` if the fault belongs to no line.
+    /// Returns the line of the error, counted from 1, or `None` if the error does not belong to a line.
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 
-    /// What is wrong and what to do, without the line.
+    /// Returns the description of the error and what to do, without the line.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,33 +1,33 @@
 //! Porcupine's files: its key-value histories, and its operations as JSON lines.
 //!
-//! **Key-value histories** ([`read_kv`]) hold one EDN map on each line, the events of [`jepsen_edn`]
-//! with the key in `:key`:
+//! **Key-value histories** ([`read_kv`]) have one EDN map on each line, an event as in [`jepsen_edn`] with the key in
+//! `:key`:
 //! ```edn
 //! {:process 0, :type :invoke, :f :append, :key "7", :value "x"}
 //! ```
 //!
-//! **Operations** ([`read_json`]) are Porcupine's `Operation` as Go writes it, one JSON object on each line, in any
+//! **Operations** ([`read_json`]) are Porcupine's `Operation` as Go serializes it, one JSON object on each line, in any
 //! order:
 //! ```json
 //! {"ClientId":0,"Input":{"op":"put","key":"k","value":"v"},"Call":10,"Output":{"value":""},"Return":20}
 //! ```
-//! `ClientId` is on every line, or on none; then each operation has a process of its own. `Return` null or absent is a
-//! pending operation. Ties in time are overlaps. Names of fields are compared without case, `_` and `-`, so that
-//! `client_id` and `return` do; other fields (`Metadata`) are ignored.
+//! `ClientId` is on every line or on none; without it, each operation gets its own process. If `Return` is null or
+//! absent, the operation is pending. Ties in time are overlaps. Names of fields are compared ignoring case, `_` and
+//! `-`, so that `client_id` and `return` are accepted; other fields (`Metadata`) are ignored.
 //!
-//! What was called is in `Input`, as one of
+//! `Input` is the call, as one of
 //! - an object with the operation in `op` (or `f`, `operation`, `method`, `kind`, `type`), its key, if it has one, in
 //!   `key`, and its argument in `value` (or `arg`, `args`, `val`); a compare-and-set may have `old` and `new` (or
 //!   `expected` and `new`, `from` and `to`, `arg1` and `arg2`) instead;
-//! - a list of operation and argument, or of operation, key and argument, `["put","k","v"]`; of a compare-and-set it is
-//!   operation, old and new value;
-//! - the name of an operation that has no argument, `"read"`.
+//! - a list of operation and argument, or of operation, key and argument, such as `["put","k","v"]`; for a
+//!   compare-and-set, a list of operation, old and new value, with the key before them if there is one;
+//! - the name of an operation that has no argument, such as `"read"`.
 //!
-//! An operation that is a number is one of Porcupine's own models: 0 get, 1 put, 2 append where there is a key, else
-//! 0 read, 1 write, 2 cas. One that is a boolean is its register: true read, false write.
+//! A number as the operation refers to Porcupine's own models: 0 get, 1 put, 2 append if there is a key, otherwise 0
+//! read, 1 write, 2 cas. A boolean refers to its register: true read, false write.
 //!
 //! The result is in `Output`: a value, or an object with the result in `value` (or `result`, `ret`), where `ok` is the
-//! result of a compare-and-set, `exists` false makes it null, and `unknown` true says that it never returned.
+//! result of a compare-and-set, `exists` false makes the result null, and `unknown` true means that it never returned.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -44,11 +44,11 @@ use super::lines::Lines;
 use super::survey::{Remarks, Trap};
 use super::writing::for_each_event;
 
-/// What the files should hold, for messages.
+/// The expected contents of the files, for messages.
 const KV: &str = "Porcupine's key-value events";
 const JSON: &str = "Porcupine's operations as JSON lines";
 
-/// Reads a key-value history: an EDN map on each line.
+/// Reads a key-value history, with one EDN map on each line.
 ///
 /// ```
 /// use trueline::history::codec::porcupine;
@@ -62,12 +62,13 @@ const JSON: &str = "Porcupine's operations as JSON lines";
 /// ```
 ///
 /// # Errors
-/// If a line is not what the [module](self) says, or the events together are no history.
+/// Fails if a line does not have the form that the [module](self) describes, or if the events together do not form a
+/// history.
 pub fn read_kv(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_kv_with(input, None)
 }
 
-/// The same, and what is remarkable on the way.
+/// Reads as [`read_kv`] does, and collects remarks for a survey.
 pub(super) fn read_kv_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, KV);
@@ -125,7 +126,7 @@ pub(super) fn write_all_json(history: &RawHistory, mut output: impl Write) -> io
     output.flush()
 }
 
-/// A return names the key of its call.
+/// Checks that a return has the key of its call.
 fn same_key(events: &Events<'_>, fields: &Fields) -> Result<(), String> {
     let (Some(Ok(Value::Int(process))), Some(Ok(key))) = (&fields.process, &fields.key) else { return Ok(()) };
     let open = u32::try_from(*process).ok().and_then(|process| events.open(process));
@@ -143,7 +144,7 @@ fn is_invoke(kind: &Option<Parsed>) -> bool {
     matches!(kind, Some(Ok(Value::Text(name))) if &**name == "invoke")
 }
 
-/// The map that a line consists of.
+/// Reads the map that makes up a line.
 fn read_map(line: &str, number: u32, names: &mut Names) -> Result<Fields, CodecError> {
     let mut reader = Reader::of_line(line.as_bytes(), number, names);
     let Item::Open(Shape::Map) = reader.open()? else {
@@ -157,7 +158,7 @@ fn read_map(line: &str, number: u32, names: &mut Names) -> Result<Fields, CodecE
     }
 }
 
-/// Whether a line is an event of a key-value history.
+/// Returns whether a line is an event of a key-value history.
 pub(super) fn is_kv_event(line: &str) -> bool {
     read_map(line, 1, &mut Names::default())
         .is_ok_and(|fields| fields.process.is_some() && fields.kind.is_some() && fields.key.is_some())
@@ -177,12 +178,14 @@ pub(super) fn is_kv_event(line: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// If a line is not what the [module](self) says, or the operations together are no history.
+/// Fails if a line does not have the form that the [module](self) describes, or if the operations together do not form
+/// a history.
 pub fn read_json(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_json_with(input, 0, None)
 }
 
-/// The same of clocks that may differ by `skew` (see [`widen`]), and what is remarkable on the way.
+/// Reads as [`read_json`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a
+/// survey.
 pub(super) fn read_json_with(
     input: impl BufRead,
     skew: i64,
@@ -206,7 +209,7 @@ pub(super) fn read_json_with(
         remarks.intervals(&mut intervals);
     }
     if skew > 0 {
-        // What is wrong with it is wrong by its own clocks.
+        // Report errors by the original times, before widening hides them.
         from_intervals(intervals.clone())?;
         intervals = widen(intervals, skew);
     }
@@ -251,12 +254,12 @@ fn read_operation(
     Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line })
 }
 
-/// The names of fields that say what was called.
+/// The names of fields for the operation.
 pub(super) const OP: &[&str] = &["op", "f", "operation", "method", "function", "kind", "type"];
 const KEY: &[&str] = &["key", "k"];
 const ARGUMENT: &[&str] = &["value", "arg", "args", "val", "v"];
 
-/// What was called, from the content of the field `field`.
+/// Reads a call from the content of the field `field`.
 pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
     match input {
         Node::Object(object) => read_call(field, object, OP),
@@ -294,7 +297,7 @@ fn is_cas(f: &str) -> bool {
     matches!(f, "cas" | "compare-and-set" | "compare-and-swap" | "compareAndSet" | "compareAndSwap")
 }
 
-/// What was called, from the fields of an object; `names` are those of the operation.
+/// Reads a call from the fields of an object; `names` are the names of the field with the operation.
 pub(super) fn read_call(field: &str, mut object: Object, names: &[&str]) -> Result<Record, String> {
     let (name, op) = object
         .take(names)?
@@ -308,7 +311,7 @@ pub(super) fn read_call(field: &str, mut object: Object, names: &[&str]) -> Resu
     Ok(Record { f, key, value })
 }
 
-/// The name of an operation, which Porcupine's own models have as a number.
+/// Reads the name of an operation, which is a number or a boolean in Porcupine's own models.
 fn read_op(field: &str, op: Node, with_key: bool) -> Result<Arc<str>, String> {
     let op = op.into_value();
     let name = match &op {
@@ -348,7 +351,7 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
                 let new = read_value(&new_name, Some(new.into_value()))?;
                 return Ok([old, new].into_iter().collect());
             }
-            // Go writes the fields that an operation does not use as well, with zeros.
+            // Go also writes the fields that an operation does not use, with zeros.
             (Some((name, _)), _) if &*name == "arg1" && matches!(f, "read" | "get") => {}
             (Some((name, value)), _) if &*name == "arg1" => return read_value(&name, Some(value.into_value())),
             (None, None) => {}
@@ -363,7 +366,7 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
-/// The result of `op`, from the content of the field `field`; `None` says that it never returned.
+/// Reads the result of `op` from the content of the field `field`; returns `None` if the operation never returned.
 pub(super) fn read_output(field: &str, output: Node, op: &Record) -> Result<Option<Value>, String> {
     let mut object = match output {
         Node::Value(value) => return read_value(field, Some(value)).map(Some),

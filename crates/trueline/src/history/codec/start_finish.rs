@@ -1,21 +1,23 @@
-//! Pairs of start and finish: events as JSON lines, in the words that other recorders use.
+//! Start and finish events as JSON lines, with the names that other recorders use.
 //!
-//! A line tells that an operation starts or that it finishes, in their order:
+//! A line says that an operation starts or that it finishes; lines are in order:
 //! ```json
 //! {"client":0,"event":"start","op":"put","key":"k","value":"v"}
 //! {"client":0,"event":"finish","op":"put","result":null}
 //! ```
-//! - `event` (or `kind`, `phase`, `type`) is `start`, `call`, `begin`, `invoke`, `request` for the one, and `finish`,
-//!   `return`, `end`, `ok`, `response`, `complete` for the other. `fail` says that it did not happen, and `info`,
-//!   `timeout`, `unknown` that nobody knows: it stays pending, and so does what is open at the end. Porcupine's events
-//!   have a boolean: false is a call, true a return.
-//! - `client` (or `process`, `thread`, `worker`, `ClientId`) says who, as a number; or `id` says which operation, the
-//!   same integer on both lines, for clients that do several at once. If both are there, they must agree.
-//! - What was called is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or all of it is in
-//!   `input` or `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for the forms of both.
+//! - `event` (or `kind`, `phase`, `type`) is `start`, `call`, `begin`, `invoke` or `request` for the start of an
+//!   operation, and `finish`, `return`, `end`, `ok`, `response` or `complete` for its end. `fail` means that the
+//!   operation did not happen. `info`, `timeout` or `unknown` mean that its outcome is unknown: it stays pending, as do
+//!   operations that are open at the end. A boolean, as in Porcupine's events, is false for a call and true for a
+//!   return.
+//! - `client` (or `process`, `thread`, `worker`, `ClientId`) is the number of the caller. For clients that have several
+//!   operations open at once, `id` identifies the operation instead, by the same integer on both lines. If both are
+//!   present, they must agree.
+//! - The call is in `op` (or `f`, `operation`, `method`, `function`), `key` and `value`; or all of it is in `input` or
+//!   `value`, as in Porcupine's `Input`. See [`porcupine`](super::porcupine) for both forms.
 //! - The result is in `result` (or `output`, `return`, `ret`, `value`), as in Porcupine's `Output`.
 //!
-//! Names of fields are compared without case, `_` and `-`; other fields (`time`) are ignored.
+//! Names of fields are compared ignoring case, `_` and `-`; other fields (`time`) are ignored.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
@@ -31,10 +33,10 @@ use super::porcupine::{read_call, read_input, read_output};
 use super::survey::Remarks;
 use super::writing::{Line, for_each_event};
 
-/// What the file should hold, for messages.
+/// The expected content of the file, for messages.
 const WHAT: &str = "start and finish events as JSON lines";
 
-/// The field that says what happens; `type` is last, because it may be that of the operation.
+/// The fields with the kind of the event. `kind` and `type` come last, because they may describe the operation instead.
 const EVENT: &[&str] = &["event", "phase"];
 const EVENT_OR: &[&str] = &["kind", "type"];
 const CLIENT: &[&str] = &["client", "process", "thread", "worker", "clientid", "processid", "threadid"];
@@ -56,12 +58,13 @@ const OP: &[&str] = &["op", "f", "operation", "method", "function"];
 /// ```
 ///
 /// # Errors
-/// If a line is not what the [module](self) says, or the events together are no history.
+/// Fails if a line does not have the form that the [module](self) describes, or if the events together do not form a
+/// history.
 pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
     read_with(input, None)
 }
 
-/// The same, and what is remarkable on the way.
+/// Reads as [`read`] does, and collects remarks for a survey.
 pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
     let mut names = Names::default();
     let mut lines = Lines::new(input, WHAT);
@@ -92,7 +95,7 @@ pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Res
     output.flush()
 }
 
-/// Whether a line is an event of this kind rather than one of our own format.
+/// Returns whether a line is an event of this format rather than of trueline's own.
 pub(super) fn is_event(object: &mut Object) -> bool {
     let event = match object.take(EVENT) {
         Ok(None) => object.take(EVENT_OR),
@@ -129,13 +132,13 @@ fn read_event(field: &str, event: &Parsed) -> Result<Kind, String> {
 #[derive(Default)]
 struct Pairs<'r> {
     events: Events<'r>,
-    /// The process of each operation that has an id and is open.
+    /// The process of each open operation that has an id.
     by_id: HashMap<i64, u32>,
-    /// The id of each operation that has one and is open, by process.
+    /// The id of each open operation that has one, by process.
     ids: HashMap<u32, i64>,
-    /// Whether lines name a client: the first line decides.
+    /// Whether lines name a client, as determined by the first line.
     clients: Option<bool>,
-    /// Numbers for operations that have no client.
+    /// The next process number, for operations without a client.
     next: u32,
 }
 
@@ -166,7 +169,7 @@ impl Pairs<'_> {
         self.events.end(line, process, None, f.as_deref(), end)
     }
 
-    /// Who does it: the client, or a process of its own for each operation that has an id.
+    /// Returns the process of a line: the client or, for operations with only an id, a separate process for each.
     fn process(&mut self, kind: Kind, object: &mut Object) -> Result<u32, String> {
         let client = match object.take(CLIENT)? {
             None => None,
@@ -188,7 +191,7 @@ impl Pairs<'_> {
         match (client, id, kind) {
             (None, None, _) => Err("`client` is missing; say who called, such as \"client\":0".to_owned()),
             (Some(client), None, _) => {
-                // The operation that ends or is to be refused had an id, perhaps; it is free again.
+                // The operation that ends here, or is about to be rejected, may have had an id; free the id.
                 if let Some(id) = self.ids.remove(&client) {
                     self.by_id.remove(&id);
                 }
@@ -199,7 +202,7 @@ impl Pairs<'_> {
                     return Err(format!("the id {id} is that of an open operation; give each operation its own"));
                 }
                 let process = client.unwrap_or(self.next);
-                // An open call of the client's is for the history to refuse.
+                // If the client already has an open call, building the history rejects this one.
                 if client.is_none() {
                     self.next = self.next.checked_add(1).ok_or("too many operations; split the file")?;
                 }
@@ -224,7 +227,7 @@ impl Pairs<'_> {
     }
 }
 
-/// What was called.
+/// Reads the call.
 fn read_start(mut object: Object) -> Result<Record, String> {
     if let Some((name, op)) = object.take(&["input"])? {
         return read_input(&name, op);
@@ -243,9 +246,9 @@ fn read_start(mut object: Object) -> Result<Record, String> {
     }
 }
 
-/// How it ended.
+/// Reads how an operation ended.
 fn read_finish(mut object: Object, open: Option<&Record>) -> Result<End, String> {
-    // Without a call there is an error to come.
+    // Without a call, adding the event reports an error.
     let Some(open) = open else { return Ok(End::Ok(Ok(Value::Null))) };
     let result = match object.take(&["result", "output", "return", "ret", "response"])? {
         None => object.take(&["value"])?,

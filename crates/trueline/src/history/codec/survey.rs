@@ -1,4 +1,4 @@
-//! Reading a file forgivingly, to tell what may surprise whoever judges it.
+//! Reads a file leniently, to report content that may surprise a user who judges it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
@@ -9,69 +9,70 @@ use super::field::{Parsed, Unfit};
 use super::mapping::Mapping;
 use super::{CodecError, Format, LOOKED_AT, detect, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
 
-/// What a file has that may surprise.
+/// A property of a file that may surprise a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Trap {
-    /// A return without a call, or a call while one is open, or a return from something else.
+    /// A return without a call, a call while another is open, or a return from a different operation.
     Unpaired,
     /// A whole operation that returns before its call.
     ReturnBeforeCall,
     /// Whole operations of one process that overlap.
     Overlap,
-    /// A time stamp before that of the line before.
+    /// A time stamp that is earlier than that of the line before.
     TimeBackward,
-    /// A time stamp equal to that of the line before, which is of another process.
+    /// A time stamp that equals that of the line before, which belongs to another process.
     TimeEqual,
-    /// A whole operation that is called at the very time at which one of another process returns: they overlap.
+    /// A whole operation that is called at exactly the time at which one of another process returns: they overlap.
     Tie,
-    /// Several processes return and call again at the same time: no order of events keeps the own order of each.
+    /// Several processes that return and call again at the same time: no order of events preserves the order within
+    /// each.
     OwnTies,
     /// All times are multiples of 1,000.
     CoarseClock,
-    /// A process that calls again although nobody knows how its last operation ended.
+    /// A process that calls again although the outcome of its last operation is unknown.
     ProcessGoesOn,
     /// An operation that failed: it is dropped.
     Failed,
-    /// An operation of which nobody knows how it ended: it is pending.
+    /// An operation whose outcome is unknown: it is pending.
     Info,
-    /// An event of a process that is no number, such as Jepsen's nemesis: it is skipped.
+    /// An event of a process whose name is not a number, such as Jepsen's nemesis: it is skipped.
     Nemesis,
     /// A vector or list around the events.
     Container,
     /// Comments.
     Comment,
-    /// Fields that are not read.
+    /// Fields that are ignored.
     OtherField,
 }
 
-/// How often a trap is there.
+/// The occurrences of a trap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
-    /// The first line with it.
+    /// The line of the first occurrence.
     pub line: Option<usize>,
-    /// What is there, of the first.
+    /// A description of the first occurrence.
     pub what: String,
 }
 
-/// What a file holds, and what may surprise in it.
+/// The content of a file, and the traps in it.
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The format of the file.
     pub format: Format,
-    /// What happened, without the events that do not fit.
+    /// The history, without the events that do not fit.
     pub history: RawHistory,
-    /// The traps that are there.
+    /// The traps that occur in the file.
     pub traps: BTreeMap<Trap, Seen>,
-    /// Of whole operations, the times of call and return by line.
+    /// For whole operations, the times of call and return, by line.
     pub times: HashMap<u32, (i64, Option<i64>)>,
-    /// The operations that failed, and the lines that say so.
+    /// The operations that failed, each with the line of its failure.
     pub failed: Vec<(Record, usize)>,
 }
 
-/// Reads a history forgivingly: events that do not fit are left out, and told.
+/// Reads a history leniently: events that do not fit are left out and reported as traps.
 ///
 /// ```
 /// use trueline::history::codec::{self, Format, Trap};
@@ -84,7 +85,7 @@ pub struct Survey {
 /// ```
 ///
 /// # Errors
-/// If the file cannot be read at all: it is not of the format.
+/// Fails if the file does not have the format at all.
 pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
     let mut remarks = Remarks::default();
     if let Some(mapping) = mapping {
@@ -111,13 +112,13 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
     remarks.finish(format, history)
 }
 
-/// What was seen so far.
+/// The remarks collected so far.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
     traps: BTreeMap<Trap, Seen>,
     times: HashMap<u32, (i64, Option<i64>)>,
     pub(super) failed: Vec<(Record, usize)>,
-    /// The last time stamp, and whose it was.
+    /// The last time stamp, and its process.
     last_time: Option<(i64, u32)>,
 }
 
@@ -127,11 +128,11 @@ impl Remarks {
         self.traps.entry(trap).or_insert_with(|| Seen { count: 0, line, what: what() }).count += 1;
     }
 
-    /// A time stamp of an event.
+    /// Records the time stamp of an event.
     pub(super) fn time(&mut self, line: u32, process: u32, time: Option<&Parsed>) {
         let time = match time {
             Some(Ok(Value::Int(time))) => *time,
-            // Compared, not computed with: a millionth of a second is enough.
+            // Times are only compared, so a resolution of one millionth of a unit is enough.
             #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
             Some(Err(Unfit::Fraction(time))) => (time * 1e6) as i64,
             _ => return,
@@ -147,7 +148,7 @@ impl Remarks {
         }
     }
 
-    /// Whole operations, of which those stay that fit.
+    /// Records traps in whole operations, and removes the operations that do not fit.
     pub(super) fn intervals(&mut self, intervals: &mut Vec<Interval<Record, Value>>) {
         intervals.retain(|interval| match &interval.ret {
             Some((ret, _)) if *ret < interval.call => {
@@ -160,7 +161,7 @@ impl Remarks {
             _ => true,
         });
         sort(intervals);
-        // By time: the processes that return and call again, with the lines of the two operations.
+        // For each time, the processes that return and call again, with the lines of the two operations.
         let mut own_ties: BTreeMap<i64, BTreeMap<ProcessId, (u32, u32)>> = BTreeMap::new();
         let mut busy_until: HashMap<ProcessId, (Option<i64>, u32)> = HashMap::new();
         intervals.retain(|interval| {
@@ -199,7 +200,7 @@ impl Remarks {
                 )
             });
         }
-        // By time: a return and its process, and one of another process if there is any.
+        // For each time, a return with its process and, if there is one, a return of another process.
         let mut returns: HashMap<i64, [Option<(ProcessId, u32)>; 2]> = HashMap::new();
         for interval in &*intervals {
             let Some((ret, _)) = interval.ret else { continue };

@@ -1,4 +1,4 @@
-//! Pairs of key and value in the place of values.
+//! Splits values that are pairs of key and value.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use super::super::{ObjectId, Outcome, RawHistory, Value};
 use super::CodecError;
 use super::field::{object_name, quoted, shorten};
 
-/// What a pair `[key value]` as the value of every operation means: Jepsen's `independent` writes values so.
+/// The meaning of pairs `[key value]`, where every operation has one as its value. Jepsen's `independent` writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Tuples {
-    /// Each key is an object of its own, such as a register: objects are judged alone.
+    /// Each key is a separate object, such as a register; objects are judged separately.
     Objects,
-    /// The key is that of the operation, such as one on a map.
+    /// The key is the key of the operation, for example on a map.
     Keys,
 }
 
 impl Tuples {
-    /// The history with the pairs taken apart, those of arguments and those of results.
+    /// Splits the pairs in arguments and results.
     ///
-    /// A result may be a value instead of a pair, if it is no list.
+    /// A result may also be a value without a key, if it is not a list.
     ///
     /// ```
     /// use trueline::history::codec::{Tuples, jepsen_edn};
@@ -36,7 +36,8 @@ impl Tuples {
     /// ```
     ///
     /// # Errors
-    /// If an argument is no pair, a result has another key, or the operations have keys or objects already.
+    /// Fails if an argument is not a pair, a result has a different key, or the operations already have keys or
+    /// objects.
     #[expect(clippy::missing_panics_doc, reason = "a history has fewer operations than there are numbers for objects")]
     pub fn take_apart(self, mut history: RawHistory) -> Result<RawHistory, CodecError> {
         let mut names: Vec<Arc<str>> = Vec::new();

@@ -1,4 +1,4 @@
-//! What the writers of all formats share: which histories a format can hold, and their events in order.
+//! Code that the writers of all formats share: which histories a format can hold, and iterating over their events.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::super::{EventKind, Operation, ProcessId, RawHistory, Record, Value};
 use super::field::{quoted, shorten};
 use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
 
-/// How a history is written.
+/// The format in which a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -30,10 +30,10 @@ pub enum Target {
 
 /// Writes a history in a format, such that reading it gives the same history again.
 ///
-/// What is the same: operations, processes, keys and objects, and the order of calls and returns. Operations that failed,
-/// times and other fields are not in a history, so they are not written. Jepsen's and Porcupine's EDN say the argument
-/// again where a write, an enqueue or a compare-and-set just succeeded, because that is what their tools expect; to every
-/// specification that means the same.
+/// Operations, processes, keys and objects stay the same, and so does the order of calls and returns. Operations that
+/// failed, times and other fields are not part of a history, so they are not written. Jepsen's and Porcupine's EDN
+/// repeat the argument as the value of a successful write, enqueue or compare-and-set, because their tools expect that;
+/// all specifications interpret it as success.
 ///
 /// ```
 /// use trueline::history::codec::{self, Format, Target};
@@ -47,8 +47,8 @@ pub enum Target {
 /// ```
 ///
 /// # Errors
-/// If the format cannot hold the history; then nothing is written, and the error names the line of the operation. Or if
-/// writing fails; then the error has a source.
+/// Fails if the format cannot hold the history; then nothing is written, and the error has the line of the operation.
+/// Also fails if writing fails; then the error has a source.
 pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result<(), CodecError> {
     target.holds(history)?;
     let written = match target {
@@ -64,7 +64,7 @@ pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result
 }
 
 impl Target {
-    /// What the format is called in messages.
+    /// Returns the name of the format, for messages.
     fn name(self) -> &'static str {
         match self {
             Self::Jsonl => "JSON lines of events",
@@ -77,7 +77,7 @@ impl Target {
         }
     }
 
-    /// Whether it is a format of events in their order, not of whole operations.
+    /// Returns whether the format has events in their order, rather than whole operations.
     fn has_events(self) -> bool {
         !matches!(self, Self::Operations | Self::PorcupineJson)
     }
@@ -86,12 +86,12 @@ impl Target {
         matches!(self, Self::Jsonl | Self::Operations)
     }
 
-    /// Whether it is one of those in which `:ok` of a compare-and-set without a value says that it succeeded.
+    /// Returns whether this is a format in which `:ok` without a value means that a compare-and-set succeeded.
     fn is_edn(self) -> bool {
         matches!(self, Self::Jepsen | Self::JepsenLog | Self::PorcupineKv)
     }
 
-    /// Whether the format can hold the history.
+    /// Checks that the format can hold the history.
     fn holds(self, history: &RawHistory) -> Result<(), CodecError> {
         let refused = |line: Option<u32>, what: String| {
             Err(CodecError { line: line.map(|line| line as usize), message: what, source: None })
@@ -159,7 +159,7 @@ impl Target {
     }
 }
 
-/// Whether a text, or one in a list, contains this.
+/// Returns whether a text, or a text in a list, contains `text`.
 fn mentions(value: &Value, text: &str) -> bool {
     match value {
         Value::Text(whole) => whole.contains(text),
@@ -168,7 +168,7 @@ fn mentions(value: &Value, text: &str) -> bool {
     }
 }
 
-/// An operation that is called before the last of its process has returned: the two touch in time.
+/// Returns an operation that is called before the last operation of its process has returned: the two touch in time.
 fn touching(history: &RawHistory) -> Option<&Operation<Record, Value>> {
     let mut busy_until: HashMap<ProcessId, u32> = HashMap::new();
     history.operations().iter().find(|operation| {
@@ -185,12 +185,12 @@ fn touching(history: &RawHistory) -> Option<&Operation<Record, Value>> {
 pub(super) enum Line<'h> {
     Call,
     Return(&'h Value),
-    /// Nobody knows how it ended, and its process goes on.
+    /// The outcome of the operation is unknown, and its process continues.
     Info,
 }
 
-/// Gives the events in their order to `write`, which gets their operation. An operation that never returned stays open
-/// unless its process goes on.
+/// Calls `write` for each event in order, with its operation. An operation that never returned stays open unless its
+/// process continues.
 pub(super) fn for_each_event<'h>(
     history: &'h RawHistory,
     mut write: impl FnMut(&'h Operation<Record, Value>, Line<'h>) -> io::Result<()>,
@@ -231,13 +231,13 @@ impl fmt::Display for Edn<'_> {
                 }
                 f.write_str("]")
             }
-            // Numbers, booleans and the escapes of strings are those of JSON.
+            // Numbers, booleans and escapes in strings are the same as in JSON.
             value => value.fmt(f),
         }
     }
 }
 
-/// A name as a keyword, or as a string if it cannot be one.
+/// A name as a keyword, or as a string if it is not a valid keyword.
 pub(super) struct Keyword<'n>(pub(super) &'n str);
 
 impl fmt::Display for Keyword<'_> {
@@ -251,8 +251,8 @@ impl fmt::Display for Keyword<'_> {
     }
 }
 
-/// What an `:ok` says in EDN: the argument again where the result says no more than that it succeeded, as the tools that
-/// read EDN take it from there. A number that was appended stays `nil`: said again, it could be read as an index.
+/// Returns the value of an `:ok` in EDN: the argument again if the result only means success, because tools that read
+/// EDN expect that. For an append of a number the value stays `nil`: a repeated number could be read as an index.
 pub(super) fn said_again<'v>(record: &'v Record, result: &'v Value) -> &'v Value {
     let succeeded = match result {
         Value::Null if &*record.f == "append" => !matches!(record.value, Value::Int(_)),
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use crate::history::codec::{Format, read};
 
-    /// Takes so many bytes, and no more, as a full disk does.
+    /// Accepts this many bytes and then fails, like a full disk.
     struct Full(usize);
 
     impl Write for Full {

@@ -1,4 +1,4 @@
-//! Simpler arguments: those that come earlier from their generators.
+//! Simplifies arguments: tries those that their generators produce first.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use super::super::written::Written;
 use crate::drive::{Call, Workload};
 use crate::history::Value;
 
-/// How many of the first arguments of a generator are tried.
+/// Only this many of a generator's first arguments are tried.
 const FEW: u32 = 3;
-/// How often one is drawn to see what there is.
+/// The number of arguments drawn to see which ones a generator produces.
 const DRAWS: u64 = 8;
-/// How many unique numbers are passed over to see which parts of an argument are unique.
+/// The number of unique numbers that are skipped to see which parts of an argument are unique.
 const FAR: u64 = 1 << 20;
 
-/// An argument with the parts of `simple`, but for those that are unique.
+/// Returns `argument` with its parts replaced by those of `simple`, except for the unique ones.
 fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     match (simple, later, argument) {
         (Value::List(simple), Value::List(later), Value::List(parts))
@@ -27,7 +27,7 @@ fn with_parts_of(simple: &Value, later: &Value, argument: &Value) -> Value {
     }
 }
 
-/// Arguments of a call that come before its own, the first one first; none if its generator has no first one.
+/// Returns the arguments that the generator produces before the call's own, in order; none if it has no first argument.
 pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) -> Vec<Value> {
     let draw = |few: u32, seed: u64| {
         let [simple, later] = [0, FAR].map(|unique| workload.draw(*operation, seed, few, unique));
@@ -52,7 +52,7 @@ pub(super) fn simpler(workload: &Workload, Call { operation, argument }: &Call) 
     found
 }
 
-/// The program with the first argument in all calls.
+/// Returns the program with the first argument in all calls.
 pub(super) fn simplest(workload: &Workload, program: &Written) -> Written {
     let mut program = program.clone();
     for call in program.all_mut() {
@@ -63,7 +63,7 @@ pub(super) fn simplest(workload: &Workload, program: &Written) -> Written {
     program
 }
 
-/// The program with smaller unique numbers, in the same order.
+/// Returns the program with smaller unique numbers, in the same order.
 pub(super) fn renumbered(workload: &Workload, program: &Written) -> Written {
     let mut numbers = BTreeSet::new();
     let each = |call: &Call, look: &mut dyn FnMut(i64) -> i64| {
@@ -85,7 +85,7 @@ pub(super) fn renumbered(workload: &Workload, program: &Written) -> Written {
     program
 }
 
-/// The argument with its unique numbers changed.
+/// Returns the argument with its unique numbers changed.
 fn change_unique(simple: &Value, later: &Value, argument: &Value, change: &mut dyn FnMut(i64) -> i64) -> Value {
     match (simple, later, argument) {
         (Value::List(simple), Value::List(later), Value::List(parts))

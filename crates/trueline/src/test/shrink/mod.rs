@@ -1,24 +1,25 @@
-//! Making the program of a failing run smaller.
+//! Shrinks the program of a failing run.
 //!
-//! Zeller & Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, section 3: chunks of calls are left out, ever
-//! smaller ones, as long as what is left fails. Departures: what gains most is tried first (the calls that the verdict rests
-//! on and no others, whole threads); complements are the only candidates, as subsets seldom fail; two calls at once are left
-//! out of small programs, since what is put in and what is taken out are often needed only together; threads
-//! are joined, and arguments move to the beginning of their generator.
+//! Zeller & Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, section 3: chunks of calls are left out,
+//! in decreasing sizes, as long as the rest fails. Departures from the paper: the most promising candidates are tried
+//! first (only the calls that the verdict rests on, whole threads); only complements are candidates, as subsets seldom
+//! fail; from small programs, two calls at a time are left out, because an insertion and a removal are often needed
+//! only together; threads are joined, and arguments move toward the beginning of their generator.
 //!
-//! Whether a candidate fails is for others to say: [`threads`] runs it again and again, [`schedules`] explores it. A
-//! candidate is taken only if it was seen failing, in the same way.
+//! Whether a candidate fails is decided elsewhere: [`threads`] runs it repeatedly, [`schedules`] explores it. A
+//! candidate is accepted only if it was seen failing, in the same way.
 //!
-//! Not everything may be left out. Threads that choose what they call, and programs that a test has by hand, may
-//! rely on calls that come before: a `pop` that is stuck, or panics, where nothing was pushed is no fault. So these are made
-//! smaller only if what they do is compared with a specification, and keep their arguments. A specification may not allow every
-//! call at every time: an `unlock` where nothing was locked is rejected, and that is no fault of the lock. So where threads
-//! choose, or some operations wait and others do not, only the last calls of threads are left out, unless all operations
-//! wait: what cannot be done yet does not return then. Where threads have roles, they keep them; where they have handles,
-//! which may depend on their numbers, these.
+//! Not every call may be left out. Threads that choose their calls, and programs that a test gives explicitly, may rely
+//! on earlier calls: a `pop` that is stuck, or panics, because nothing was pushed is not a fault. So such programs
+//! shrink only if the failure is a violation of a specification, and they keep their arguments. A specification may not
+//! allow every call at every time: an `unlock` where nothing was locked is rejected, but the lock is not at fault. So
+//! where threads choose, or where some operations wait and others do not, only the last calls of threads are left out,
+//! unless all operations wait: then an operation that is not possible yet does not return. Threads keep their roles if
+//! they have any, and their numbers if they have handles, which may depend on the number.
 //!
 //! # Complexity
-//! With `n` calls, `O(n²)` candidates in the worst case, `O(log n)` if one call is enough; in time as much as is given.
+//! With `n` calls, there are `O(n²)` candidates in the worst case, and `O(log n)` if one call is enough; the time is
+//! limited by the given budget.
 
 mod arguments;
 mod quiet;
@@ -35,58 +36,58 @@ use super::written::Written;
 use crate::drive::Call;
 use crate::history::{History, Value};
 
-/// What became of a candidate.
+/// The result of trying a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// It was seen failing.
     Fails,
-    /// It does not fail, as far as one looks.
+    /// It did not fail in any execution that was explored.
     #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     Holds,
-    /// It was not seen failing, but not all was looked at.
+    /// It was not seen failing, but not everything was tried.
     Unknown,
-    /// There is no time for more.
+    /// There is no time left.
     Over,
 }
 
-/// How much is tried besides leaving out threads, chunks and single calls.
+/// The effort spent besides leaving out threads, chunks and single calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Effort {
     most_for_pairs: usize,
     most_parts: usize,
 }
 
-/// What may be left out of a program.
+/// Which parts of a program may be left out or changed.
 pub(super) struct Freedom<'p> {
     plan: &'p Plan,
-    /// Whether what is called before and after the threads may be.
+    /// Whether the calls before and after the threads may be left out.
     around: bool,
-    /// Whether threads may have other numbers than before.
+    /// Whether the numbers of threads may change.
     renumbers: bool,
-    /// Whether threads call what those with their number may.
+    /// Whether threads may only call operations of the role that belongs to their number.
     keeps_roles: bool,
-    /// Whether arguments of threads may be others, and those around them.
+    /// Whether arguments of threads may change, and those of the calls before and after them.
     arguments: (bool, bool),
-    /// Whether as much must be taken out as is put in.
+    /// Whether there must be as many removals as insertions.
     balance: bool,
     /// Whether only the last calls of threads may be left out.
     only_ends: bool,
-    /// Programs with so many calls are tried without any two of them.
+    /// Programs with at most this many calls are tried without each pair of calls.
     most_for_pairs: usize,
-    /// If there are no more of them, all smaller parts of the first program are tried.
+    /// All smaller parts of the first program are tried if there are at most this many.
     most_parts: usize,
 }
 
 impl<'p> Freedom<'p> {
-    /// What may be left out of the program of a run that went wrong so; `None` if nothing may.
+    /// Returns what may be left out of the program of a run that failed in this way; `None` if it must not shrink.
     pub(super) fn of(plan: &'p Plan, token: &Token, kind: &FailureKind, effort: Effort) -> Option<Self> {
         let Effort { most_for_pairs, most_parts } = effort;
         let is_compared = is_compared(plan, kind);
         let is_made_up = matches!(token.program, Source::Seed(_) | Source::Listed { .. });
-        // Programs that are no longer well formed may show what a relaxed object is allowed to do.
+        // Programs that are not well formed may show behavior that a relaxed object is allowed to have.
         let balance = (plan.judge.is_quasi() && matches!(token.program, Source::Listed { .. }))
             || matches!(kind, FailureKind::NotQuasi { .. });
-        // A model says what each operation returns, whatever was before it.
+        // A model defines the result of each operation in every state.
         let is_total = plan.judge.model().is_some();
         let is_chosen = matches!(token.program, Source::Chosen(_));
         let waiting = plan.workload.kinds.iter().filter(|kind| kind.may_block).count();
@@ -97,7 +98,7 @@ impl<'p> Freedom<'p> {
             around: is_compared,
             renumbers: is_made_up || !plan.options.has_handles,
             keeps_roles: is_made_up && !plan.workload.roles.is_empty(),
-            // What somebody chose has a meaning, such as who calls.
+            // Arguments that the test chose may have a meaning, such as the number of the caller.
             arguments: (
                 is_made_up,
                 is_made_up && is_compared && plan.workload.before.is_empty() && plan.workload.after.is_empty(),
@@ -109,7 +110,7 @@ impl<'p> Freedom<'p> {
         })
     }
 
-    /// Whether this may be left of a program.
+    /// Returns whether the program may shrink to this candidate.
     fn allows(&self, program: &Written, whole: &Written) -> bool {
         let workload = &self.plan.workload;
         let keeps_roles = || {
@@ -128,7 +129,7 @@ impl<'p> Freedom<'p> {
     }
 }
 
-/// Whether what went wrong is so by a specification, whatever the program is.
+/// Returns whether the failure violates a specification, whatever the program is.
 fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     match kind {
         FailureKind::NotLinearizable | FailureKind::NotSerial | FailureKind::NotQuasi { .. } => true,
@@ -137,14 +138,14 @@ fn is_compared(plan: &Plan, kind: &FailureKind) -> bool {
     }
 }
 
-/// What is left, and whether each candidate that is smaller by a call was looked at.
+/// The shrunk program, and whether all candidates with one call less were decided.
 pub(super) struct Reduced {
     pub(super) program: Written,
     #[cfg_attr(not(feature = "systematic"), allow(dead_code, reason = "under real threads nothing is certain"))]
     pub(super) is_minimal: bool,
 }
 
-/// Makes a program smaller that fails, as long as `ask` says that what is left fails. The `hints` are tried first.
+/// Shrinks a failing program, as long as `ask` reports that candidates fail. Tries the `hints` first.
 pub(super) fn reduce(
     program: Written,
     hints: Vec<Written>,
@@ -160,7 +161,7 @@ pub(super) fn reduce(
         is_over: false,
         is_minimal: true,
     };
-    // They are larger and larger.
+    // Hints are sorted by size, so the first one that fails is the smallest.
     hints.into_iter().any(|hint| reduction.try_out(hint));
     loop {
         reduction.is_minimal = !reduction.is_over;
@@ -173,25 +174,25 @@ pub(super) fn reduce(
         }
     }
     let Reduction { smallest, is_minimal, .. } = reduction;
-    // Programs with one less may be smaller still where they may not be tried.
+    // Where only last calls may be left out, some programs with one call less were not tried.
     Reduced { program: smallest, is_minimal: is_minimal && !freedom.only_ends }
 }
 
 struct Reduction<'r, 'p> {
-    /// What it began with.
+    /// The program that shrinking started with.
     first: Written,
     smallest: Written,
-    /// Those that were asked about, and what was said. None is asked about twice.
+    /// The candidates that were tried, with the answers. None is tried twice.
     asked: HashMap<Written, Answer>,
     freedom: &'r Freedom<'p>,
     ask: &'r mut dyn FnMut(&Written) -> Answer,
     is_over: bool,
-    /// Whether nothing was left undecided, as far as is known.
+    /// Whether all candidates were decided so far.
     is_minimal: bool,
 }
 
 impl Reduction<'_, '_> {
-    /// Takes a candidate if it fails; whether it does.
+    /// Accepts a candidate if it fails. Returns whether it was accepted.
     fn try_out(&mut self, candidate: Written) -> bool {
         let candidate = self.tidy(candidate);
         if self.is_over || candidate == self.smallest || !self.freedom.allows(&candidate, &self.first) {
@@ -201,7 +202,7 @@ impl Reduction<'_, '_> {
         let answer = known.unwrap_or_else(|| (self.ask)(&candidate));
         self.asked.insert(candidate.clone(), answer);
         match answer {
-            // It would be the smallest by now, or is larger than that.
+            // It was accepted before: it is the smallest program now, or larger than it.
             Answer::Fails if known.is_some() => {}
             Answer::Fails => {
                 self.smallest = candidate;
@@ -214,7 +215,7 @@ impl Reduction<'_, '_> {
         false
     }
 
-    /// The same without threads that have nothing to do, if the others need not keep their numbers.
+    /// Removes threads without calls, unless the other threads must keep their numbers.
     fn tidy(&self, mut program: Written) -> Written {
         if self.freedom.renumbers {
             let tidied: Vec<_> = program.threads.iter().filter(|calls| !calls.is_empty()).cloned().collect();
@@ -232,13 +233,13 @@ impl Reduction<'_, '_> {
         program
     }
 
-    /// Whether a thread makes the call at this place.
+    /// Returns whether the call at this place belongs to a thread.
     fn is_of_threads(&self, place: usize) -> bool {
         let Written { before, threads, .. } = &self.smallest;
         (before.len()..before.len() + threads.iter().map(Vec::len).sum::<usize>()).contains(&place)
     }
 
-    /// Whether the call at this place may be left out.
+    /// Returns whether the call at this place may be left out.
     fn is_free(&self, place: usize) -> bool {
         self.freedom.around || self.is_of_threads(place)
     }
@@ -249,7 +250,7 @@ impl Reduction<'_, '_> {
         self.try_out(candidate)
     }
 
-    /// Whole threads, and all that is around them: the largest first.
+    /// Leaves out whole threads, the longest first, and all calls before or after the threads.
     fn without_threads(&mut self) -> bool {
         let mut is_smaller = false;
         let mut lengths: Vec<usize> = self.smallest.threads.iter().map(Vec::len).collect();
@@ -276,7 +277,7 @@ impl Reduction<'_, '_> {
         is_smaller
     }
 
-    /// Chunks of calls, at last one by one.
+    /// Leaves out chunks of calls, and finally single calls.
     fn without_chunks(&mut self) -> bool {
         let mut is_smaller = false;
         let mut size = self.smallest.calls().div_ceil(2);
@@ -295,7 +296,7 @@ impl Reduction<'_, '_> {
         is_smaller
     }
 
-    /// Two calls at once.
+    /// Leaves out pairs of calls.
     fn without_pairs(&mut self) -> bool {
         let calls = self.smallest.calls();
         if calls > self.freedom.most_for_pairs {
@@ -305,8 +306,8 @@ impl Reduction<'_, '_> {
             .any(|first| (first + 1..calls).any(|second| self.try_without(|place| [first, second].contains(&place))))
     }
 
-    /// All parts of the first program that have fewer calls, if there are not too many: what cannot lose a call may still be
-    /// larger than something else.
+    /// Tries all parts of the first program that have fewer calls than the smallest one, if there are not too many: a
+    /// program from which no call can be left out may still be larger than another one that fails.
     fn with_few_of(&mut self) -> bool {
         let first = self.first.clone();
         let free: Vec<usize> = {
@@ -334,7 +335,7 @@ impl Reduction<'_, '_> {
                 if self.try_out(candidate) {
                     return true;
                 }
-                // The next choice, in order.
+                // Advance to the next combination, in order.
                 let Some(at) = (0..size).rev().find(|at| chosen[*at] < free.len() - size + at) else { return false };
                 chosen[at] += 1;
                 for after in at + 1..size {
@@ -344,7 +345,7 @@ impl Reduction<'_, '_> {
         })
     }
 
-    /// One thread does what two did.
+    /// Joins two threads into one.
     fn with_threads_joined(&mut self) -> bool {
         let mut is_smaller = false;
         let mut pair = (0, 1);
@@ -366,7 +367,7 @@ impl Reduction<'_, '_> {
         is_smaller
     }
 
-    /// Arguments that come earlier from their generators.
+    /// Replaces arguments by those that their generators produce earlier.
     fn with_simpler_arguments(&mut self) -> bool {
         let workload = &self.freedom.plan.workload;
         let (of_threads, around) = self.freedom.arguments;
@@ -391,19 +392,19 @@ impl Reduction<'_, '_> {
     }
 }
 
-/// A run that went wrong, and what is known of it.
+/// A failing run, and what is known about it.
 pub(super) struct First<'f> {
     pub(super) token: &'f Token,
     pub(super) program: &'f Written,
     pub(super) kind: &'f FailureKind,
     /// Whether anything may be left out.
     pub(super) is_free: bool,
-    /// Smaller programs that may go wrong too, the smallest first.
+    /// Smaller programs that may fail, too, the smallest first.
     pub(super) hints: Vec<Written>,
 }
 
 impl<'f> First<'f> {
-    /// Looks for what matters in a run, for so long.
+    /// Looks for the relevant calls of a run, for at most `time`.
     pub(super) fn new(
         plan: &Plan,
         token: &'f Token,
@@ -422,11 +423,11 @@ impl<'f> First<'f> {
     }
 }
 
-/// How many calls the smallest program has that is made of the last calls before a run went wrong.
+/// The number of calls in the smallest hint that consists of the last calls before a failure.
 const FEWEST_LAST: usize = 4;
 
-/// Programs with few of the calls of one that went wrong, the smallest first: those that the verdict rests on, those that did
-/// not return, the last ones, and all that were made. Most faults need what happened last, and no more.
+/// Returns parts of a failing program, the smallest first: the calls that the verdict rests on, those that did not
+/// return, the last ones, and all that were actually made. Most faults need only the last calls.
 fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &Places) -> Vec<Written> {
     let numbers = numbers_of(program, seen);
     let only = |keeps: &dyn Fn(usize) -> bool| {
@@ -440,7 +441,7 @@ fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &
     let operations = seen.operations();
     let is_pending = |number: usize| operations[number].return_position().is_none();
     let end = places.refused.and_then(|refused| seen[refused].return_position()).unwrap_or(u32::MAX);
-    // By when they were called, the last one first.
+    // The operations by the time of their call, the last one first.
     let mut last: Vec<usize> = (0..seen.len()).filter(|number| operations[*number].call_position() < end).collect();
     last.sort_by_key(|number| std::cmp::Reverse(operations[*number].call_position()));
     let mut hints = vec![only(&|number| places.core.iter().any(|id| id.index() == number)), only(&is_pending)];
@@ -453,7 +454,7 @@ fn hints(program: &Written, seen: &History<Call, Value>, around: bool, places: &
     hints
 }
 
-/// By operation of a run: its place in the program. Calls that were not possible are in no history.
+/// Returns the place in the program of each operation of a run. Calls that were not possible are not in the history.
 fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usize>> {
     let mut first = program.before.len();
     let mut places: Vec<std::ops::Range<usize>> = Vec::new();
@@ -462,7 +463,7 @@ fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usiz
         first += calls.len();
     }
     let calls: Vec<&Call> = program.all().collect();
-    // What is around the threads has the process behind theirs.
+    // The calls before and after the threads belong to the process after the last thread.
     let mut around = (0..program.before.len()).chain(first..calls.len()).peekable();
     let of_operation = |operation: &crate::history::Operation<Call, Value>| {
         let is_it = |place: &usize| *calls[*place] == operation.op;
@@ -475,7 +476,7 @@ fn numbers_of(program: &Written, seen: &History<Call, Value>) -> Vec<Option<usiz
     seen.operations().iter().map(of_operation).collect()
 }
 
-/// The calls of a run whose threads chose them, as a program.
+/// Returns the calls of a run, whose threads chose them, as a program.
 fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Written {
     let mut program = Written {
         before: plan.workload.before.clone(),
@@ -490,7 +491,7 @@ fn chosen(plan: &Plan, seen: &History<Call, Value>, threads: u32) -> Written {
     program
 }
 
-/// The program of a run that went wrong.
+/// Returns the program of a failing run.
 pub(super) fn program_of(plan: &Plan, token: &Token, seen: &History<Call, Value>) -> Written {
     plan.written(token).unwrap_or_else(|| chosen(plan, seen, token.shape.threads))
 }
@@ -523,14 +524,14 @@ mod tests {
         program.to_text(&plan.workload.kinds)
     }
 
-    /// Whatever is needed is left, and nothing else; and few questions are asked.
+    /// Shrinking leaves exactly the calls that are needed, and asks few questions.
     #[test]
     fn what_is_needed_is_left() {
         let plan = plan(&[7, 8]);
         for seed in 0..50 {
             let token = token(seed);
             let program = plan.written(&token).expect("nobody chooses");
-            // Two threads that call so much each are needed.
+            // Two threads with this many pops each are needed.
             let needed = 1 + seed as usize % 3;
             let mut asked = 0;
             let mut ask = |candidate: &Written| {
@@ -560,13 +561,13 @@ mod tests {
             assert_eq!(ask(&read(program)), Answer::Fails);
             text(&plan, &reduce(read(program), Vec::new(), &freedom, &mut ask).program)
         };
-        // As much is taken out as is put in.
+        // There must be as many removals as insertions.
         let is_even = |program: &Written| {
             let pushes = program.all().filter(|call| call.operation == 0).count();
             pushes * 2 == program.calls() && program.threads.len() > 1
         };
         assert_eq!(reduce("push 5, pop | push 6 | pop | push 7, pop", &is_even), "push 0 | pop");
-        // Two values that differ, in whatever thread.
+        // Two different values are needed, in any threads.
         let differ = |program: &Written| {
             let values: HashSet<&Value> =
                 program.all().map(|call| &call.argument).filter(|value| !value.is_null()).collect();
@@ -575,7 +576,7 @@ mod tests {
         assert_eq!(reduce("push 3 (push 8 | pop, push 5) pop", &differ), "push 0 (push 1)");
     }
 
-    /// What can lose no call may be larger than something else.
+    /// A program from which no call can be left out may be larger than another one that fails.
     #[test]
     fn smaller_parts_are_tried_if_there_are_few() {
         let plan = plan(&[]);
@@ -620,7 +621,7 @@ mod tests {
         assert_eq!(text(&plan, &reduced), "push 1 () pop", "what is around the threads stays");
     }
 
-    /// Where a specification does not allow each call at each time, what comes before a call stays.
+    /// Where a specification does not allow every call at every time, the calls before a call stay.
     #[test]
     #[cfg(feature = "named")]
     fn what_a_specification_asks_for_stays() {
@@ -634,7 +635,7 @@ mod tests {
         let reduced = |source: Source, text_of: &str| {
             let token = Token { program: source, shape: SHAPE, scheduled: None };
             let freedom = Freedom::of(&plan, &token, &FailureKind::NotLinearizable, EFFORT).expect("it is compared");
-            // Any unlock is enough.
+            // Any unlock makes it fail.
             let fails = |candidate: &Written| candidate.all().any(|call| call.operation == 1);
             let mut ask = |candidate: &Written| if fails(candidate) { Answer::Fails } else { Answer::Holds };
             let program = plan.read_program(text_of).expect("a program");

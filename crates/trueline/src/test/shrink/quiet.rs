@@ -1,4 +1,4 @@
-//! A panic of the object is told once, when it is found: not again whenever a candidate panics.
+//! Silences panics while candidates are tried: a panic of the object is reported once, when it is found.
 
 use std::cell::Cell;
 use std::panic::{set_hook, take_hook};
@@ -7,16 +7,16 @@ use std::sync::Once;
 use super::threads::THREADS;
 
 thread_local! {
-    /// How many times this thread is to be quiet.
+    /// The number of `Quiet` values that exist on this thread.
     static QUIET: Cell<u32> = const { Cell::new(0) };
 }
 
-/// While it is there, panics of this thread and of those that run candidates say nothing.
+/// While it exists, panics of this thread, and of the threads that run candidates, print nothing.
 pub(in super::super) struct Quiet(());
 
 impl Quiet {
-    /// Hooks of others stay: they are asked for all other panics. It cannot be taken away again, since another may have been
-    /// put in its place meanwhile.
+    /// Installs a panic hook on first use. The previous hook handles all other panics. Our hook is never removed,
+    /// because another one may have been installed meanwhile.
     pub(in super::super) fn new() -> Self {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! Candidates are explored: that one does not fail is certain too, up to the bound.
+//! Explores candidates, so that it is certain, up to the bound, whether one fails.
 
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,35 +11,34 @@ use super::quiet::Quiet;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::systematic::Execution;
 
-/// Small candidates take less than a millisecond.
+/// Exploring a small candidate takes less than a millisecond.
 const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
-/// The most of what is left of the time that a candidate may take, as a fraction.
+/// A candidate may take at most one third of the remaining time.
 const SHARE: u32 = 3;
 
-/// What became of exploring a program.
+/// The result of exploring a program.
 pub(in super::super) enum Explored {
-    /// So many executions were made until this one went wrong, in this way.
+    /// This execution failed, in this way, after this many executions.
     Wrong(Box<Execution>, FailureKind, u64),
-    /// None goes wrong.
+    /// No execution fails.
     Right,
-    /// There was not enough time to say.
+    /// There was not enough time to decide.
     Unknown,
 }
 
-/// The smallest program that fails.
+/// The smallest failing program.
 pub(in super::super) struct Shrunk {
     pub(in super::super) program: Written,
     pub(in super::super) execution: Execution,
     pub(in super::super) kind: FailureKind,
     pub(in super::super) executions: u64,
-    /// Whether nothing goes wrong with one call less.
+    /// Whether no program with one call less fails.
     pub(in super::super) is_minimal: bool,
 }
 
-/// Makes the program of an execution that went wrong smaller, until `end`. Candidates are explored by `explore`, for so long
-/// at most.
+/// Shrinks the program of a failing execution, until `end`. `explore` explores a candidate, within the given time.
 ///
-/// If threads chose what is in the program, it may not go wrong itself, so that `known` is nothing.
+/// `known` is the failing execution. It is `None` if threads chose the calls, because the program may then not fail.
 pub(in super::super) fn shrink(
     plan: &Plan,
     first: First<'_>,
@@ -57,7 +56,8 @@ pub(in super::super) fn shrink(
         if left.is_zero() || plan.is_cancelled() {
             return Answer::Over;
         }
-        // An exploration that is led astray panics. It is no place to say so: what was found first stands.
+        // An exploration panics if the object is not deterministic. That is not reported here: the first failure
+        // stands.
         match catch_unwind(AssertUnwindSafe(|| explore(candidate, left / SHARE))) {
             Ok(Explored::Wrong(execution, how, executions)) if discriminant(&how) == discriminant(kind) => {
                 last = Some((candidate.clone(), *execution, how, executions));
@@ -68,7 +68,7 @@ pub(in super::super) fn shrink(
             Err(_) => Answer::Over,
         }
     };
-    // What threads chose may do something else as a program.
+    // The calls that threads chose may behave differently as a fixed program.
     if known.is_none() && ask(&program) != Answer::Fails {
         return None;
     }
@@ -77,7 +77,7 @@ pub(in super::super) fn shrink(
         Some((smallest, execution, kind, executions)) if smallest == program => {
             Some(Shrunk { program, execution, kind, executions, is_minimal })
         }
-        // Nothing smaller fails.
+        // No smaller program fails.
         _ => Some(Shrunk { program, execution: known?.clone(), kind: kind.clone(), executions: 1, is_minimal }),
     }
 }

@@ -1,8 +1,9 @@
-//! Candidates are run again and again, under real threads.
+//! Runs candidates repeatedly, on real threads.
 //!
-//! That one fails is certain when it was seen; that it does not is a guess. How long one is tried is measured by how long
-//! it takes until the program that failed first does so again, and not by the last one that was taken: else each would
-//! be allowed to fail more seldom than the one before, and what is left would hardly ever.
+//! A failure is certain once it was seen; that a candidate does not fail is a guess. How long a candidate is tried
+//! depends on how long the first program takes to fail again, and not on the candidate that was accepted last.
+//! Otherwise each candidate would be allowed to fail less often than the one before, and the final program would hardly
+//! ever fail.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::discriminant;
@@ -18,31 +19,33 @@ use crate::drive::{Behaviour, Clock, Kind, Run, Runner, Seen};
 
 /// The name of the threads that run candidates.
 pub(super) const THREADS: &str = "trueline, smaller";
-/// For how long runs of a candidate are made before they are judged.
+/// The duration of a batch of runs before they are judged.
 const BATCH: Duration = Duration::from_millis(2);
-/// The most runs of a batch.
+/// The maximum number of runs of a batch.
 const MOST_RUNS: u32 = 50;
-/// For how long a candidate is tried at least, so many times as long as the first program takes to fail, and at most.
+/// How long a candidate is tried: the minimum, a multiple of the time that the first program takes to fail, and the
+/// maximum.
 const SLICES: (Duration, u32, Duration) = (Duration::from_millis(15), 5, Duration::from_millis(250));
-/// How often the first program is to fail before it is known how long that takes.
+/// The number of failures of the first program from which the time that it takes to fail is estimated.
 const FAILURES_TO_KNOW: u64 = 4;
-/// How often the smallest program is to fail before it is known how often it does.
+/// The number of failures of the smallest program from which its failure rate is estimated.
 const FAILURES_TO_COUNT: u64 = 50;
-/// The same if each failure costs much: time, or a thread.
+/// The number of failures for the estimate if each one is expensive.
 const FEWER_TO_COUNT: u64 = 3;
-/// After so many batches the threads are new ones.
+/// The number of batches after which the threads are replaced.
 const BATCHES_OF_THREADS: u32 = 8;
-/// While it is made smaller, a program is stuck sooner; the smallest is stuck only when any is.
+/// While shrinking, the watchdog expires this many times earlier. The smallest program is confirmed with the full
+/// watchdog.
 const IMPATIENCE: u32 = 5;
-/// A candidate takes milliseconds here.
+/// Trying a candidate takes milliseconds here.
 const EFFORT: Effort = Effort { most_for_pairs: 7, most_parts: 0 };
 
-/// What is known of runs of a program.
+/// The number of runs of a program, and of failures among them.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Tally {
-    /// How many went wrong in the same way as the first.
+    /// The number of runs that failed in the same way as the first.
     pub(in super::super) failed: u64,
-    /// How many there were.
+    /// The number of runs.
     pub(in super::super) runs: u64,
 }
 
@@ -54,12 +57,12 @@ pub(in super::super) struct Shrunk {
     pub(in super::super) kind: FailureKind,
 }
 
-/// Makes the program of a run that went wrong smaller; `None` if nothing smaller was seen going wrong.
+/// Shrinks the program of a failing run; returns `None` if the failure was not seen again.
 pub(in super::super) fn shrink(plan: &Plan, first: &First<'_>, clock: Clock, budget: Duration) -> Option<Shrunk> {
     let freedom = Freedom::of(plan, first.token, first.kind, EFFORT).filter(|_| first.is_free)?;
     let _quiet = Quiet::new();
     let mut stress = Stress::new(plan, first, clock, Instant::now() + budget.mul_f64(0.85));
-    // Few calls fail sooner, if they do at all; then nobody has to wait for many.
+    // Programs with few calls fail sooner, if they fail at all; then there is no need to wait for larger ones.
     let quick = (budget / 40).min(SLICES.2);
     let start = first.hints.iter().find(|hint| !stress.is_over() && stress.run(hint, quick, 1).failed > 0);
     let start = start.unwrap_or(first.program).clone();
@@ -88,13 +91,13 @@ struct Stress<'p> {
     clock: Clock,
     kinds: Arc<[Kind]>,
     runner: Runner,
-    /// When nothing more is tried.
+    /// The time at which trying ends.
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// How long the last program was run, but for when it was stuck.
+    /// How long the last program was run, without the time in which it was stuck.
     elapsed: Duration,
-    /// The last run that went wrong, and how many did of its program.
+    /// The last failing run, with its program and the counts so far.
     last: Option<(Written, Tally, Seen, FailureKind)>,
 }
 
@@ -118,7 +121,7 @@ impl<'p> Stress<'p> {
         Instant::now() >= self.end || self.runner.lost() >= MOST_LOST || self.plan.is_cancelled()
     }
 
-    /// Runs a program for so long, or until so many runs went wrong in the way of the first.
+    /// Runs a program for this long, or until `enough` runs failed in the same way as the first.
     fn run(&mut self, program: &Written, time: Duration, enough: u64) -> Tally {
         let started = Instant::now();
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
@@ -129,7 +132,7 @@ impl<'p> Stress<'p> {
             let (begun, failed) = (Instant::now(), tally.failed);
             self.batch(program, runs, &mut tally);
             let took = begun.elapsed().max(Duration::from_nanos(1));
-            // To be stuck takes its time, however soon it is.
+            // Being stuck always takes the time of the watchdog, which says nothing about how soon a program fails.
             self.elapsed += if is_stuck && tally.failed > failed { took.min(BATCH) } else { took };
             if tally.failed >= enough || started.elapsed() >= time || self.is_over() {
                 break;
@@ -164,15 +167,15 @@ impl<'p> Stress<'p> {
                 self.last = Some((program.clone(), tally.clone(), seen, kind));
             }
         }
-        // That this fails is not what is looked for.
+        // A failure to drop an object is not the failure that is looked for.
         let _ = objects.drop_all();
     }
 
-    /// Counts how often the program that is left fails, and gives one of its runs that did.
+    /// Counts how often the smallest program fails, and returns one of its failing runs.
     fn confirm(mut self, program: Written, budget: Duration) -> Option<Shrunk> {
         let is_stuck = matches!(self.first.kind, FailureKind::Stuck(_));
         let (_, tally, mut seen, mut kind) = self.last.take().filter(|(known, ..)| *known == program)?;
-        // What was stuck for a while may not be stuck.
+        // A run that was stuck with the shorter watchdog may not be stuck.
         self.watchdog = self.plan.options.watchdog;
         let twice = self.watchdog.saturating_mul(2 * VERIFIED);
         self.end = Instant::now() + budget.mul_f64(0.15).max(if is_stuck { twice } else { Duration::ZERO });

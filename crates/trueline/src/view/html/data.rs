@@ -1,4 +1,4 @@
-//! The data of a page: compact, and nothing in it ends the element that it is in.
+//! The data of a page: compact JSON in which nothing can end the surrounding HTML element.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use crate::history::EventKind;
 use crate::view::timeline::{Mark, Timeline};
 
-/// The timeline as a JSON object that `model.js` reads.
+/// Returns the timeline as a JSON object that `model.js` reads.
 ///
-/// Texts are in tables, each once; a column has a small number for each operation or event, mostly a single digit:
-/// events are lanes (each has at most one open operation), the rest differences.
+/// Each text is stored once, in a table. A column has a small number for each operation or event, mostly a single
+/// digit: events are stored as lanes (a lane has at most one open operation), other numbers as differences.
 ///
 /// # Complexity
-/// O(n), and about 30 bytes for an operation with a value of its own.
+/// O(n) time, and about 30 bytes for each operation with a distinct value.
 pub(super) fn write(timeline: &Timeline, core_first: bool) -> String {
     let mut out = String::with_capacity(timeline.bars.len() * 24 + 1024);
     out.push('{');
@@ -43,13 +43,13 @@ pub(super) fn write(timeline: &Timeline, core_first: bool) -> String {
     field(&mut out, "marks", |out| list(out, marked, |out, (bar, mark)| numbers(out, [bar, mark])));
     write_problem(&mut out, timeline);
     write_states(&mut out, timeline);
-    // The last comma.
+    // Remove the trailing comma.
     out.pop();
     out.push('}');
     out
 }
 
-/// Texts get numbers as they are met.
+/// A table that numbers texts in the order of their first occurrence.
 #[derive(Default)]
 struct Table<'t> {
     numbers: HashMap<&'t str, i64>,
@@ -57,7 +57,8 @@ struct Table<'t> {
 }
 
 impl<'t> Table<'t> {
-    /// 0 for a text that was not there before, else by how much it is before the next one that is not.
+    /// Returns 0 for a new text, which gets the next free number; for a known text, returns its number minus the next
+    /// free number, which is negative.
     fn code(&mut self, text: &'t str) -> i64 {
         let next = i64::try_from(self.texts.len()).expect("texts fit memory");
         let number = *self.numbers.entry(text).or_insert(next);
@@ -75,7 +76,8 @@ impl<'t> Table<'t> {
 }
 
 fn write_texts(out: &mut String, timeline: &Timeline) {
-    // What never returned has no result: such a text cannot be one, as results are visible.
+    // Stands for the missing result of a pending operation. No result equals it, as results contain only visible
+    // characters.
     const NEVER: &str = "\0";
     let (mut calls, mut kinds, mut keys, mut returns) =
         (Table::default(), Table::default(), Table::default(), Table::default());
@@ -179,7 +181,8 @@ fn write_problem(out: &mut String, timeline: &Timeline) {
     });
 }
 
-/// States as what differs from the one before: [letters kept in front, letters kept behind, what is between].
+/// Writes states. Each distinct text is stored as its difference from the text before it: [length of the common prefix,
+/// length of the common suffix, the text between].
 fn write_states(out: &mut String, timeline: &Timeline) {
     let mut texts: Vec<&str> = Vec::new();
     let mut known: HashMap<&str, u32> = HashMap::new();
@@ -197,7 +200,7 @@ fn write_states(out: &mut String, timeline: &Timeline) {
     field(out, "states", |out| {
         list(out, states, |out, (bar, before, after)| numbers(out, [bar, before, after]));
     });
-    // JavaScript counts in units of UTF-16.
+    // Lengths are in UTF-16 code units, as in JavaScript.
     let mut before: Vec<u16> = Vec::new();
     field(out, "texts", |out| {
         list(out, texts, |out, text| {
@@ -252,7 +255,7 @@ fn number(out: &mut String, number: impl Into<i64>) {
     let _ = write!(out, "{}", number.into());
 }
 
-/// A JSON string without anything that HTML or JavaScript would read otherwise.
+/// Writes a JSON string, escaping all characters that HTML or JavaScript could interpret.
 fn string(out: &mut String, text: &str) {
     let escape = |out: &mut String, c: char| {
         let _ = write!(out, "\\u{:04x}", u32::from(c));

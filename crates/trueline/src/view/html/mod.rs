@@ -1,12 +1,12 @@
-//! Timelines as one page that needs nothing else: no network, no files beside it.
+//! Timelines as a single self-contained HTML page, which needs no network and no other files.
 //!
-//! The page is a template, a style and scripts, which are files here, and the timeline as compact data.
-//! Scripts draw it on a canvas, only what is in sight, so that 100,000 operations can be panned and zoomed; search,
-//! filters, the jump to the problem and all details work with the keyboard alone.
+//! The page consists of a template, a style sheet and scripts, which are files in this folder, and the timeline as
+//! compact data. The scripts draw only the visible part on a canvas, so that 100,000 operations can be panned and
+//! zoomed; search, filters, the jump to the problem and all details work with the keyboard alone.
 //!
-//! What is in a history stays text. The data is JSON in which no letter can end the element around it, the scripts write
-//! text and never markup, and a Content-Security-Policy allows these scripts and this style by their digests, and
-//! nothing else: no loading, no other script, no attribute that is one.
+//! Text from a history stays text. The data is JSON in which no character can end the surrounding element; the scripts
+//! write text and never markup; and a Content-Security-Policy allows only this page's scripts and style sheet, by their
+//! digests: no loading, no other script, no script in an attribute.
 
 mod data;
 
@@ -28,21 +28,21 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// SHA-256 of the style and of the script, for the policy. A test compares them.
+/// SHA-256 digests of the style sheet and of the script, for the policy. A test checks them.
 const STYLE_DIGEST: &str = "sha256-vCkYParIEMujGcT0TJiQZpWFnzBGcDmk/BLRvkhrorQ=";
 const SCRIPT_DIGEST: &str = "sha256-W0X6cK3u0IJnfRHXigYnJYdZ1dE2E3Y4N2ywoXyj4nk=";
 
-/// How many operations a page has at most; of longer histories, those near the problem.
+/// The maximum number of operations on a page. For a longer history, the page shows those near the problem.
 pub const MOST_SHOWN: usize = 500_000;
 
-/// How a page begins.
+/// The initial settings of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether it shows only the core at first, if that is known.
+    /// Whether the page initially shows only the core, if it is known.
     pub core_first: bool,
 }
 
-/// Writes the timeline as a page to a folder, which is made if it is not there; gives the path of the page.
+/// Writes the timeline as a page to a folder, which is created if it does not exist. Returns the path of the page.
 ///
 /// ```
 /// use trueline::history::History;
@@ -62,7 +62,7 @@ pub struct Settings {
 /// ```
 ///
 /// # Errors
-/// If it cannot be written.
+/// Fails if the folder or the file cannot be written.
 pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathBuf> {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     fs::create_dir_all(folder)?;
@@ -71,7 +71,7 @@ pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathB
     Ok(path)
 }
 
-/// The timeline as one HTML page.
+/// Returns the timeline as an HTML page.
 ///
 /// ```
 /// use trueline::history::History;
@@ -87,7 +87,7 @@ pub fn write(folder: &Path, name: &str, timeline: &Timeline) -> io::Result<PathB
 /// ```
 ///
 /// # Complexity
-/// O(n) time, and about half as many bytes as the history has as JSON lines.
+/// O(n) time. The page has about half as many bytes as the history in JSON lines.
 pub fn render(timeline: &Timeline, settings: &Settings) -> String {
     let cut;
     let timeline = if timeline.bars.len() > MOST_SHOWN {
@@ -119,7 +119,7 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
     fill(TEMPLATE, value)
 }
 
-/// Puts values in the places of a template. What is put in is not looked at again.
+/// Replaces the placeholders of a template by their values. Values are not searched for placeholders.
 fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
@@ -140,7 +140,7 @@ fn policy() -> String {
     )
 }
 
-/// The specification and the numbers.
+/// Returns the line with the name of the specification and the counts.
 fn meta(timeline: &Timeline) -> String {
     let mut meta = String::new();
     if !timeline.spec.is_empty() {

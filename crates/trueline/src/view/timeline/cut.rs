@@ -1,10 +1,11 @@
-//! A part of a timeline.
+//! Selects a part of a timeline.
 
 use super::{Bar, Edge, Mark, Problem, Timeline, number};
 use crate::history::EventKind;
 
 impl Timeline {
-    /// Only the operations that the rejection rests on; if those are not known, what is near the problem.
+    /// Returns a timeline with only the core. If the core is unknown or has more than `most` operations, returns
+    /// [`near_problem`](Self::near_problem).
     #[must_use]
     pub fn core_only(&self, most: usize) -> Self {
         let core = self.bars.iter().filter(|bar| bar.core).count();
@@ -14,9 +15,12 @@ impl Timeline {
         self.keep(|_, bar| bar.core)
     }
 
-    /// At most `most` operations: what is wrong first, then its core, what else conflicts, what was open then, and what
-    /// took effect last before it; what came behind it last. The whole, if it is no larger; its beginning, if nothing is
-    /// wrong.
+    /// Returns a timeline with at most `most` operations near the problem.
+    ///
+    /// Operations are selected in this order: those of the problem itself, the core, other conflicting operations; then
+    /// operations that were open at the problem and the last ones to take effect before it, alternately; then other
+    /// earlier operations, latest first; finally later operations. Returns the whole timeline if it is small enough,
+    /// and its beginning if there is no problem.
     #[must_use]
     pub fn near_problem(&self, most: usize) -> Self {
         if self.bars.len() <= most {
@@ -33,7 +37,7 @@ impl Timeline {
         wanted.extend(which(&|bar| bar.core));
         wanted.extend(which(&|bar| bar.mark != Mark::None));
         let is_open = |bar: &Bar| bar.call < problem.event && bar.ret.is_none_or(|ret| ret > problem.event);
-        // Those that never returned may be many: they take turns with what took effect.
+        // Many operations may never have returned, so they alternate with those that took effect.
         let (mut open, mut effective) = (which(&is_open).into_iter(), self.order.iter().rev().copied());
         loop {
             let (one, other) = (open.next(), effective.next());
@@ -55,7 +59,8 @@ impl Timeline {
         self.keep(|index, _| kept[index as usize])
     }
 
-    /// The timeline of only those bars that `keeps` says; numbers of steps, lines and events stay as they are.
+    /// Returns a timeline with only the bars for which `keeps` returns true. Steps, lines and positions in the whole
+    /// history keep their numbers.
     #[must_use]
     pub fn keep(&self, keeps: impl Fn(u32, &Bar) -> bool) -> Self {
         let mut renumbered: Vec<Option<u32>> = Vec::with_capacity(self.bars.len());
@@ -69,7 +74,7 @@ impl Timeline {
         }
         let new = |bar: &u32| renumbered[*bar as usize];
         let mut events: Vec<Edge> = Vec::new();
-        // Behind which event of the part the problem is.
+        // The position, among the remaining events, of the problem.
         let mut event = 0;
         for (position, edge) in (0..).zip(&self.events) {
             let Some(bar) = new(&edge.bar) else { continue };

@@ -1,11 +1,11 @@
-//! A history and what was judged of it, as a picture that is only data: rows, bars, points and links.
+//! A history and its judgement as a picture in plain data: rows, bars, points and links.
 //!
 //! A [`Timeline`] has a row for each process and a bar for each operation, from its call to its return. Where a
-//! linearization is known, each operation in it has a number and a point on its bar; operations that took effect together
-//! share them. There are no types of the user in it, only text that can be shown as it is: see [`visible`].
+//! linearization is known, each of its operations has a number and a point on its bar; operations that took effect
+//! together share them. A timeline contains no user types, only text that is safe to display: see [`visible`].
 //!
-//! [`terminal`](super::terminal), [`svg`](super::svg) and [`html`](super::html) draw it, and look at nothing else. What is
-//! drawn of a long history is chosen before: [`Timeline::near_problem`], [`Timeline::core_only`].
+//! [`terminal`](super::terminal), [`svg`](super::svg) and [`html`](super::html) draw it, and use nothing else. The part
+//! of a long history to draw is selected beforehand, with [`Timeline::near_problem`] or [`Timeline::core_only`].
 //!
 //! ```
 //! use trueline::history::{History, OpId};
@@ -49,55 +49,55 @@ use super::Report;
 use crate::history::{EventKind, History, OpId, Operation, Record, Shown};
 use crate::verdict::{Core, Evidence, Judgement, Passed, ProgressVerdict, Verdict, Witness, groups};
 
-/// A history and what was judged of it, ready to be drawn.
+/// A history and its judgement, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// Where the history came from.
+    /// The file or other source that the history came from.
     pub title: String,
-    /// The specification, by name.
+    /// The name of the specification.
     pub spec: String,
-    /// What was found.
+    /// The verdict.
     pub outcome: Outcome,
-    /// Why, in a sentence, if there is something to explain.
+    /// The reason for the verdict, in one sentence; `None` if the history was accepted.
     pub reason: Option<String>,
-    /// The algorithm that judged.
+    /// The algorithm that judged the history.
     pub algorithm: String,
-    /// The processes, by their numbers.
+    /// The processes, ordered by their numbers.
     pub rows: Vec<Row>,
     /// The operations, in the order of their calls.
     pub bars: Vec<Bar>,
-    /// Calls and returns in their order: which bar begins or ends.
+    /// Calls and returns in their order, each as the beginning or the end of a bar.
     pub events: Vec<Edge>,
-    /// The bars in the order of the linearization that is known: the witness, or the longest prefix.
+    /// The bars in the order of the known linearization: the witness, or the longest prefix.
     pub order: Vec<u32>,
-    /// How many of them took effect together, one number for each time; empty if each did alone.
+    /// The sizes of the groups that took effect together, in order; empty if each operation took effect alone.
     pub together: Vec<u32>,
-    /// What is wrong.
+    /// The problem that led to a rejection.
     pub problem: Option<Problem>,
-    /// States before and after operations of the linearization, for those near its end.
+    /// The states before and after operations of the linearization; only operations near its end may have them.
     pub states: Vec<Passed>,
-    /// Whether it is known which operations are in the core.
+    /// Whether the core is known.
     pub has_core: bool,
-    /// How many operations of the whole history are not here.
+    /// The number of operations of the whole history that the timeline leaves out.
     pub left_out: usize,
-    /// The last operation of the linearization, even if it is not here.
+    /// The last operation of the linearization, even if the timeline leaves it out.
     linearized: Option<OpId>,
 }
 
-/// What was found.
+/// The verdict on a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// There is a linearization.
+    /// The history has a linearization.
     Accepted,
-    /// There is none.
+    /// The history has no linearization.
     Rejected,
-    /// Nobody knows.
+    /// No verdict was reached.
     #[default]
     Unknown,
 }
 
 impl Outcome {
-    /// `accepted`, `rejected` or `unknown`.
+    /// Returns `accepted`, `rejected` or `unknown`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -107,19 +107,20 @@ impl Outcome {
     }
 }
 
-/// A process.
+/// The row of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name.
+    /// The name of the process.
     pub label: String,
-    /// How many lanes its bars need so that none overlap: one, unless operations touch in time.
+    /// The number of lanes that its bars need in order not to overlap: one, unless operations of the process touch in
+    /// time.
     pub lanes: u32,
 }
 
-/// An operation.
+/// The bar of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// The operation of the history.
+    /// The operation's number in the history.
     pub id: OpId,
     /// The row of its process.
     pub row: u32,
@@ -129,38 +130,40 @@ pub struct Bar {
     pub call: u32,
     /// The position of its return, if it returned.
     pub ret: Option<u32>,
-    /// What was called.
+    /// The operation and its arguments.
     pub label: Label,
-    /// What it returned, if that is known.
+    /// Its result, if it is known.
     pub result: Option<String>,
-    /// The lines of the file that call and return came from; 0 where there are none.
+    /// The lines of the file that its call and return came from; 0 where there is no line.
     pub lines: (u32, u32),
-    /// The positions of call and return in the order of events of the whole history; the return's is 0 without one.
+    /// The positions of its call and return in the events of the whole history; 0 for a missing return.
     pub events: (u32, u32),
-    /// Its number in the linearization, from 1 on; that of the first if several took effect together.
+    /// Its number in the linearization, starting at 1. Operations that took effect together have the number of the
+    /// first.
     pub step: Option<u32>,
-    /// Whether it is one of the few operations that the rejection rests on.
+    /// Whether it is in the core.
     pub core: bool,
-    /// What else is to be said of it.
+    /// Its role in the problem, if there is one.
     pub mark: Mark,
 }
 
-/// What is to be said of an operation.
+/// The role of an operation in a problem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// Nothing.
+    /// No role.
     #[default]
     None,
-    /// No linearization allows its return; of several, not all of them.
+    /// No linearization allows its return. If several operations have this mark, no linearization allows all their
+    /// returns.
     Refused,
     /// It should have returned.
     Stuck,
-    /// It is one of those that a monitor found to conflict.
+    /// A monitor found it to conflict with others.
     Conflict,
 }
 
 impl Mark {
-    /// Whether it is what is wrong.
+    /// Returns whether the mark denotes a problem.
     pub fn is_problem(self) -> bool {
         matches!(self, Self::Refused | Self::Stuck)
     }
@@ -169,40 +172,42 @@ impl Mark {
 /// The beginning or the end of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Which bar.
+    /// The bar.
     pub bar: u32,
-    /// Call or return.
+    /// Whether the bar begins (a call) or ends (a return).
     pub kind: EventKind,
 }
 
-/// What is wrong.
+/// The problem in a rejected history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
-    /// The bars to look at first: the refused operation, or those that should have returned.
+    /// The bars to look at first: the refused operations, or those that should have returned.
     pub bars: Vec<u32>,
-    /// The position in [`Timeline::events`] of the refused return; their number, if what is wrong is that none came.
+    /// The position in [`Timeline::events`] of the refused return; the number of events if the problem is a missing
+    /// return.
     pub event: u32,
     /// Results that would have been allowed.
     pub allowed: Vec<String>,
-    /// Whether those are all.
+    /// Whether [`allowed`](Self::allowed) lists all of them.
     pub all_allowed: bool,
     /// Operations that should have taken effect together, but did not.
     pub anticipated: Vec<Vec<u32>>,
 }
 
-/// What was called, as text, with what it can be searched by.
+/// The text of a call, and what it can be searched by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// The whole: `put("k", 2)`.
+    /// The complete text, such as `put("k", 2)`.
     pub text: String,
-    /// The name of the operation: `put`.
+    /// The name of the operation, such as `put`.
     pub kind: String,
-    /// The key that it concerns, if it is known.
+    /// The key that the operation concerns, if it is known.
     pub key: Option<String>,
 }
 
 impl Label {
-    /// The label of anything that can be shown; the name of the operation is what is before the first bracket or space.
+    /// Returns the label of anything that implements `Display`. The name of the operation ends before the first
+    /// bracket, space or quotation mark.
     ///
     /// ```
     /// use trueline::view::timeline::Label;
@@ -215,7 +220,7 @@ impl Label {
         Self { kind: text[..end].to_owned(), text, key: None }
     }
 
-    /// The label of an operation as a file gives it, with its key.
+    /// Returns the label of an operation as read from a file, with its key.
     pub fn of_record(record: &Record) -> Self {
         Self {
             text: visible(&record.to_string()),
@@ -224,7 +229,7 @@ impl Label {
         }
     }
 
-    /// The label of an operation as reports show it.
+    /// Returns the label of an operation as reports display it.
     pub fn of_shown(operation: &Shown) -> Self {
         match operation {
             Shown::Record(record) => Self::of_record(record),
@@ -233,19 +238,19 @@ impl Label {
     }
 }
 
-/// A number of something in memory that has a number for each operation.
+/// Converts the index of an operation or event, or their number, to `u32`.
 fn number(index: usize) -> u32 {
     u32::try_from(index).expect("operations have numbers")
 }
 
 impl Timeline {
-    /// The timeline of a history of which nothing is known yet; `label` says what was called.
+    /// Creates a timeline of a history that has not been judged; `label` describes each call.
     pub fn new<Op, Ret: Display>(history: &History<Op, Ret>, label: impl Fn(&Op) -> Label) -> Self {
         Self::of_some(history, label, |_| true)
     }
 
-    /// The timeline of what is near the problem, in about `most` operations: as [`near_problem`](Self::near_problem), but the rest
-    /// is not even made. It is to be given the same judgement and core.
+    /// Creates a timeline of about `most` operations near the problem, like [`near_problem`](Self::near_problem), but
+    /// without creating the rest first. The same judgement and core are to be added to it afterward.
     pub fn excerpt<Op, Ret: Display>(
         history: &History<Op, Ret>,
         label: impl Fn(&Op) -> Label,
@@ -313,7 +318,7 @@ impl Timeline {
         };
         let mut bars: Vec<Bar> = kept().map(bar).collect();
         let mut events: Vec<Edge> = Vec::with_capacity(bars.len() * 2);
-        // Bars are in the order of their operations, which is that of calls.
+        // Bars are in the order of their operations, which is the order of their calls.
         let mut next = 0;
         let mut numbers = vec![u32::MAX; history.len()];
         for event in history.events().iter().filter(|event| keeps(event.op())) {
@@ -351,7 +356,7 @@ impl Timeline {
         timeline
     }
 
-    /// The timeline with what `report` says: names, the verdict, and the reason for it.
+    /// Adds the names, the algorithm and the reason from `report`.
     #[must_use]
     pub fn with_report(mut self, report: &Report) -> Self {
         self.title = visible(&report.file);
@@ -361,7 +366,7 @@ impl Timeline {
         self
     }
 
-    /// The timeline with the verdict on its history: the linearization, and what was refused.
+    /// Adds the verdict on the history: the linearization, and the refused operation.
     #[must_use]
     pub fn with_judgement<Ret: Display>(mut self, judgement: &Judgement<Ret>) -> Self {
         self.algorithm = visible(&judgement.stats.algorithm);
@@ -376,7 +381,7 @@ impl Timeline {
         self
     }
 
-    /// The timeline with what should have returned.
+    /// Adds a verdict on progress: the operations that should have returned.
     #[must_use]
     pub fn with_progress<Ret: Display>(mut self, verdict: &ProgressVerdict<Ret>) -> Self {
         match verdict {
@@ -405,7 +410,7 @@ impl Timeline {
         self
     }
 
-    /// The timeline with the few operations that the rejection rests on.
+    /// Marks the operations of the core.
     #[must_use]
     pub fn with_core<Op, Ret>(mut self, core: &Core<Op, Ret>) -> Self {
         self.has_core = true;
@@ -420,10 +425,10 @@ impl Timeline {
         self
     }
 
-    /// The timeline with the states that its linearization passes.
+    /// Adds the states that the linearization passes through.
     #[must_use]
     pub fn with_states(mut self, states: Vec<Passed>) -> Self {
-        // The same state is the same text in memory, before and after.
+        // Equal states share one text in memory; keep it shared where nothing has to be escaped.
         let clean = |text: &Arc<str>| {
             let cleaned = visible(text);
             if *cleaned == **text { Arc::clone(text) } else { cleaned.into() }
@@ -445,7 +450,7 @@ impl Timeline {
         for op in &evidence.conflict {
             self.change(*op, |bar| bar.mark = Mark::Conflict);
         }
-        // Where operations may be out of order, no return by itself is wrong.
+        // Under quasi linearizability, operations may be out of order, so no single return is at fault.
         let refused = match evidence.quasi {
             Some(_) if !evidence.conflict.is_empty() => evidence.conflict.clone(),
             _ => vec![evidence.refused],
@@ -482,9 +487,9 @@ impl Timeline {
         self.linearized = witness.order.last().copied();
     }
 
-    /// The bar of an operation, if it is here.
+    /// Returns the bar of an operation, or `None` if the timeline leaves it out.
     pub fn bar_of(&self, op: OpId) -> Option<u32> {
-        // The common case: all are here.
+        // The common case: the timeline has all operations.
         if self.bars.get(op.index()).is_some_and(|bar| bar.id == op) {
             return Some(op.0);
         }
@@ -497,7 +502,7 @@ impl Timeline {
         }
     }
 
-    /// Gives bars of one row that overlap lanes of their own.
+    /// Assigns different lanes to overlapping bars of the same row.
     fn assign_lanes(&mut self) {
         let mut busy: Vec<Vec<bool>> = vec![Vec::new(); self.rows.len()];
         for Edge { bar, kind } in &self.events {
@@ -520,22 +525,23 @@ impl Timeline {
         }
     }
 
-    /// The bars that took effect together, in the order of the linearization.
+    /// Returns the groups of bars that took effect together, in the order of the linearization.
     pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
         groups(&self.order, &self.together)
     }
 
-    /// How many operations never returned.
+    /// Returns the number of operations in the timeline that never returned.
     pub fn pending(&self) -> usize {
         self.bars.iter().filter(|bar| bar.ret.is_none()).count()
     }
 
-    /// The states before and after an operation, if they are known.
+    /// Returns the states before and after an operation, if they are known.
     pub fn states_of(&self, op: OpId) -> Option<&Passed> {
         self.states.iter().find(|passed| passed.op == op)
     }
 
-    /// The state in which the refused operation found its object, if it is known: the last of the linearization.
+    /// Returns the state in which the refused operation found its object, which is the last state of the linearization;
+    /// `None` if it is unknown.
     pub fn state_at_problem(&self) -> Option<&str> {
         let at_the_end = || self.states.last().filter(|passed| self.linearized == Some(passed.op));
         self.problem.as_ref().and_then(|_| at_the_end()).map(|passed| &*passed.after)
@@ -543,7 +549,8 @@ impl Timeline {
 }
 
 impl Bar {
-    /// What was called and what came of it: `dequeue() → 2`, with this arrow. A result that says nothing is left out.
+    /// Returns the call and its result, such as `dequeue() → 2`, with the given arrow. Leaves out a result that carries
+    /// no information.
     pub fn text(&self, arrow: &str) -> String {
         match &self.result {
             Some(result) if result != "ok" && result != "-" && result != "()" => {
@@ -553,7 +560,7 @@ impl Bar {
         }
     }
 
-    /// Where it is: lines of the file, such as `lines 3-7`, or events if there are no lines.
+    /// Returns its place: lines of the file, such as `lines 3-7`, or events if there are no lines.
     pub fn place(&self) -> String {
         let (unit, (call, ret)) = if self.lines.0 > 0 { ("line", self.lines) } else { ("event", self.events) };
         match self.ret {

@@ -1,12 +1,12 @@
-//! Where things are: positions of calls, returns and points, in cells as wide as a letter.
+//! Positions of calls, returns and points, in cells as wide as a character.
 
 use super::Timeline;
 use crate::history::EventKind;
 
-/// Where the calls, returns and points of a timeline are, from left to right, in cells as wide as a letter.
+/// The positions of the calls, returns and points of a timeline, from left to right, in cells as wide as a character.
 ///
-/// The order of events is the order of the cells. Beyond that, each bar is as long as what is written on it, so that a
-/// drawing needs no more room than its text.
+/// Events occupy cells in the order of the history. Each bar is at least as long as its text, and no longer than
+/// needed, so that a drawing needs no more room than its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The cell of each event.
@@ -17,27 +17,27 @@ pub struct Places {
     pub width: u32,
 }
 
-/// The place of a point on a bar.
+/// The position of a point on a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// It is behind this event, and before the next.
+    /// The point lies after this event and before the next.
     pub behind: u32,
-    /// Its first cell.
+    /// The first cell of the point.
     pub cell: u32,
 }
 
 impl Places {
-    /// Finds a place for everything; `letters` says how many letters are written on a bar.
+    /// Computes all positions; `letters` gives the number of characters written on a bar.
     ///
-    /// Points are in the order of the linearization, each between the call and the return of its bar (strictly), and those of operations
-    /// that took effect together in one place. Among the gaps between events that are possible for a point, it is in the
-    /// middle.
+    /// Points are in the order of the linearization, each strictly between the call and the return of its bar;
+    /// operations that took effect together share one position. Among the gaps between events that are possible for a
+    /// point, a middle one is chosen.
     ///
     /// # Complexity
     /// O(n).
     pub fn new(timeline: &Timeline, letters: impl Fn(u32) -> u32) -> Self {
         let gaps = gaps(timeline);
-        // How much room the points of a gap need: their numbers, and a cell behind each.
+        // The room that the points of a gap need: their numbers, and a cell after each.
         let mut room = vec![0_u32; timeline.events.len() + 1];
         let mut offsets = Vec::with_capacity(gaps.len());
         for ((gap, group), step) in gaps.iter().zip(timeline.groups()).zip(1_u32..) {
@@ -48,7 +48,7 @@ impl Places {
         }
         let mut cells: Vec<u32> = Vec::with_capacity(timeline.events.len());
         let mut next = 0;
-        // Until where the open bars need to reach at least.
+        // The minimum cell that open bars must reach.
         let mut width = 0;
         for (position, edge) in timeline.events.iter().enumerate() {
             let bar = &timeline.bars[edge.bar as usize];
@@ -60,7 +60,7 @@ impl Places {
                 EventKind::Return => next.max(cells[bar.call as usize] + letters(edge.bar).max(2)),
             };
             cells.push(cell);
-            // A cell for the event, one before the points, and the points.
+            // One cell for the event and, if there are points, one before them and the points themselves.
             next = cell + 1 + if room[position] > 0 { room[position] + 1 } else { 0 };
         }
         let mut points = vec![None; timeline.bars.len()];
@@ -73,7 +73,8 @@ impl Places {
         Self { events: cells, points, width: width.max(next) }
     }
 
-    /// The first and the last cell of a bar; of one that never returned, the last of all.
+    /// Returns the first and the last cell of a bar. A bar that never returned extends to the last cell of the
+    /// timeline.
     pub fn of_bar(&self, timeline: &Timeline, bar: u32) -> (u32, u32) {
         let bar = &timeline.bars[bar as usize];
         let last = bar.ret.map_or(self.width.saturating_sub(1), |ret| self.events[ret as usize]);
@@ -81,13 +82,13 @@ impl Places {
     }
 }
 
-/// For each group of the linearization: behind which event its point is.
+/// Returns, for each group of the linearization, the event after which its point lies.
 fn gaps(timeline: &Timeline) -> Vec<u32> {
     let end = match &timeline.problem {
         Some(problem) => problem.event,
         None => u32::try_from(timeline.events.len()).unwrap_or(u32::MAX),
     };
-    // Behind all calls so far, as early as can be.
+    // The earliest gap: after the calls of this group and of all groups before it.
     let mut earliest: Vec<u32> = Vec::new();
     let mut least = 0;
     for group in timeline.groups() {
@@ -95,7 +96,7 @@ fn gaps(timeline: &Timeline) -> Vec<u32> {
         least = least.max(call);
         earliest.push(least);
     }
-    // Before all returns from there on, as late as can be.
+    // The latest gap: before the returns of this group and of all groups after it.
     let mut gaps = earliest;
     let mut most = end.saturating_sub(1);
     let groups: Vec<&[u32]> = timeline.groups().collect();
