@@ -1,17 +1,17 @@
-//! The algorithms by name.
+//! The names of the algorithms.
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// An algorithm, by the name that the command line gives it.
+/// An algorithm, as the command line names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// Chosen from the specification and the history.
+    /// Chooses an algorithm from the specification and the history.
     #[default]
     Auto,
-    /// The definition, tried out.
+    /// Tries every order that the definition allows.
     Brute,
     /// Wing & Gong's tree search.
     WingGongTree,
@@ -21,23 +21,23 @@ pub enum Algorithm {
     JustInTimeTree,
     /// Lowe's just-in-time graph search.
     JustInTimeGraph,
-    /// Lowe's linear tester: breadth first.
+    /// Lowe's linear tester, a breadth-first search.
     Linear,
-    /// The linear tester as the slides have it: results are compared when the operation returns.
+    /// The linear tester as in Lowe's slides: results are compared when the operation returns.
     LinearAtReturn,
-    /// Graph search with a visited set that forgets what is neither recent nor was costly to find.
+    /// Graph search with a visited set that forgets entries that are neither recent nor were costly to find.
     BoundedGraph,
-    /// Graph search with a visited set that forgets what was not used for longest (Horn & Kroening).
+    /// Graph search with a visited set that forgets the least recently used entries (Horn & Kroening).
     BoundedGraphLru,
-    /// The near-linear monitor of the type; it refuses what it cannot judge.
+    /// The near-linear monitor of the object's type; it refuses histories that it cannot judge.
     Monitor,
-    /// Lowe's queue-oriented algorithm; it refuses what is not a queue, and operations that never returned.
+    /// Lowe's queue-oriented algorithm; it refuses objects that are not queues, and operations that never returned.
     QueueLowe,
-    /// Several algorithms at once; the first answer counts.
+    /// Runs several algorithms at once; the first answer counts.
     Compete(Vec<Algorithm>),
 }
 
-/// The algorithms that stand alone, with a line about each.
+/// The algorithms other than [`Algorithm::Compete`], with a short description of each.
 pub const ALGORITHMS: &[(Algorithm, &str)] = &[
     (
         Algorithm::Auto,
@@ -85,7 +85,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that no algorithm has.
+/// The error for a name that is not the name of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownAlgorithm(String);
 

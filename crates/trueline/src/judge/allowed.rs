@@ -1,16 +1,17 @@
-//! What a refused return could have been.
+//! Finds the results that a refused return could have had.
 //!
-//! A result is *allowed* if the history up to that return, with the result in its place, is linearizable: over the whole
-//! object, and with operations that are open there optional, with the results that they have. This is the only place that
-//! finds allowed results, whichever algorithm rejected the history.
+//! A result is *allowed* if the history up to that return, with this result instead of the recorded one, is
+//! linearizable over the whole object. Operations that are open at that return are optional, and have their recorded
+//! results if they take effect. This module finds the allowed results for every algorithm that rejects a history.
 //!
-//! One search after another looks for a linearization in which the operation returns something that is not known yet, and
-//! each finds at least one more result. When there is no such linearization, the results are complete.
+//! Each search looks for a linearization in which the operation returns a result that is not known yet, and so finds at
+//! least one more result. When there is no such linearization, the results are complete.
 //!
 //! # Complexity
-//! A search for each result that the linearizations before it did not show, and one more: as much as it takes to reject the
-//! history, each. They end after [`MOST_SEARCHES`], and after [`MOST_CONFIGURATIONS`], or as many as it took to reject the
-//! history, if these are more: then what was found are examples.
+//! One search for each result that the linearizations found so far did not show, and one more. Each search may cost as
+//! much as rejecting the history. The searches end after [`MOST_SEARCHES`], or after visiting [`MOST_CONFIGURATIONS`]
+//! configurations (or as many as it took to reject the history, if that is more). The results found until then are only
+//! examples.
 
 use super::erased::{Asked, Case, SPANS};
 use super::search::Meter;
@@ -21,20 +22,21 @@ use super::worker::Worker;
 use crate::history::{Event, OpId};
 use crate::verdict::{Evidence, Verdict};
 
-/// How many configurations all searches together may visit, at least.
+/// The number of configurations that all searches together may visit, unless rejecting the history took more.
 const MOST_CONFIGURATIONS: u64 = 20_000;
 
-/// A monitor judges a longer history faster than a search can go through it once: then only an example is given.
+/// The number of events above which only examples are given for a history that a monitor rejected: a monitor judges
+/// such a history faster than a search can go through it once.
 const LONG: usize = 2_000;
 
-/// So many searches are made: each may find only one more result, and nobody reads hundreds of them.
+/// The maximum number of searches: each may find only one more result, and a list of hundreds is of no use to a reader.
 const MOST_SEARCHES: usize = 100;
 
-/// So many results are tried in one place of a linearization, once one of them was right.
+/// The number of results that are tried at one place of a linearization once one of them was legal.
 const TRIED: usize = 8;
 
-/// Completes evidence that is of the first bad event: by allowed results, and whether these are all. `is_whole`: its
-/// prefix has all operations that the result depends on.
+/// Completes evidence about the first failing event: adds the allowed results and whether these are all. `is_whole`
+/// says whether the prefix of the evidence contains all operations that the result depends on.
 pub(super) fn complete(worker: &mut Worker<'_>, evidence: &mut Evidence<ResultId>, is_whole: bool, meter: &mut Meter) {
     let (case, refused) = (worker.case, evidence.refused);
     let (events, one_key) = scope(case, refused, evidence.event);
@@ -55,8 +57,9 @@ pub(super) fn complete(worker: &mut Worker<'_>, evidence: &mut Evidence<ResultId
     evidence.allowed = case.distinct_results(asked.known);
 }
 
-/// The events up to a return that its result depends on: those of its key, if no result would give it another, and no
-/// operation spans keys; else those of its object. And whether they are of one key.
+/// Returns the events up to a return that its result depends on, and whether they are all on one key. They are the
+/// events on the key of the operation if no result would change its key and no operation spans keys, and otherwise all
+/// events of its object.
 fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
     let frame = case.frame();
     let object = frame.object(refused);
@@ -72,7 +75,7 @@ fn scope(case: &dyn Case, refused: OpId, event: u32) -> (Vec<Event>, bool) {
     (events, one_key)
 }
 
-/// Finds the results that are not known yet; whether all are known then.
+/// Finds the results that are not known yet. Returns whether all of them are known then.
 fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, meter: &mut Meter) -> bool {
     for _ in 0..MOST_SEARCHES {
         let verdict = worker.alone(task, Some(asked), |worker| turns::search(worker, task, meter).0);
@@ -87,7 +90,7 @@ fn find(worker: &mut Worker<'_>, task: Task<'_>, asked: &mut Asked, meter: &mut 
     false
 }
 
-/// What an operation may return after these; `None` if they are not legal.
+/// Returns the results that an operation may return after `order`, or `None` if `order` is not legal.
 fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
     let mut replay = case.replay();
     for &before in order.iter().filter(|before| **before != op) {
@@ -98,7 +101,7 @@ fn after(case: &dyn Case, order: &[OpId], op: OpId) -> Option<Vec<ResultId>> {
 
 /// Adds the results that a linearization shows.
 fn add_results(case: &dyn Case, order: &[OpId], asked: &mut Asked) {
-    // Nothing returns later, so that it may come last if the others do without it.
+    // No operation returns later, so `asked.op` may come last if the other operations are legal without it.
     for result in after(case, order, asked.op).unwrap_or_default() {
         if !asked.known.contains(&result) {
             asked.known.push(result);

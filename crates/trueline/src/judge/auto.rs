@@ -1,8 +1,9 @@
-//! The automatic choice.
+//! The automatic choice of an algorithm.
 //!
 //! A part whose operations are all [standard](crate::spec::Spec::standard) goes to the [monitor](super::monitor) of its
-//! type, which decides in near-linear time, or refuses: then it is searched. So is every other part. (Splitting at
-//! quiescent cuts would gain nothing: there, a configuration is just a state, and the searches remember those.)
+//! type, which either decides it in near-linear time or refuses it. Refused parts, and parts with other operations, are
+//! searched. (Splitting a part at quiescent cuts would gain nothing: at such a cut a configuration is just a state, and
+//! the searches remember those.)
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::{Judgement, Verdict};
 
-/// Judges a history by what seems best for it, by partition where the specification has keys.
+/// Judges a history by the algorithm that seems best for it, partitioned if the specification has keys.
 ///
 /// ```
 /// use trueline::history::History;
@@ -38,20 +39,20 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::new().algorithm(Algorithm::Auto).budget(budget.clone()))
 }
 
-/// What gave the answer for a part.
+/// The method that decided a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// No two operations overlap.
     OrderOfCalls,
-    /// Operations on one key, without those that span keys, are not linearizable.
+    /// The operations on one key, without the operations that span keys, are not linearizable.
     OneKey,
     Monitor(Monitor),
     Search(Turn),
-    /// The competitor with this number was first.
+    /// The competitor with this number finished first.
     Competitor(usize),
 }
 
-/// How often each gave the answer.
+/// How many parts each method decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
     order_of_calls: usize,
@@ -75,7 +76,7 @@ impl Choices {
         }
     }
 
-    /// The choice and its reason, in words; `competitors` are the algorithms that competed.
+    /// Describes the choices and their reasons in words; `competitors` are the algorithms that competed.
     pub(super) fn describe(&self, parts: usize, competitors: &[Algorithm]) -> String {
         let monitors = self.monitors.iter().map(|(monitor, count)| (format!("the monitor \"{}\"", monitor.0), *count));
         let others = [
@@ -103,7 +104,7 @@ pub(super) fn judge(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) 
     by_monitor(worker, task, meter).unwrap_or_else(|| by_search(worker, task, meter))
 }
 
-/// Judges one part by the monitor of its type, if there is one and it can.
+/// Judges one part by the monitor of its type. Returns `None` if no monitor can judge the part.
 pub(super) fn by_monitor(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -113,7 +114,7 @@ pub(super) fn by_monitor(
     Some((verdict, Choice::Monitor(monitor)))
 }
 
-/// Judges one part by search: for one that the monitor has refused.
+/// Judges one part by search, after the monitor has refused it.
 pub(super) fn by_search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter) -> (Verdict<ResultId>, Choice) {
     let (verdict, turn) = turns::search(worker, task, meter);
     (verdict, Choice::Search(turn))

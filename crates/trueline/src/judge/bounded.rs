@@ -1,20 +1,24 @@
-//! Graph search in bounded memory: a set of failed configurations that forgets.
+//! Graph search in bounded memory: the set of failed configurations forgets entries when it is full.
 //!
-//! Horn and Kroening, section 5.1: a least-recently-used cache in place of the set bounds the memory, and sometimes
-//! explodes in time (their table 1: 14 % and 9 % time-outs). Forgetting is sound: it repeats work, and never cuts.
-//! [`check_least_recent`] is theirs: Wing & Gong's order, least recently used forgotten first.
+//! Horn and Kroening, section 5.1, replace the set by a least-recently-used cache. This bounds the memory, but can make
+//! the time explode (their table 1 has 14 % and 9 % time-outs). Forgetting is sound: the search may repeat work, but it
+//! never cuts off a configuration that it has not explored. [`check_least_recent`] is their algorithm: it searches in
+//! Wing & Gong's order and forgets the least recently used entry first.
 //!
-//! [`check`] keeps in half of the memory what was met lately and in the other half what took most *work* to find
-//! (`judge/search/seen.rs` says why), in just-in-time order. The work below a configuration is known when it fails, which
-//! is when it is entered. `cargo run --release -p trueline-bench -- bounded` compares the two (BENCHMARKS.md): on
-//! registers and sets either does well with a tenth of what there is to remember; on a queue the least recently used
-//! visits half again as many configurations, this one hardly more than with everything remembered.
+//! [`check`] searches in just-in-time order. Half of its memory holds the configurations that were met most recently,
+//! and the other half those that took the most *work* to find (`judge/search/seen.rs` explains why). The work below a
+//! configuration is known when the configuration fails, which is also when it is entered into the set.
 //!
-//! The states of the specification are bounded too: when they fill the memory, those that neither the path nor the
-//! costlier half of what is remembered needs are forgotten, with what is remembered of them. The path itself must fit.
+//! `cargo run --release -p trueline-bench -- bounded` compares the two (see BENCHMARKS.md). On registers and sets, both
+//! do well when they may remember a tenth of all failed configurations. On a queue, [`check_least_recent`] visits about
+//! 50 % more configurations than a search that forgets nothing, and [`check`] visits hardly more than such a search.
+//!
+//! The states of the specification are bounded too. When they fill the memory, the search forgets the states that
+//! neither the current path nor the costlier half of the set needs, together with the entries that refer to them. The
+//! path itself must fit into the memory.
 //!
 //! # Complexity
-//! As the graph search, if nothing useful is forgotten; as the tree search, if everything is.
+//! That of the graph search if nothing useful is forgotten, and that of the tree search if everything is.
 
 use super::search::depth_first::Memory;
 use super::worker::Search;
@@ -23,17 +27,17 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgement;
 
-/// Judges a history, forgetting what is neither recent nor took much work to find.
+/// Judges a history with a set that forgets entries that are neither recent nor took much work to find.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraph, budget))
 }
 
-/// Judges a history, forgetting what was not used for longest.
+/// Judges a history with a set that forgets the least recently used entries.
 pub fn check_least_recent<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::BoundedGraphLru, budget))
 }
 
-/// The memory of each, the set and the states, if no limit says otherwise.
+/// The memory for the set, and again for the states, if the budget has no memory limit.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
 pub(super) fn recent_or_costly(config: &Config) -> Search {
@@ -44,8 +48,8 @@ pub(super) fn least_recent(config: &Config) -> Search {
     config.depth_first(Rules::NONE, Memory::RecentlyMet(bytes(config)))
 }
 
-/// A quarter of the limit for the set, as much for the states; the rest is for the path, and for the two while they
-/// are rebuilt.
+/// Returns a quarter of the memory limit for the set; the states get the same. The remaining half is for the path, and
+/// for the set and the states while they are rebuilt.
 fn bytes(config: &Config) -> u64 {
     config.budget.memory_limit().map_or(DEFAULT_BYTES, |limit| limit / 4)
 }

@@ -1,12 +1,13 @@
-//! The definition of linearizability, tried out: the oracle that every other checker is compared with.
+//! Linearizability by its definition: the oracle that every other checker is compared with.
 //!
 //! Lowe, definition 1: a history is linearizable if it can be extended by returns of pending operations so that some
-//! legal sequential history has the same operations, in an order that keeps `<_h`. So every sequence of operations
-//! that keeps the order of those that do not overlap is tried, with every choice of the operations that need not have
-//! taken effect, and every outcome that the specification leaves open.
+//! legal sequential history has the same operations, in an order that keeps `<_h`. The oracle therefore tries every
+//! sequence of operations that keeps the order of those that do not overlap, with every choice of the pending
+//! operations that took effect, and with every outcome that the specification allows.
 //!
-//! It shares nothing with the search core: no window, no classes, no rules, no memory of what failed. That is its
-//! use. The evidence comes from the definition too: the prefixes of the history are judged one after the other.
+//! It deliberately shares nothing with the search core: no window, no classes, no rules, no memory of failed
+//! configurations. The evidence comes from the definition too: the prefixes of the history are judged one after the
+//! other.
 //!
 //! # Complexity
 //! O(n!) steps of the specification.
@@ -22,7 +23,7 @@ use crate::history::{Event, EventKind, History, OpId};
 use crate::spec::Spec;
 use crate::verdict::{Evidence, Judgement, Limit, LimitKind, Verdict, Witness};
 
-/// Judges a history by trying out the definition.
+/// Judges a history by trying every order that the definition allows.
 ///
 /// ```
 /// use trueline::history::History;
@@ -42,7 +43,7 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::plain(Algorithm::Brute, budget))
 }
 
-/// The most operations of a part: each is a level of recursion.
+/// The maximum number of operations of a part, because each operation is a level of recursion.
 const MOST: usize = 2_000;
 
 /// Judges one part.
@@ -61,7 +62,7 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
         Ok(false) => {}
         Err(kind) => return limit(kind, 0),
     }
-    // Which return is the first that no linearization survives?
+    // Find the first return up to which the history has no linearization.
     let mut longest = Vec::new();
     for event in events.iter().filter(|event| event.kind() == EventKind::Return) {
         let refused = event.op();
@@ -90,7 +91,8 @@ pub(super) fn search(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Ve
     unreachable!("the whole history is its own longest prefix, and it is not linearizable")
 }
 
-/// The operations called before `until`, and whether each must take effect: whether it returned before.
+/// Returns the operations that were called before `until`, each with whether it must take effect, that is, whether it
+/// returned before `until`.
 fn prefix(frame: Frame<'_>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
     calls(events)
         .filter(|op| frame.call(*op) < until)
@@ -101,17 +103,17 @@ fn prefix(frame: Frame<'_>, events: &[Event], until: u32) -> Vec<(OpId, bool)> {
 struct Definition<'a> {
     machine: Box<dyn Machine + 'a>,
     frame: Frame<'a>,
-    /// The operations that are left, and whether each must take effect.
+    /// The operations that are not linearized yet, each with whether it must take effect.
     operations: Vec<(OpId, bool)>,
-    /// Those that took effect.
+    /// The operations that have been linearized, in their order.
     order: Vec<OpId>,
     meter: &'a mut Meter,
-    /// The bytes of states that the meter knows of.
+    /// The bytes of states that the meter has been told about.
     charged: usize,
 }
 
 impl Definition<'_> {
-    /// Whether what is left can be put in order from `state` on; if so, `order` has it.
+    /// Returns whether the remaining operations can be linearized from `state`; if so, `order` holds the linearization.
     fn linearizable(&mut self, state: u32) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
         if self.operations.iter().all(|(_, must)| !must) {
@@ -135,13 +137,13 @@ impl Definition<'_> {
         Ok(false)
     }
 
-    /// Whether no operation that is left precedes `op`.
+    /// Returns whether no remaining operation precedes `op`.
     fn may_be_next(&mut self, op: OpId) -> Result<bool, LimitKind> {
         self.meter.work(self.operations.len())?;
         Ok(self.operations.iter().all(|(other, _)| !self.frame.precedes(*other, op)))
     }
 
-    /// The states that `op` leads to.
+    /// Returns the states that `op` leads to.
     fn next(&mut self, state: u32, op: OpId) -> Result<SmallVec<[u32; 2]>, LimitKind> {
         let next = self.machine.next(state, op);
         self.meter.grown(&mut self.charged, self.machine.bytes())?;

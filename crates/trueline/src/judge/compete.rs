@@ -1,14 +1,14 @@
-//! Competition in parallel: several algorithms on threads of their own, and the first answer counts.
+//! Competition: several algorithms run in parallel, each on its own thread, and the first answer counts.
 //!
 //! Lowe, *Testing for Linearizability*, section 6 (and the slides' Competition Parallel Tester): a tree search is
-//! mostly lucky and fast, and else never ends; a graph search is steady. Run both, and stop the loser. The papers'
-//! WG-WG, WG-JIT, JIT-WG and JIT-JIT are `compete:wing-gong-tree,wing-gong-graph` and so on.
+//! usually lucky and fast, but otherwise may never end; a graph search is steady. So both are run, and the loser is
+//! stopped. The papers' WG-WG, WG-JIT, JIT-WG and JIT-JIT are `compete:wing-gong-tree,wing-gong-graph` and so on.
 //!
-//! Verdict, place of a rejection and allowed results do not depend on who wins; the witness and the numbers in the
-//! statistics do. [`Stats::choice`](crate::verdict::Stats::choice) names the winner.
+//! The verdict, the place of a rejection and the allowed results do not depend on which algorithm wins; the witness and
+//! the numbers in the statistics do. [`Stats::choice`](crate::verdict::Stats::choice) names the winner.
 //!
 //! # Complexity
-//! The time of the fastest, on as many cores as there are competitors; the memory of all.
+//! The time of the fastest algorithm, if there is a core for each competitor, and the memory of all of them.
 
 use std::sync::mpsc;
 use std::thread;
@@ -46,10 +46,10 @@ pub fn check<S: Spec>(
     super::check(spec, history, &Config::plain(Algorithm::Compete(algorithms), budget))
 }
 
-/// How one competitor judges a part.
+/// A function by which a competitor judges a part.
 pub(super) type Judge = fn(&mut Worker<'_>, Task<'_>, &Algorithm, &mut Meter) -> Verdict<ResultId>;
 
-/// Judges one part, by `judge` for each algorithm; the number of the winner, if one knew.
+/// Judges one part by each algorithm, using `judge`. Returns the number of the winner too, if any algorithm decided.
 pub(super) fn search(
     worker: &Worker<'_>,
     task: Task<'_>,
@@ -67,7 +67,7 @@ pub(super) fn search(
             let (sender, mut own) = (sender.clone(), meter.share(algorithms.len(), token.clone()));
             scope.spawn(move || {
                 let verdict = judge(&mut Worker::new(case, classes, config), task, algorithm, &mut own);
-                // Nobody listens any more only if this thread outlived the competition: then nobody needs it.
+                // Sending fails only if the competition is over; then the answer is not needed.
                 let _ = sender.send((index, verdict, own));
             });
         }
@@ -90,7 +90,8 @@ pub(super) fn search(
             meter.add(&used);
         }
     });
-    // Nobody knows: say what stopped the first of them, in their order.
+    // No algorithm decided: report the limit of the first one in their order, preferring limits other than
+    // cancellation.
     limits.sort_by_key(|(index, limit)| (limit.kind == LimitKind::Cancelled, *index));
     answer.unwrap_or_else(|| {
         let (_, limit) = limits.into_iter().next().expect("each competitor answers");

@@ -1,9 +1,10 @@
-//! The door between typed code and the judges: a specification and a history of it, without their types.
+//! Erases the types of a specification and its history, so that the judges are not generic.
 //!
-//! Behind the door an operation is its [`OpId`], a result a [`ResultId`], a state, a value and a key a number. So the
-//! judges are compiled once, and a new specification adds only what is in this file: [`Typed`] is the only code of the
-//! judges of linearizability and quasi linearizability that is compiled for each specification. Its functions do what only
-//! the specification can do, for many operations at a time where there are many, and leave everything else to the caller.
+//! To the judges, an operation is its [`OpId`], a result is a [`ResultId`], and states, values and keys are numbers.
+//! The judges are therefore compiled once, and a new specification adds only the code in this file: among the judges of
+//! linearizability and quasi linearizability, [`Typed`] is the only code that is compiled for each specification. Its
+//! functions do only what needs the specification, in batches where there are many operations, and leave everything
+//! else to the caller.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -24,46 +25,49 @@ use crate::spec::{Initial, Object, Spec, Standard};
 
 /// The keys of all operations.
 pub(crate) struct Keys {
-    /// By operation: the number of its key, or [`SPANS`].
+    /// For each operation, the number of its key, or [`SPANS`].
     pub(crate) of: Vec<u32>,
     pub(crate) count: usize,
     pub(crate) any_spans: bool,
 }
 
-/// The key of an operation that has none.
+/// The key number of an operation that has no key and so spans all keys.
 pub(crate) const SPANS: u32 = u32::MAX;
 
-/// A specification and a history of it, without their types.
+/// A specification and a history of it, with their types erased.
 pub(crate) trait Case: Sync {
     fn frame(&self) -> Frame<'_>;
-    /// Whether the result of an operation is known.
+    /// Returns whether the result of an operation is known.
     fn has_result(&self, op: OpId) -> bool;
-    /// Whether an operation leaves every state as it is ([`Spec::observes`]).
+    /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// The keys of the operations; `None` if no operation has one.
+    /// Returns the keys of the operations, or `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
-    /// Whether the key of an operation is the same whatever it returns.
+    /// Returns whether the operation has a key that does not depend on its result.
     fn has_key(&self, op: OpId) -> bool;
-    /// Sorts some of the operations into classes; nothing is known of the others. The result of `asked` is not looked at,
-    /// and it has a class of its own.
+    /// Sorts some of the operations into classes; the other operations get no class. The recorded result of `asked` is
+    /// ignored, and `asked` has a class of its own.
     fn classes_of(&self, operations: &mut dyn Iterator<Item = OpId>, asked: Option<OpId>) -> Classes;
-    /// The states of the specification, for a search; with the classes in which an operation was `asked` for, it has any
-    /// result but these.
+    /// Returns the states of the specification, for a search. The operation that is `asked` for, which must also have
+    /// been passed to [`classes_of`](Case::classes_of), may have any result except the known ones.
     fn states<'c>(&'c self, classes: &'c Classes, asked: Option<&'c Asked>) -> Box<dyn StateSpace + 'c>;
-    /// The states of the specification, without classes and searches: for what must share no code with them.
+    /// Returns the states of the specification without classes or searches, for code that must share nothing with them.
     fn machine(&self) -> Box<dyn Machine + '_>;
-    /// What reads operations as standard ones.
+    /// Returns a reader that reads operations as standard ones.
     fn values(&self) -> Box<dyn ReadValues + '_>;
-    /// One object that carries out operations.
+    /// Returns an object that replays operations.
     fn replay(&self) -> Box<dyn Replay + '_>;
-    /// Checks that the operations of each part are legal in this order, from the initial state on. `part_of` has the part
-    /// of each operation, numbered `0..parts`, or [`SPANS`] if it is not looked at; without it, all are of one part.
+    /// Checks that the operations of each part are legal in this order, starting from the initial state. `part_of`
+    /// gives the part of each operation, numbered `0..parts`, or [`SPANS`] if the operation is to be skipped; without
+    /// it, all operations belong to one part.
     ///
-    /// The parts are carried out by the specification's [objects](Spec::object), if it has such and all results are known.
+    /// The specification's [objects](Spec::object) replay the parts, if it has objects and all results are known.
     fn replay_parts(&self, order: &[OpId], parts: usize, part_of: Option<&[u32]>) -> Result<(), NotALinearization>;
-    /// Reads something of each of these operations, which lie apart in memory: the waits overlap then.
+    /// Reads a field of each of these operations. They are scattered in memory, and reading them together lets the
+    /// cache misses overlap.
     fn touch(&self, events: &[Event]);
-    /// Each of these results once, in the order of their descriptions: which does not depend on the order of a search.
+    /// Returns these results without duplicates, ordered by their descriptions, so that the order does not depend on a
+    /// search.
     fn distinct_results(&self, results: Vec<ResultId>) -> Vec<ResultId>;
 
     /// Sorts all operations into classes.
@@ -72,60 +76,62 @@ pub(crate) trait Case: Sync {
     }
 }
 
-/// An operation whose results are asked for, and those that are known already.
+/// An operation whose results are asked for, and the results that are known already.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) op: OpId,
     pub(crate) known: Vec<ResultId>,
 }
 
-/// One object that carries out operations one by one.
+/// An object that replays operations one by one.
 pub(crate) trait Replay {
-    /// Carries out one operation, if it can have its result now.
+    /// Replays one operation, if it can have its recorded result now.
     fn step(&mut self, op: OpId) -> Result<(), NotALinearization>;
-    /// Carries out one operation as if it had another result.
+    /// Replays one operation as if it had another result.
     fn step_with(&mut self, op: OpId, result: ResultId) -> Result<(), NotALinearization>;
-    /// What an operation may return now, each result once.
+    /// Returns the results that an operation may return now, without duplicates.
     fn results(&self, op: OpId) -> Vec<ResultId>;
-    /// The states that the object may be in, as a person reads them.
+    /// Returns a description of the states that the object may be in.
     fn describe(&self) -> String;
 }
 
-/// The states of a specification by number, 0 the initial one.
+/// The states of a specification by number; the initial state is 0.
 pub(crate) trait Machine {
-    /// The states that an operation leads to from this one, each once, with what is known of its result.
+    /// Returns the states that an operation leads to from `state`, without duplicates, with its recorded result if it
+    /// has one.
     fn next(&mut self, state: u32, op: OpId) -> SmallVec<[u32; 2]>;
-    /// What an operation may return in this state, each result once, in the order in which the specification has them.
+    /// Returns the results that an operation may return in this state, without duplicates, in the specification's
+    /// order.
     fn results(&self, state: u32, op: OpId) -> Vec<ResultId>;
-    /// A state as a person reads it.
+    /// Returns a description of a state.
     fn describe(&self, state: u32) -> String;
-    /// About the bytes that the states take.
+    /// Returns the approximate number of bytes that the states take.
     fn bytes(&self) -> usize;
 }
 
-/// What numbers the values of standard operations: the typed side of a monitor's reader.
+/// Assigns numbers to the values of standard operations: the typed part of a monitor's reader.
 pub(crate) trait ReadValues {
-    /// Forgets all values but the initial one, which it returns; about this many are `expected`.
+    /// Forgets all values except the initial one, which it returns. About `expected` values will follow.
     fn start(&mut self, expected: usize) -> Initial<ValueId>;
-    /// Whether operations with different keys are of one object ([`Spec::standard_spans_keys`]).
+    /// Returns whether operations with different keys belong to one object ([`Spec::standard_spans_keys`]).
     fn spans_keys(&self) -> bool;
-    /// Reads operations into spans, up to the first that cannot be read; returns how many have been, and why not all.
-    /// `of_one_key`: all must have the same key.
+    /// Reads operations into spans, up to the first one that cannot be read. Returns how many were read, and the reason
+    /// if not all were. If `of_one_key` is set, all operations must have the same key.
     fn read(&mut self, operations: &[OpId], of_one_key: bool, spans: &mut [Span]) -> (usize, Option<NotRead>);
-    /// The number of values.
+    /// Returns the number of values.
     fn len(&self) -> usize;
-    /// By value: its place in the order of values.
+    /// Returns the rank of each value in the order of values.
     fn ranks(&self) -> Vec<u32>;
-    /// About the bytes that it takes.
+    /// Returns the approximate number of bytes that the reader takes.
     fn bytes(&self) -> usize;
 }
 
-/// Why an operation is not read.
+/// Why an operation could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRead {
-    /// It is not a standard operation.
+    /// The operation is not a standard one.
     NotStandard,
-    /// It was read, but has another key than the first.
+    /// The operation was read, but its key differs from that of the first operation.
     OtherKey,
 }
 
@@ -134,9 +140,9 @@ pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
-    /// By operation: whether it may also have taken no effect; empty if none may.
+    /// For each operation, whether it is left out, that is, may also not have taken effect; empty if no operation is.
     left_out: Vec<bool>,
-    /// Results by number. They are asked for in few places, and only of rejected histories.
+    /// The results by number. Few places need them, and only for rejected histories.
     results: Mutex<Interner<S::Ret>>,
 }
 
@@ -154,7 +160,7 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         Self { spec, history, places, left_out: Vec::new(), results: Mutex::default() }
     }
 
-    /// The same, with some operations left out: each took effect within its interval and with its result, or not at all.
+    /// Leaves out some operations: each took effect within its interval and with its result, or not at all.
     pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
         Self { left_out, ..self }
     }
@@ -163,17 +169,17 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         self.left_out.get(id.index()).is_some_and(|is_left_out| *is_left_out)
     }
 
-    /// The result with this number.
+    /// Returns the result with this number.
     pub(crate) fn result(&self, ResultId(number): ResultId) -> S::Ret {
         self.results.lock().unwrap_or_else(PoisonError::into_inner)[number].clone()
     }
 
-    /// The number of a result.
+    /// Returns the number of a result.
     fn number(&self, result: &S::Ret) -> ResultId {
         ResultId(self.results.lock().unwrap_or_else(PoisonError::into_inner).number(result.clone()))
     }
 
-    /// An operation and its result, if that is known.
+    /// Returns an operation, and its result if it is known.
     fn op(&self, id: OpId) -> (&S::Op, Option<&S::Ret>) {
         let operation = &self.history[id];
         (&operation.op, operation.outcome.result())
@@ -187,7 +193,7 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
         }
     }
 
-    /// Calls `each` with what `op` leads to from `state`, with what is known of its result.
+    /// Calls `each` with each state that `op` leads to from `state`, with its recorded result if it has one.
     #[inline]
     fn outcomes(&self, state: &S::State, op: OpId, each: &mut dyn FnMut(S::State)) {
         self.outcomes_with(state, op, self.op(op).1, each);
@@ -206,7 +212,7 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     }
 }
 
-/// Each once, sorted by description.
+/// Removes duplicates, and sorts by description.
 fn by_description(mut ids: Vec<ResultId>, describe: &dyn Fn(ResultId) -> String) -> Vec<ResultId> {
     ids.sort_unstable();
     ids.dedup();
@@ -256,7 +262,8 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
         let mut table = Table::default();
         let mut hashes: Vec<u64> = Vec::new();
         let mut classes = Classes::none(self.places.len());
-        // What is not known for sure to be a blind write, and may be one, is not foreseen.
+        // Foresight must know every blind write. An operation that is left out, or whose result is asked for, is not
+        // marked as a blind write even if it may be one, so no operation is a goal then.
         let foresees = self.left_out.is_empty() && asked.is_none_or(|asked| self.spec.observes(self.op(asked).0, None));
         for id in operations {
             let mut pair = self.op(id);
@@ -440,7 +447,7 @@ impl<S: Spec + ?Sized> Replay for InStates<'_, '_, S> {
     }
 }
 
-/// Alternatives, as a person reads them: the order in which they were met says nothing.
+/// Joins alternatives for a reader, sorted, because the order in which they were met has no meaning.
 fn in_order(mut states: Vec<String>) -> String {
     states.sort();
     states.join(" or ")
@@ -449,7 +456,7 @@ fn in_order(mut states: Vec<String>) -> String {
 struct Numbered<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     states: Interner<S::State>,
-    /// The bytes that states have on the heap.
+    /// The bytes that the states occupy on the heap.
     heap: usize,
 }
 
@@ -494,7 +501,7 @@ struct Interned<'c, 'a, S: Spec + ?Sized> {
     case: &'c Typed<'a, S>,
     classes: &'c Classes,
     states: Interner<S::State>,
-    /// The bytes that states have on the heap.
+    /// The bytes that the states occupy on the heap.
     heap: usize,
     asked: Option<&'c Asked>,
 }
@@ -579,13 +586,13 @@ struct Values<'c, 'a, S: Spec + ?Sized> {
     numbers: Numbers,
     /// The values by number.
     in_order: Vec<&'c S::Value>,
-    /// About how many values are expected.
+    /// The approximate number of values to expect.
     expected: usize,
     /// The key of the first operation.
     first_key: Option<Option<S::Key>>,
-    /// What the operations of a batch are, until their values are numbered.
+    /// The operations of a batch, until their values are numbered.
     waiting: Vec<Standard<&'c S::Value>>,
-    /// The hashes of the values of those that are waiting.
+    /// The hashes of the values of `waiting`.
     hashes: Vec<u32>,
 }
 
@@ -597,7 +604,7 @@ impl<'c, S: Spec + ?Sized> Values<'c, '_, S> {
         let number = numbers.number(hash, *expected, |number| in_order[number] == value);
         if number as usize == in_order.len() {
             if in_order.len() == in_order.capacity() {
-                // As the table has grown.
+                // Grow by as much as the table of numbers does.
                 in_order.reserve(expected.saturating_sub(in_order.len()).min(64 * in_order.len()));
             }
             in_order.push(value);
@@ -611,7 +618,7 @@ impl<S: Spec + ?Sized> ReadValues for Values<'_, '_, S> {
         self.numbers.clear();
         self.in_order.clear();
         self.first_key = None;
-        // The first value is no reason to make room for all.
+        // The initial value alone does not justify making room for all values.
         self.expected = 0;
         let initial = match self.case.spec.standard_initial() {
             Initial::Value(value) => Initial::Value(self.number(value, interner::hash_of(value))),

@@ -1,8 +1,8 @@
-//! Histories of one object up to a place, whether they can be explained, and where they cease to be.
+//! Decides whether histories of one object can be explained, and finds the first return that cannot be.
 //!
-//! What an explanation is differs: synchronisations of open executions ([`sync`](super::sync)), or steps that they take
-//! ([`interval`](super::interval)). Common to them is that it is a sequence of groups of executions, and that a history
-//! that can be explained can be explained up to any place.
+//! What an explanation is depends on the criterion: synchronizations of open executions ([`sync`](super::sync)), or the
+//! steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of executions,
+//! and every prefix of a history that can be explained can be explained too.
 
 use std::time::Instant;
 
@@ -13,15 +13,15 @@ use crate::verdict::{
     Evidence, Judgement, Limit, LimitKind, ProgressVerdict, Stats, Synchronisations, Verdict, Witness, sizes,
 };
 
-/// The events of one object, up to a place.
+/// The events of one object, up to a position.
 pub(super) struct Cut<'a, Op, Ret> {
     pub(super) history: &'a History<Op, Ret>,
     pub(super) events: &'a [Event],
-    /// Events from this position on have not happened: what returns there has not returned, with no result yet.
+    /// Events from this position on have not happened: an execution that returns there is still open and has no result.
     pub(super) until: u32,
-    /// Instead of what it returned, if it did.
+    /// An execution and the result that is assumed for it instead of the recorded one.
     pub(super) assumed: Option<(OpId, &'a Ret)>,
-    /// Whether executions that do not return are left out.
+    /// Whether executions that have not returned are left out.
     pub(super) only_returned: bool,
 }
 
@@ -34,23 +34,23 @@ impl<Op, Ret> Clone for Cut<'_, Op, Ret> {
 impl<Op, Ret> Copy for Cut<'_, Op, Ret> {}
 
 impl<'a, Op, Ret> Cut<'a, Op, Ret> {
-    /// All events of an object.
+    /// Returns all events of an object.
     pub(super) fn whole(history: &'a History<Op, Ret>, events: &'a [Event]) -> Self {
         Self { history, events, until: u32::MAX, assumed: None, only_returned: false }
     }
 
-    /// The events that have happened, with those of executions that are left out left out.
+    /// Returns the events that have happened, except those of executions that are left out.
     pub(super) fn events(&self) -> impl Iterator<Item = Event> + '_ {
         self.events_from(0)
     }
 
-    /// The same, without the first so many of the part.
+    /// Returns these events without the first `first` events of the part.
     pub(super) fn events_from(&self, first: usize) -> impl Iterator<Item = Event> + '_ {
         let happened = self.events[first..].iter().take_while(|event| self.position(Some(event)) < self.until);
         happened.copied().filter(|event| !self.only_returned || self.has_returned(event.op()))
     }
 
-    /// Where an event is; behind everything if there is none.
+    /// Returns the position of an event, or `u32::MAX` if there is none.
     pub(super) fn position(&self, event: Option<&Event>) -> u32 {
         event.map_or(u32::MAX, |event| {
             let operation = &self.history[event.op()];
@@ -65,7 +65,7 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
         self.history[op].return_position().is_some_and(|position| position < self.until)
     }
 
-    /// Where it returned; behind everything if it did not.
+    /// Returns the position of the return, or `u32::MAX` if the execution has not returned.
     pub(super) fn return_position(&self, op: OpId) -> u32 {
         self.history[op].return_position().filter(|position| *position < self.until).unwrap_or(u32::MAX)
     }
@@ -74,7 +74,7 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
         &self.history[op].op
     }
 
-    /// The result that it must have, if that is known.
+    /// Returns the result that the execution must have, if it is known.
     pub(super) fn result(&self, op: OpId) -> Option<&'a Ret> {
         if let Some((_, result)) = self.assumed.filter(|(other, _)| *other == op) {
             return Some(result);
@@ -87,37 +87,39 @@ impl<'a, Op, Ret> Cut<'a, Op, Ret> {
     }
 }
 
-/// An explanation, or what is given in its place.
+/// An explanation or the reason why there is none, unless a limit was reached.
 type Explained<Other> = Result<Result<Synchronisations, Other>, LimitKind>;
 
 /// A way to explain histories.
 pub(super) trait Explain<Op, Ret: Clone> {
-    /// What may have happened, replayed, if anything may.
+    /// Returns a replayed explanation of the history up to the cut, or `None` if there is none.
     fn explain(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Option<Synchronisations>, LimitKind>;
 
-    /// The same; if nothing may, a place that is not behind the first return that cannot be explained.
+    /// Returns an explanation like [`explain`](Self::explain). If there is none, returns a position that is no later
+    /// than the first return that cannot be explained.
     fn explain_or_fail(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<Result<Synchronisations, u32>, LimitKind> {
         Ok(self.explain(cut)?.ok_or(0))
     }
 
-    /// Says that the next questions are about a part that is cut off behind `failed`, up to which nothing is wrong.
+    /// Prepares for queries about prefixes of `cut` that end after `failed`, up to which the history can be explained.
     fn look_near(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<(), LimitKind> {
         let _ = (cut, failed);
         Ok(())
     }
 
-    /// Whether anything may have happened.
+    /// Returns whether the history up to the cut can be explained.
     fn explains(&mut self, cut: &Cut<'_, Op, Ret>) -> Result<bool, LimitKind> {
         Ok(self.explain(cut)?.is_some())
     }
 
-    /// What an execution that is open at the end may return, each once; some of it may lead nowhere.
+    /// Returns the results that an execution that is open at the end may return, without duplicates. Not all of them
+    /// need lead to an explanation.
     fn results(&mut self, cut: &Cut<'_, Op, Ret>, op: OpId) -> Result<Vec<Ret>, LimitKind>;
 
-    /// An explanation in which nothing that should have returned did not; or why there is none.
+    /// Returns an explanation in which every execution that should have returned did, or the reason why there is none.
     fn progress(&mut self, cut: &Cut<'_, Op, Ret>) -> Explained<ProgressVerdict<Ret>>;
 
-    /// An explanation, or why there is none.
+    /// Returns an explanation, or the evidence that there is none.
     fn safety(&mut self, cut: &Cut<'_, Op, Ret>) -> Explained<Evidence<Ret>> {
         match self.explain_or_fail(cut)? {
             Ok(groups) => Ok(Ok(groups)),
@@ -125,8 +127,9 @@ pub(super) trait Explain<Op, Ret: Clone> {
         }
     }
 
-    /// Why a part is rejected: what is up to a return that cannot be explained is neither up to a later one. Nothing is
-    /// wrong up to `failed`.
+    /// Returns the evidence that a part cannot be explained. It can be explained up to `failed`. The first return up to
+    /// which it cannot is found by galloping and binary search, because it cannot be explained up to any later return
+    /// either.
     fn evidence(&mut self, cut: &Cut<'_, Op, Ret>, failed: u32) -> Result<Evidence<Ret>, LimitKind> {
         let returns: Vec<OpId> =
             cut.events().filter(|event| event.kind() == EventKind::Return).map(|event| event.op()).collect();
@@ -137,7 +140,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
         if failed > 0 {
             self.look_near(cut, failed)?;
         }
-        // So many returns can be explained, and so many cannot.
+        // The history can be explained up to the first `good` returns, but not up to the first `bad` ones.
         let mut good = returns.partition_point(|op| cut.return_position(*op) < failed);
         let mut bad = returns.len();
         let mut stride = 1;
@@ -175,7 +178,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
         })
     }
 
-    /// What `refused` could have returned, and whether this is all.
+    /// Returns the results that `refused` could have returned, and whether these are all.
     fn allowed(&mut self, cut: &Cut<'_, Op, Ret>, refused: OpId, event: u32) -> (Vec<Ret>, bool) {
         let Ok(results) = self.results(&Cut { until: event, ..*cut }, refused) else { return (Vec::new(), false) };
         let mut allowed = Vec::new();
@@ -217,12 +220,12 @@ pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut imp
     let mut rejected: Option<Evidence<Ret>> = None;
     let mut undecided = Vec::new();
     for events in parts.iter() {
-        // Of the objects after a rejected one, it counts only whether they are rejected earlier.
+        // After a rejected object, other objects matter only if they are rejected at an earlier event.
         let until = rejected.as_ref().map_or(u32::MAX, |evidence| evidence.event);
         match judge.safety(&Cut { until, ..Cut::whole(history, events) }) {
             Ok(Ok(groups)) => all.push(groups),
             Ok(Err(evidence)) => rejected = Some(evidence),
-            // Another object may still be wrong.
+            // Another object may still be rejected.
             Err(kind) => {
                 undecided.push(events);
                 unknown = unknown.or(Some(limit(history, kind)));
@@ -242,7 +245,7 @@ pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut imp
     }
 }
 
-/// Whether something should have returned that did not, object by object.
+/// Judges whether an execution that did not return should have, object by object.
 pub(super) fn progress<Op, Ret: Clone>(
     history: &History<Op, Ret>,
     judge: &mut impl Explain<Op, Ret>,
@@ -263,14 +266,14 @@ pub(super) fn progress<Op, Ret: Clone>(
     }
 }
 
-/// The groups of several objects in one order.
+/// Merges the groups of several objects into one order.
 fn merge<Op, Ret>(history: &History<Op, Ret>, mut all: Vec<Synchronisations>) -> Synchronisations {
     if all.len() == 1 {
         return all.pop().expect("there is one");
     }
     let mut placed = Vec::new();
     for groups in all {
-        // Each as soon as possible.
+        // Each group is placed as early as possible.
         let mut place = 0;
         for group in groups {
             place = group.iter().map(|op| history[*op].call_position()).fold(place, u32::max);
@@ -285,7 +288,7 @@ fn limit<Op, Ret>(history: &History<Op, Ret>, kind: LimitKind) -> Limit {
     Limit { kind, event: 0, events: u32::try_from(history.events().len()).unwrap_or(u32::MAX) }
 }
 
-/// The operations among these events that are open when `returning` returns, without it.
+/// Returns the operations among these events, other than `returning`, that are open when it returns.
 pub(super) fn open_at_return<Op, Ret>(history: &History<Op, Ret>, events: &[Event], returning: OpId) -> Vec<OpId> {
     frame::open_at_return(events, returning, |op| (history[op].call_position(), history[op].return_position()))
 }

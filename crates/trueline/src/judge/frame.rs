@@ -1,12 +1,12 @@
-//! A history without what was called and returned: who called when, on which object, and when it returned.
+//! A history without arguments and results: which process called when, on which object, and when the call returned.
 
 use crate::history::{Event, EventKind, OpId};
 
-/// Where an operation is in its history.
+/// The position of an operation in its history.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) call: u32,
-    /// [`NEVER`] if it never returned.
+    /// The position of the return; [`NEVER`] if the operation never returned.
     pub(super) ret: u32,
     pub(super) process: u32,
     pub(super) object: u32,
@@ -14,7 +14,7 @@ pub(super) struct Place {
 
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// A history without what was called and returned.
+/// A history without arguments and results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'c> {
     pub(crate) events: &'c [Event],
@@ -24,30 +24,30 @@ pub(crate) struct Frame<'c> {
 }
 
 impl Frame<'_> {
-    /// The number of operations.
+    /// Returns the number of operations.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// All operations.
+    /// Returns all operations.
     pub(crate) fn operations(&self) -> impl Iterator<Item = OpId> + Clone + use<> {
         (0..u32::try_from(self.places.len()).expect("operations are counted in 32 bits")).map(OpId)
     }
 
-    /// The position of the call in the order of events.
+    /// Returns the position of the call in the order of events.
     #[inline]
     pub(crate) fn call(&self, op: OpId) -> u32 {
         self.places[op.index()].call
     }
 
-    /// The position of the return, if it returned.
+    /// Returns the position of the return, if the operation returned.
     #[inline]
     pub(crate) fn ret(&self, op: OpId) -> Option<u32> {
         let ret = self.places[op.index()].ret;
         (ret != NEVER).then_some(ret)
     }
 
-    /// The position of an event.
+    /// Returns the position of an event.
     pub(crate) fn position(&self, event: Event) -> u32 {
         let place = &self.places[event.op().index()];
         if event.kind() == EventKind::Call { place.call } else { place.ret }
@@ -61,24 +61,24 @@ impl Frame<'_> {
         self.places[op.index()].object as usize
     }
 
-    /// Whether `first` returned before `second` was called.
+    /// Returns whether `first` returned before `second` was called.
     pub(crate) fn precedes(&self, first: OpId, second: OpId) -> bool {
         self.places[first.index()].ret < self.places[second.index()].call
     }
 
-    /// The operations of a part that are open when `returning` returns, without it.
+    /// Returns the operations of a part, other than `returning`, that are open when it returns.
     pub(crate) fn open_at_return(&self, events: &[Event], returning: OpId) -> Vec<OpId> {
         open_at_return(events, returning, |op| (self.call(op), self.ret(op)))
     }
 
-    /// The number of events, as limits report it.
+    /// Returns the number of events, as limits report it.
     pub(crate) fn event_count(&self) -> u32 {
         u32::try_from(self.events.len()).unwrap_or(u32::MAX)
     }
 }
 
-/// The operations among these events that are open when `returning` returns, without it; `place` tells where one is called and
-/// where it returns.
+/// Returns the operations among these events, other than `returning`, that are open when it returns. `place` returns
+/// the positions of an operation's call and return.
 pub(super) fn open_at_return(
     events: &[Event],
     returning: OpId,
@@ -91,7 +91,7 @@ pub(super) fn open_at_return(
     called.filter(is_open).map(|(op, _)| op).collect()
 }
 
-/// The operations called in these events, in the order of their calls.
+/// Returns the operations called in these events, in the order of their calls.
 pub(crate) fn calls(events: &[Event]) -> impl Iterator<Item = OpId> {
     events.iter().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
 }

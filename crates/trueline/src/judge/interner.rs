@@ -1,10 +1,11 @@
-//! Interning: values, keys, results and states become the numbers 0, 1, 2 and so on, in the order in which they are first
-//! met, so that what works with them is compiled once and not once for each type.
+//! Interning: numbers values, keys, results and states 0, 1, 2 and so on, in the order in which they are first met, so
+//! that the code that works with them is compiled once rather than for each type.
 //!
-//! [`Interner`] owns what it numbers. [`Numbers`] leaves it with the caller, in the order of the numbers, and is for the hot
-//! path of monitors: its table has one word for each number, with half of the hash in it, so that it grows without a look at
-//! what is numbered, and compares only what is most likely equal. Where the table does not fit the caches, each lookup would
-//! wait for memory: a batch of hashes that is [touched](Numbers::touch) first waits once.
+//! [`Interner`] owns the items that it numbers. [`Numbers`] leaves them with the caller, in the order of their numbers,
+//! and is for the hot path of monitors. Its table has one word for each number, which includes half of the hash. It
+//! therefore grows without looking at the items, and compares only items that are most likely equal. If the table does
+//! not fit into the caches, each lookup would wait for memory; if a batch of hashes is [touched](Numbers::touch) first,
+//! the waits overlap.
 //!
 //! # Complexity
 //! O(1) expected for each lookup.
@@ -16,17 +17,17 @@ use hashbrown::HashTable;
 
 use super::search::hash::{self, Near};
 
-/// A table from hashes to numbers of what the caller keeps. It knows no types: it is compiled once.
+/// A table from hashes to the numbers of items that the caller keeps. It is not generic, so it is compiled once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table(HashTable<u32>);
 
 impl Table {
-    /// The number of what has this hash and `is_it`.
+    /// Returns the number of the item with this hash for which `is_it` returns `true`.
     pub(super) fn find(&self, hash: u64, is_it: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
         self.0.find(hash, |number| is_it(*number)).copied()
     }
 
-    /// Adds a number that is not there yet. `hash_of` gives the hash of a number.
+    /// Adds a number that is not in the table yet. `hash_of` returns the hash of a number's item.
     pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: &dyn Fn(u32) -> u64) {
         self.0.insert_unique(hash, number, |number| hash_of(*number));
     }
@@ -36,7 +37,7 @@ impl Table {
     }
 }
 
-/// Things with numbers.
+/// Numbered items.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     items: Segmented<T>,
@@ -50,14 +51,14 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Eq + Hash> Interner<T> {
-    /// The number of `item`, if it has one.
+    /// Returns the number of `item`, if it has one.
     #[cfg(feature = "named")]
     pub(crate) fn find(&self, item: &T) -> Option<u32> {
         let hash = hash::Builder::default().hash_one(item);
         self.table.find(hash, &mut |number| self.items[number] == *item)
     }
 
-    /// The number of `item`, and whether it is new.
+    /// Returns the number of `item`, and whether the item is new.
     pub(super) fn intern(&mut self, item: T) -> (u32, bool) {
         let Self { items, table } = self;
         let hash = hash::Builder::default().hash_one(&item);
@@ -70,7 +71,7 @@ impl<T: Eq + Hash> Interner<T> {
         (number, true)
     }
 
-    /// The number of `item`.
+    /// Returns the number of `item`.
     pub(crate) fn number(&mut self, item: T) -> u32 {
         self.intern(item).0
     }
@@ -81,7 +82,7 @@ impl<T> Interner<T> {
         self.items.len()
     }
 
-    /// The bytes of items and table, without what items have on the heap.
+    /// Returns the bytes of the items and the table, without the heap memory of the items.
     pub(super) fn bytes(&self) -> usize {
         self.items.bytes() + self.table.bytes()
     }
@@ -96,12 +97,12 @@ impl<T> Index<u32> for Interner<T> {
     }
 }
 
-/// A list in segments: it grows without copying, and by no more than a segment at a time.
+/// A list in segments, which grows without copying and by at most one segment at a time.
 #[derive(Clone, Debug)]
 struct Segmented<T> {
     segments: Vec<Vec<T>>,
     len: usize,
-    /// What the segments can hold.
+    /// The number of items that the segments can hold.
     capacity: usize,
 }
 
@@ -117,7 +118,7 @@ impl<T> Segmented<T> {
     fn push(&mut self, value: T) {
         let segment = self.len / Self::SEGMENT;
         if segment == self.segments.len() {
-            // The first segment grows from nothing: most automata have a handful of states.
+            // The first segment starts empty and grows, because most automata have only a few states.
             self.segments.push(if segment == 0 { Vec::new() } else { Vec::with_capacity(Self::SEGMENT) });
         }
         let segment = &mut self.segments[segment];
@@ -144,16 +145,16 @@ impl<T> Index<u32> for Segmented<T> {
     }
 }
 
-/// A table from hashes to numbers: open addressing, and the next slot if one is taken.
+/// A table from hashes to numbers, with open addressing and linear probing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbers {
-    /// 0 if the slot is free; otherwise a hash in the high half, and a number plus 1 in the low one. At most half of the
-    /// slots are taken, and there are 2^k of them, or none.
+    /// A slot is 0 if it is free; otherwise its high half is a hash and its low half a number plus 1. At most half of
+    /// the slots are taken, and their number is a power of two, or 0.
     slots: Vec<u64>,
     taken: u32,
 }
 
-/// The hash of what is to be numbered: neighbouring numbers have neighbouring hashes.
+/// Returns the hash of an item to be numbered; neighboring integers have neighboring hashes.
 #[inline]
 pub(super) fn hash_of<T: Hash + ?Sized>(value: &T) -> u32 {
     let mut hasher = Near::default();
@@ -168,7 +169,7 @@ fn low_half(word: u64) -> u32 {
 }
 
 impl Numbers {
-    /// How many numbers there are.
+    /// Returns how many numbers there are.
     pub(super) fn len(&self) -> usize {
         self.taken as usize
     }
@@ -176,7 +177,7 @@ impl Numbers {
     /// Forgets all numbers.
     pub(super) fn clear(&mut self) {
         if self.slots.len() > 64 + 16 * self.len() {
-            // What once was large costs its size to clear.
+            // Clearing a large table that is nearly empty would cost time in proportion to its size.
             self.slots = Vec::new();
         } else {
             self.slots.fill(0);
@@ -184,12 +185,12 @@ impl Numbers {
         self.taken = 0;
     }
 
-    /// About the bytes that it takes.
+    /// Returns the approximate number of bytes that the table takes.
     pub(super) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
-    /// Reads where these hashes belong. The reads do not depend on each other, so they wait for memory together.
+    /// Reads the slots of these hashes. The reads do not depend on each other, so their waits for memory overlap.
     #[inline]
     pub(super) fn touch(&self, hashes: &[u32]) {
         if !self.slots.is_empty() {
@@ -198,9 +199,10 @@ impl Numbers {
         }
     }
 
-    /// The number of something with this hash; the next one if it is new. `is_it` says whether it is what has some number.
+    /// Returns the number of the item with this hash, or the next number if it is new. `is_it` returns whether the item
+    /// is the one with a given number.
     ///
-    /// If the table must grow, it grows to what is `expected`, at most 64 times.
+    /// If the table must grow, it makes room for `expected` items, but for at most 64 times as many as it holds.
     #[inline]
     pub(super) fn number(&mut self, hash: u32, expected: usize, is_it: impl Fn(usize) -> bool) -> u32 {
         if 2 * (self.len() + 1) > self.slots.len() {
@@ -249,7 +251,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// Numbers these, and compares with a map.
+    /// Numbers these values, and compares the result with that of a map.
     fn agrees_with_a_map(values: impl Iterator<Item = u64>, hash: impl Fn(u64) -> u32, expected: usize) {
         let (mut numbers, mut in_order) = (Numbers::default(), Vec::new());
         let mut model = HashMap::new();
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn agrees_with_a_map_when_hashes_collide() {
         agrees_with_a_map((0..2_000).map(|value| value * 7 % 600), |value| u32::try_from(value % 3).unwrap(), 0);
-        // All of them at the end of the table, so that it goes on at its start.
+        // All hashes belong at the end of the table, so that probing wraps around to its start.
         agrees_with_a_map((0..2_000).map(|value| value * 7 % 600), |_| u32::MAX, 100);
     }
 

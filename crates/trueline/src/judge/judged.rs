@@ -1,8 +1,8 @@
 //! Specifications and judged histories without their types.
 //!
-//! A [`Specification`] reads a history as it was recorded, and judges it; the answer is [`Judged`], which has all that a
-//! report tells. What has types is a [`Criterion`], a typed specification and what is asked of its histories, and [`Show`], how
-//! its operations and results are shown. One `Typed` makes a [`Judged`] of both.
+//! A [`Specification`] reads a recorded history and judges it. The result is a [`Judged`], which contains everything
+//! that a report needs. The typed parts are a [`Criterion`] (a typed specification and what is required of its
+//! histories) and [`Show`] (how operations and results are shown). `Typed` combines the two into a [`Judged`].
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{self, Debug};
@@ -21,56 +21,58 @@ use crate::spec::interval::IntervalSpec;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Argument, Core, Evidence, Judgement, Partners, Passed, ProgressVerdict, Witness};
 
-/// A specification without its types, for histories whose operations were recorded as `Op` with results as `Ret`.
+/// A specification without its types, for histories with operations recorded as `Op` and results recorded as `Ret`.
 pub trait Specification<Op, Ret>: Debug + Send + Sync
 where
     History<Op, Ret>: Clone,
 {
-    /// Why a history cannot be read.
+    /// The error for a history that cannot be read.
     type Error;
 
-    /// Reads `history` as a history of this specification, and judges it. A history that is given away is dropped as soon as
-    /// it is read, so that only one copy of it is in memory while it is judged.
+    /// Reads `history` as a history of this specification, and judges it. An owned history is dropped as soon as it has
+    /// been read, so that only one copy of it is in memory while it is judged.
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of a wrong type.
+    /// Returns an error if an operation is unknown, or if it has an argument or a result of a wrong type.
     fn judge<'a>(
         &'a self,
         history: Cow<'a, History<Op, Ret>>,
         config: &Config,
     ) -> Result<Box<dyn Judged + 'a>, Self::Error>;
 
-    /// Whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    /// Returns whether operations wait for each other, so that [`Judged::progress`] has an answer.
     fn has_progress(&self) -> bool {
         false
     }
 }
 
-/// The few operations that a rejection rests on, and why they have no order, if they are not too many to tell.
+/// The core of a rejection, and the argument why its operations have no legal order, if there are few enough to
+/// explain.
 pub type Argued<Op = Shown, Ret = String> = (Core<Op, Ret>, Option<Argument<Ret>>);
 
 /// A history that was read and judged, without the types of its specification.
 pub trait Judged: Debug + Send + Sync {
-    /// The verdict and what it took; results are as [`history`](Self::history) shows them.
+    /// Returns the verdict and what it took to reach it; results are shown as in [`history`](Self::history).
     fn judgement(&self) -> &Judgement<String>;
 
-    /// The number of operations.
+    /// Returns the number of operations.
     fn operations(&self) -> usize;
 
-    /// The number of operations that never returned.
+    /// Returns the number of operations that never returned.
     fn pending(&self) -> usize;
 
-    /// The history as it was understood: operations and results as reports show them.
+    /// Returns the history as it was read, with operations and results as reports show them.
     ///
     /// # Complexity
-    /// It is made for each call, in O(n).
+    /// O(n) for each call, because nothing is cached.
     fn history(&self) -> History<Shown, String>;
 
-    /// One operation of that history, with the name of its object if that has one. It does not take the memory of all.
+    /// Returns one operation of that history, and the name of its object if it has one, without building the whole
+    /// history.
     fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>);
 
-    /// The few operations that a rejection rests on ([`shrink`]), and why they have no order ([`argument`]); `None` if the
-    /// history was not rejected, or its criterion has no cores.
+    /// Returns the few operations that a rejection rests on ([`shrink`]), and why they have no legal order
+    /// ([`argument`]). Returns `None` if the history was not rejected, or if its criterion has no cores.
     ///
     /// ```
     /// # #[cfg(feature = "named")] {
@@ -94,27 +96,27 @@ pub trait Judged: Debug + Send + Sync {
     /// ```
     fn core(&self, limits: &Limits) -> Option<Argued>;
 
-    /// The states that the last operations of a linearization pass ([`states`], [`sync::states`]). Defaults to the
-    /// linearization of the verdict.
+    /// Returns the states that the last operations of a linearization pass through ([`states`], [`sync::states`]). The
+    /// linearization defaults to that of the verdict.
     fn states(&self, linearization: Option<&Witness>) -> Vec<Passed>;
 
-    /// Whether operations that are stuck at the end of the history should have returned ([`sync::progress`],
-    /// [`interval::progress`](super::interval::progress)); `None` if operations do not wait for each other.
+    /// Returns whether operations that are stuck at the end of the history should have returned ([`sync::progress`],
+    /// [`interval::progress`](super::interval::progress)), or `None` if operations do not wait for each other.
     fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>>;
 
-    /// Why executions that synchronize in pairs cannot all have had partners ([`sync::partners`]), if they do and that is why
-    /// the history was rejected.
+    /// Returns why executions that synchronize in pairs cannot all have had partners ([`sync::partners`]). Returns
+    /// `None` if executions do not synchronize in pairs, or if the history was not rejected for that reason.
     fn partners(&self) -> Option<Partners>;
 }
 
-/// A typed specification, and what is asked of its histories.
+/// A typed specification, and what is required of its histories.
 pub(crate) trait Criterion: Send + Sync {
     type Op: Send + Sync;
     type Ret: Clone + Send + Sync;
 
     fn judge(&self, history: &History<Self::Op, Self::Ret>, config: &Config) -> Judgement<Self::Ret>;
 
-    /// The core of a rejected history, and why it has no order.
+    /// Returns the core of a rejected history, and why it has no legal order.
     fn core(
         &self,
         _history: &History<Self::Op, Self::Ret>,
@@ -124,7 +126,7 @@ pub(crate) trait Criterion: Send + Sync {
         None
     }
 
-    /// The states that a linearization passes; events from `until` on have not happened.
+    /// Returns the states that a linearization passes through; events from `until` on have not happened.
     fn states(
         &self,
         _history: &History<Self::Op, Self::Ret>,
@@ -154,7 +156,7 @@ pub(crate) struct Show<'a, Op, Ret> {
 }
 
 impl<'a, Op, Ret> Show<'a, Op, Ret> {
-    /// By these functions.
+    /// Shows them with these functions.
     pub(crate) fn by(
         op: impl Fn(&Op) -> Shown + Send + Sync + 'a,
         ret: impl Fn(&Ret) -> String + Send + Sync + 'a,
@@ -162,7 +164,7 @@ impl<'a, Op, Ret> Show<'a, Op, Ret> {
         Self { op: Box::new(op), ret: Box::new(ret) }
     }
 
-    /// As the specification describes them.
+    /// Shows them as the specification describes them.
     pub(crate) fn described<S: Spec<Op = Op, Ret = Ret>>(spec: &'a S) -> Self {
         Self::by(|op| Shown::Text(spec.describe_operation(op)), |ret| spec.describe_result(ret))
     }
@@ -191,7 +193,7 @@ where
     judged_so(criterion, show, history, judgement)
 }
 
-/// A history that was judged already.
+/// Wraps a history that has been judged already.
 pub(crate) fn judged_so<'a, C, H>(
     criterion: C,
     show: Show<'a, C::Op, C::Ret>,
@@ -213,7 +215,7 @@ struct Typed<'a, C: Criterion, H> {
     show: Show<'a, C::Op, C::Ret>,
     history: H,
     judgement: Judgement<String>,
-    /// Why it was rejected, if it was.
+    /// The evidence, if the history was rejected.
     evidence: Option<Evidence<C::Ret>>,
 }
 
@@ -300,8 +302,8 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Lineari
     }
 }
 
-/// Operations take effect one at a time, not far out of order. There is no core of such a rejection: without some of its
-/// operations, an accepted history may be rejected.
+/// Operations take effect one at a time, not far out of order. Such a rejection has no core, because an accepted
+/// history may be rejected after some of its operations are removed.
 #[cfg(feature = "named")]
 pub(crate) struct QuasiLinearizable<'s, S: Spec + ?Sized, P>(pub(crate) P, pub(crate) Semantics<'s, S::Op, S::Ret>);
 
@@ -314,7 +316,7 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for QuasiLi
         quasi::judge(&*self.0, history, &self.1, config)
     }
 
-    /// Those of the order that the specification allows, if there is one.
+    /// Returns the states of the order that the specification allows, if there is such an order.
     fn states(&self, history: &History<S::Op, S::Ret>, linearization: &Witness, _: Option<u32>) -> Vec<Passed> {
         states(&*self.0, history, &linearization.permuted)
     }
@@ -344,8 +346,8 @@ impl<S: SyncSpec> Criterion for Synchronizing<'_, S> {
     }
 }
 
-/// Operations take effect in several steps, together with others. The steps of a witness do not say which operations end in
-/// them, so that there are no states to show.
+/// Operations take effect in several steps, together with others. The steps of a witness do not record which operations
+/// end in them, so there are no states to show.
 #[cfg(feature = "named")]
 pub(crate) struct Intervals<'s, S>(pub(crate) &'s S);
 

@@ -1,21 +1,24 @@
-//! The linear tester: breadth first, event by event.
+//! The linear tester: a breadth-first search, event by event.
 //!
 //! Lowe's slides *Testing for Linearizability*, slides 6 and 7, and the remark on breadth-first search in section 4 of
 //! the paper: the history is read once, with the set of all configurations that agree with it so far. At the return of
-//! an operation, each configuration that has linearized it goes on; in each other one, pending calls are linearized in
-//! every order that lets the returning operation be next. A set that becomes empty ends the history there.
+//! an operation, each configuration that has linearized the operation stays in the set. In every other configuration,
+//! pending calls are linearized in every order that lets the returning operation be next. If the set becomes empty, the
+//! history is rejected at that return.
 //!
-//! The slides compare results when an operation returns: a configuration may hold an operation that was linearized
-//! with a wrong result, until its return ([`check_at_return`]). Here the recorded result is known from the start, and
-//! a wrong one is not taken up at all ([`check`]). Departures: wrong results of one operation are not told apart,
-//! and where a history fails is said of the configurations with right results, so that both forms agree on it.
+//! The slides compare results when an operation returns: until then, a configuration may contain an operation that was
+//! linearized with a result other than the recorded one ([`check_at_return`]). [`check`] instead uses the recorded
+//! result, which is known from the start, and never adds such a configuration. [`check_at_return`] departs from the
+//! slides in two ways: it does not distinguish different wrong results of one operation, and it determines where a
+//! history fails from the configurations with correct results only, so that both forms agree on the place.
 //!
-//! On its own it uses just-in-time linearization and nothing else, like the paper; with
-//! [`Rules::ALL`](super::Rules::ALL), the one rule that is made for it is dominance.
+//! By default the search uses just-in-time linearization and no other rule, like the paper. Of the other rules in
+//! [`Rules::ALL`](super::Rules::ALL), dominance is the one that was made for this search.
 //!
 //! # Complexity
-//! Let c be the largest number of configurations between two returns, k the most open operations: O(n·c·k) steps and
-//! O(c) memory for the sets, and a link for each step on a way that still counts.
+//! Let c be the largest number of configurations between two returns, and k the largest number of open operations. The
+//! search takes O(n·c·k) steps, O(c) memory for the sets, and a link for each step on a path to a configuration that is
+//! still in the set.
 
 use super::search::breadth_first::{Compare, Options};
 use super::worker::Search;
@@ -24,7 +27,7 @@ use crate::history::History;
 use crate::spec::Spec;
 use crate::verdict::Judgement;
 
-/// Judges a history breadth first, comparing results ahead.
+/// Judges a history breadth first, comparing results when operations are linearized.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     super::check(spec, history, &Config::plain(Algorithm::Linear, budget))
 }

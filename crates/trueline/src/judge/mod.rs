@@ -1,26 +1,26 @@
-//! Checkers: is this history linearizable?
+//! Checkers, which decide whether a history is linearizable.
 //!
-//! One algorithm, one file. Each has a `check` of its own for whoever wants just that algorithm; [`check`] with a
-//! [`Config`] reaches all of them, partitions the history first, and runs partitions on several threads.
+//! Each algorithm has its own file and its own `check` function. [`check`] takes a [`Config`] that selects any of the
+//! algorithms; it first partitions the history, and can judge the partitions on several threads.
 //!
 //! | algorithm | good at | bad at |
 //! |---|---|---|
-//! | [`auto`] | choosing | |
-//! | [`brute`] | being obviously right | more than ten operations |
-//! | [`wing_gong::tree`] | easy histories: no memory | anything else: exponential |
+//! | [`auto`] | choosing an algorithm for each history | |
+//! | [`brute`] | being obviously correct | more than ten operations |
+//! | [`wing_gong::tree`] | easy histories, in little memory | all others: exponential time |
 //! | [`wing_gong::graph`] | short histories | long overlaps |
-//! | [`just_in_time::tree`] | easy histories: no memory | histories that need backtracking |
-//! | [`just_in_time::graph`] | linearizable histories | rejected ones with many open operations |
-//! | [`linear`] | rejected histories, never-returning operations | long linearizable ones |
+//! | [`just_in_time::tree`] | easy histories, in little memory | histories that need backtracking |
+//! | [`just_in_time::graph`] | linearizable histories | rejected histories with many open operations |
+//! | [`linear`] | rejected histories, operations that never return | long linearizable histories |
 //! | [`bounded`] | little memory | time |
-//! | [`monitor`] | everything it can judge: near-linear | refuses the rest |
-//! | [`queue_lowe`] | complete histories of queues | refuses the rest |
-//! | [`compete`] | not knowing which | a single core |
+//! | [`monitor`] | near-linear time on every history that it supports | refuses all other histories |
+//! | [`queue_lowe`] | complete histories of queues | refuses all other histories |
+//! | [`compete`] | histories for which the best algorithm is not known | a single core |
 //!
-//! [`shrink`] reduces a history that was rejected to the few operations that this rests on, and [`argument`] says why these
-//! have no order. [`sync`] judges objects whose
-//! operations wait for each other, [`interval`] those whose operations take effect in several steps, and [`quasi`] whether
-//! operations are not far out of order.
+//! [`shrink`] reduces a rejected history to the few operations that the rejection rests on, and [`argument`] explains
+//! why these operations have no legal order. [`sync`] judges objects whose operations wait for each other, [`interval`]
+//! judges objects whose operations take effect in several steps, and [`quasi`] judges whether operations took effect at
+//! most a given distance out of order.
 
 mod algorithm;
 mod allowed;
@@ -73,7 +73,7 @@ use erased::{Case, Typed};
 use search::Meter;
 use search::automaton::ResultId;
 
-/// How to judge.
+/// Options for judging a history.
 ///
 /// ```
 /// use std::time::Duration;
@@ -94,7 +94,8 @@ pub struct Config {
     seed: Option<u64>,
     restart_after: Option<u64>,
     budget: Budget,
-    /// Whether evidence is completed: by the first bad event of the whole history, and by what was allowed there.
+    /// Whether to complete the evidence: find the first failing event of the whole history and the results that were
+    /// allowed there.
     completes: bool,
 }
 
@@ -105,7 +106,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The automatic choice, by partition where the specification has keys, on one thread, without limits.
+    /// Returns the default options: the algorithm is chosen automatically, the history is partitioned if the
+    /// specification has keys, and there is one thread and no limit.
     pub fn new() -> Self {
         Self {
             algorithm: Algorithm::Auto,
@@ -119,62 +121,64 @@ impl Config {
         }
     }
 
-    /// Where only the verdict counts.
+    /// Does not complete the evidence, for callers that need only the verdict.
     fn verdict_only(self) -> Self {
         Self { completes: false, ..self }
     }
 
-    /// One algorithm on the history as a whole.
+    /// Returns a configuration that runs one algorithm on the history as a whole.
     fn plain(algorithm: Algorithm, budget: &Budget) -> Self {
         Self::new().algorithm(algorithm).partition(false).budget(budget.clone())
     }
 
-    /// By this algorithm.
+    /// Sets the algorithm. Defaults to [`Algorithm::Auto`].
     #[must_use]
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = algorithm;
         self
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub(crate) fn chosen(&self) -> &Algorithm {
         &self.algorithm
     }
 
-    /// Whether to judge the operations on each key alone, where the specification gives keys.
+    /// Sets whether the operations on each key are judged separately, if the specification has keys. Defaults to
+    /// `true`.
     ///
-    /// Different objects are always judged alone.
+    /// Different objects are always judged separately.
     #[must_use]
     pub fn partition(mut self, partition: bool) -> Self {
         self.partition = partition;
         self
     }
 
-    /// On so many threads, if there are several partitions; 0 is taken as 1.
+    /// Judges partitions on this many threads if there are several partitions. Defaults to 1; 0 counts as 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// With these rules instead of those that the algorithm has of itself.
+    /// Uses these rules instead of the algorithm's own.
     #[must_use]
     pub fn rules(mut self, rules: Rules) -> Self {
         self.rules = Some(rules);
         self
     }
 
-    /// Tries operations in an order shuffled by `seed`, in depth-first searches.
+    /// Makes depth-first searches try operations in an order that is shuffled with `seed`.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Lets tree searches start anew, in another order, after so many configurations times Luby's sequence.
+    /// Makes tree searches restart in another order after `configurations` times the next number of Luby's sequence.
     ///
-    /// A tree search is mostly lucky at once or never: several short tries beat a long one. It stays complete, as the
-    /// tries grow. Shuffles with seed 1 if no other is given.
+    /// A tree search usually either succeeds soon or takes very long, so that several short attempts beat a long one.
+    /// The search stays complete because the attempts grow. The order is shuffled with seed 1 unless
+    /// [`seed`](Config::seed) sets another.
     #[must_use]
     pub fn restart_after(mut self, configurations: u64) -> Self {
         self.restart_after = Some(configurations.max(1));
@@ -182,7 +186,7 @@ impl Config {
         self
     }
 
-    /// Within these limits.
+    /// Sets the limits of the search. Defaults to no limits.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -203,7 +207,7 @@ impl Config {
 /// builder.call(0, QueueOp::Enqueue('a'))?;
 /// builder.ret(0, QueueRet::Done)?;
 /// builder.call(1, QueueOp::Dequeue)?;
-/// builder.ret(1, QueueRet::Value(None))?; // empty, it says
+/// builder.ret(1, QueueRet::Value(None))?; // reports an empty queue
 /// let judgement = check(&Queue::new(), &builder.finish(), &Config::new());
 ///
 /// let evidence = judgement.verdict.evidence().expect("the element is there");
@@ -219,7 +223,7 @@ pub fn check<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, confi
     check_case(&case, config, started).map(|result| case.result(*result))
 }
 
-/// Judges a history without its types.
+/// Judges a history whose types have been erased.
 fn check_case(case: &dyn Case, config: &Config, started: Instant) -> Judgement<ResultId> {
     let mut meter = Meter::start(&config.budget);
     let mut judgement = partition::judge(case, config, &mut meter);

@@ -1,17 +1,17 @@
 //! P-compositional checking: a history is judged by its parts.
 //!
 //! Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), definition 6 and theorem 1;
-//! Herlihy and Wing's locality theorem is the case of objects. A part is all operations on one object with one key;
-//! the promise that makes this sound is [`Spec::key`]'s.
+//! Herlihy and Wing's locality theorem is the case of objects. A part consists of all operations on one object with one
+//! key. The contract of [`Spec::key`] makes this sound.
 //!
-//! Departures. The paper's partition is a function of the operation alone; here it may look at the recorded result
-//! too. An operation that spans keys (`size`, `clear`) turns partitioning off for its object; if all such operations
-//! are observers, each key is still judged alone without them, and a rejection there stands: a linearization of the
-//! whole, less the observers, would be one of what is left. The paper's example 9 (a stack by height) is unsound, and
-//! is not offered.
+//! Departures from the paper: the paper's partition is a function of the operation alone; here it may also depend on
+//! the recorded result. An operation that spans keys (`size`, `clear`) disables partitioning for its object. If all
+//! such operations are observers, each key is still judged separately without them, and a rejection there is final:
+//! removing the observers from a linearization of the whole object would give a linearization of the rest. The paper's
+//! example 9 (a stack partitioned by height) is unsound, and is not supported.
 //!
-//! Parts are judged in the order of their first calls, and the first bad one ends the work. On several threads the
-//! answer is that of the bad part that comes first in this order, so that it is the same as on one.
+//! Parts are judged in the order of their first calls, and the first rejected part ends the work. With several threads,
+//! the answer is that of the rejected part that comes first in this order, so that it is the same as with one thread.
 //!
 //! # Complexity
 //! The sum over the parts; merging the witnesses is linear in the number of events.
@@ -55,7 +55,8 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
         _ => None,
     };
     stats.choice = competitors.map(|competitors| choices.describe(work.parts.whole.len(), competitors));
-    // Those that complete the evidence do not count: a paper's algorithm does not visit them.
+    // Configurations visited to complete the evidence do not count, because the algorithms of the papers do not visit
+    // them.
     stats.configurations = meter.configurations;
     let verdict = match work.combine(verdicts) {
         Ok(verdict) => verdict,
@@ -65,7 +66,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     Judgement { verdict, stats }
 }
 
-/// Judges one part by an algorithm; says what gave the answer, if that was a choice.
+/// Judges one part by an algorithm. Returns the method that decided it too, if the algorithm chose one.
 fn judge_by(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -101,23 +102,23 @@ fn judge_by(
     (worker.search(task, search, meter), None)
 }
 
-/// A part: some events of a buffer.
+/// A part: a range of events in a buffer.
 struct Section {
     buffer: usize,
     events: Range<usize>,
     /// Whether all its operations have the same key.
     one_key: bool,
-    /// Which of [`Parts::early`] are its parts by key.
+    /// The indices in [`Parts::early`] of its parts by key.
     early: Range<usize>,
 }
 
 /// The parts of a history.
 struct Parts<'h> {
     buffers: Vec<Cow<'h, [Event]>>,
-    /// Parts that have all operations between them: the history is linearizable if and only if all of them are.
+    /// The parts that contain all operations: the history is linearizable if and only if all these parts are.
     whole: Vec<Section>,
-    /// Parts by key of objects that cannot be partitioned because of observers that span keys: without those, a part
-    /// that is rejected rejects the history, and nothing else follows.
+    /// The parts by key of objects that cannot be partitioned because of observers that span keys. These parts do not
+    /// contain the observers: if such a part is rejected, so is the history, but nothing follows if it is accepted.
     early: Vec<Section>,
 }
 
@@ -165,7 +166,7 @@ impl<'h> Parts<'h> {
         self.whole.push(section);
     }
 
-    /// The sections of a new buffer with these events by key, in the order of their keys.
+    /// Adds a buffer with these events sorted by key, and returns its sections in the order of their keys.
     fn add_by_key(&mut self, events: &[Event], keys: usize, of: &[u32]) -> Vec<Section> {
         let split = history::split(events, keys, |op| of[op.index()] as usize);
         let buffer = self.buffers.len();
@@ -179,7 +180,7 @@ impl<'h> Parts<'h> {
         Task { events: &self.buffers[section.buffer][section.events.clone()], one_key: section.one_key }
     }
 
-    /// A part up to the event before `end`.
+    /// Returns the events of a part before position `end`.
     fn task_before(&self, section: &Section, end: u32, frame: Frame<'_>) -> Task<'_> {
         let Task { events, one_key } = self.task(section);
         let until =
@@ -188,37 +189,37 @@ impl<'h> Parts<'h> {
     }
 }
 
-/// The end of a part that is judged as a whole.
+/// The `end` of a part that is judged as a whole.
 const WHOLE: u32 = u32::MAX;
 
-/// So many events are few: operations of a part that short are still in the caches when they are needed again.
+/// The maximum length, in events, of a short part: its operations are still in the caches when they are needed again.
 const SHORT: usize = 64;
 
-/// So many short parts are read at a time.
+/// The number of short parts that are read at a time.
 const TOUCHED: usize = 32;
 
-/// The verdicts on the parts, in their order, up to the first that is rejected.
+/// The verdicts on the parts, in their order, up to the first rejected one.
 struct Verdicts {
     orders: Orders,
-    /// The first that is unknown.
+    /// The first unknown verdict.
     unknown: Option<Verdict<ResultId>>,
-    /// The parts that are unknown.
+    /// The parts whose verdict is unknown.
     undecided: Vec<usize>,
-    /// The part that is rejected, and its evidence.
+    /// The rejected part and its evidence.
     rejected: Option<Bad>,
 }
 
-/// A part that is rejected.
+/// A rejected part.
 struct Bad {
     index: usize,
     evidence: Evidence<ResultId>,
-    /// Whether operations that span keys were left out.
+    /// Whether the operations that span keys were left out.
     is_early: bool,
 }
 
 impl Verdicts {
     fn with_capacity(parts: usize, operations: usize) -> Self {
-        // The order of an only part is not copied.
+        // The order of a single part is not copied.
         let operations = if parts > 1 { operations } else { 0 };
         let orders = Orders { operations: Vec::with_capacity(operations), ends: Vec::with_capacity(parts) };
         Self { orders, unknown: None, undecided: Vec::new(), rejected: None }
@@ -239,10 +240,10 @@ impl Verdicts {
     }
 }
 
-/// Linearizations of parts, one behind the other: where there are many, most are short.
+/// The linearizations of the parts, concatenated: if there are many, most are short.
 struct Orders {
     operations: Vec<OpId>,
-    /// By part: where its operations end.
+    /// For each part, the place where its operations end.
     ends: Vec<u32>,
 }
 
@@ -266,7 +267,7 @@ impl Orders {
     }
 }
 
-/// What there is to do.
+/// The history to judge, its parts, and the options.
 struct Work<'a> {
     case: &'a dyn Case,
     frame: Frame<'a>,
@@ -275,13 +276,13 @@ struct Work<'a> {
     parts: Parts<'a>,
 }
 
-/// What several threads share.
+/// The state that several threads share.
 struct Shared {
     /// The next part that no thread has taken.
     next: AtomicUsize,
-    /// The first part that was rejected so far; those after it are not needed any more.
+    /// The first part that has been rejected so far; later parts are no longer needed.
     first_bad: AtomicUsize,
-    /// The parts that are being judged, with what cancels them.
+    /// The parts that are being judged, with their cancel tokens.
     running: Mutex<Vec<(usize, CancelToken)>>,
     judged: Mutex<Vec<PartJudged>>,
 }
@@ -297,7 +298,7 @@ struct PartJudged {
 }
 
 impl Work<'_> {
-    /// The verdicts on the parts.
+    /// Judges the parts one after the other.
     fn judge_all(&self, meter: &mut Meter, stats: &mut Stats, choices: &mut auto::Choices) -> Verdicts {
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         let mut verdicts = Verdicts::with_capacity(self.parts.whole.len(), self.frame.len());
@@ -320,15 +321,15 @@ impl Work<'_> {
         verdicts
     }
 
-    /// Reads something of each operation of parts that are short and come next. They lie apart in memory; read one after
-    /// the other when they are needed, each would be waited for, but now the waits overlap.
+    /// Reads a field of each operation of the short parts that come next. These operations are scattered in memory. If
+    /// each were read only when needed, each would cause a separate cache miss; read together, the misses overlap.
     fn touch(&self, sections: &[Section]) {
         for section in sections.iter().filter(|section| section.events.len() <= SHORT) {
             self.case.touch(self.parts.task(section).events);
         }
     }
 
-    /// The verdicts on the parts, judged by this many threads. They take the parts in their order.
+    /// Judges the parts on this many threads, which take the parts in their order.
     fn judge_in_parallel(
         &self,
         threads: usize,
@@ -345,19 +346,19 @@ impl Work<'_> {
         let from = &*meter;
         let work = || self.judge_parts(&shared, threads, from);
         std::thread::scope(|scope| {
-            // If the system has no more threads to give, fewer will do.
+            // If the system cannot start more threads, continue with fewer.
             let helpers: Vec<_> =
                 (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
             work();
             for helper in helpers {
-                // What a specification panics with is for the caller to see.
+                // Forward a panic of the specification to the caller.
                 helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
         });
         let mut judged = shared.judged.into_inner().unwrap_or_else(PoisonError::into_inner);
         judged.sort_unstable_by_key(|judged| judged.index);
         let mut verdicts = Verdicts::with_capacity(judged.len(), self.frame.len());
-        // At most `threads` parts are judged at once.
+        // At most `threads` parts are judged at the same time.
         let mut peak = 0;
         for PartJudged { index, verdict, choice, mut own, states, backtracks } in judged {
             stats.states += states;
@@ -375,7 +376,7 @@ impl Work<'_> {
         verdicts
     }
 
-    /// What one of several threads does.
+    /// Judges parts on one of several threads until none is left.
     fn judge_parts(&self, shared: &Shared, threads: usize, meter: &Meter) {
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         let running = || shared.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -407,7 +408,7 @@ impl Work<'_> {
         }
     }
 
-    /// Judges one part, up to the event before `end`. If that is short, its linearization has been replayed.
+    /// Judges one part, up to the event before `end`. If the linearization is short, it has been replayed.
     fn judge_one(
         &self,
         worker: &mut Worker<'_>,
@@ -426,7 +427,7 @@ impl Work<'_> {
         let (verdict, choice) = match if is_auto { auto::by_monitor(worker, task, meter) } else { None } {
             Some((verdict, choice)) => (verdict, Some(choice)),
             None => {
-                // Parts without the operations that span keys can only reject.
+                // Parts without the operations that span keys can only lead to a rejection.
                 for early in &self.parts.early[section.early.clone()] {
                     let task = self.parts.task_before(early, end, self.frame);
                     let (verdict, _) = judge_by(worker, task, algorithm, meter);
@@ -450,7 +451,8 @@ impl Work<'_> {
         (verdict, choice)
     }
 
-    /// What was replayed is what was found, or else there is nobody to be trusted.
+    /// Unwraps the result of a replay. If a linearization that was found cannot be replayed, no answer can be trusted,
+    /// so this panics.
     fn trust<T>(&self, replayed: Result<T, NotALinearization>) -> T {
         match replayed {
             Ok(replayed) => replayed,
@@ -463,8 +465,8 @@ impl Work<'_> {
         }
     }
 
-    /// The verdict on the whole, from those of the parts. A linearization is replayed before it is given.
-    /// If a part is rejected: that part, and those that are undecided.
+    /// Combines the verdicts on the parts into one for the whole history. A linearization is replayed before it is
+    /// returned. If a part was rejected, returns that part and the undecided parts as an error.
     fn combine(&self, verdicts: Verdicts) -> Result<Verdict<ResultId>, (Box<Bad>, Vec<usize>)> {
         let Verdicts { orders, unknown, undecided, rejected } = verdicts;
         if let Some(bad) = rejected {
@@ -477,13 +479,13 @@ impl Work<'_> {
         Ok(Verdict::Accepted(Witness::one_by_one(self.trust(self.replay(orders)))))
     }
 
-    /// The evidence of the first bad event of the whole history, with what was allowed there.
+    /// Returns the evidence for the first failing event of the whole history, with the results that were allowed there.
     ///
-    /// Parts that were not judged, or not decided, are judged up to the first bad event that is known so far; and so is an
-    /// object that was rejected without its operations that span keys. If one of them is still not decided, the event is
-    /// not known to be the first.
+    /// Parts that were not judged, or not decided, are judged up to the first failing event that is known so far. So is
+    /// an object that was rejected without its operations that span keys. If one of these parts is still not decided,
+    /// the event is not known to be the first.
     fn complete(&self, mut bad: Bad, mut open: Vec<usize>, meter: &mut Meter, stats: &mut Stats) -> Evidence<ResultId> {
-        // Which algorithm judged the history says nothing about which can judge less of it.
+        // The algorithm that judged the history is not necessarily able to judge a part or a prefix of it.
         let algorithm = if self.config.algorithm == Algorithm::Brute { Algorithm::Brute } else { Algorithm::Auto };
         let mut worker = Worker::new(self.case, &self.classes, self.config);
         open.extend(bad.index + 1..self.parts.whole.len());
@@ -512,7 +514,7 @@ impl Work<'_> {
                     }
                 }
             }
-            // What was doubtful may be decided up to an earlier event.
+            // Parts that are doubtful may be decided up to an earlier event.
             if doubtful.is_empty() || bad.evidence.event == event {
                 bad.evidence.is_first = doubtful.is_empty();
                 break;
@@ -529,13 +531,14 @@ impl Work<'_> {
         bad.evidence
     }
 
-    /// One linearization from those of the parts, if all of them can be replayed.
+    /// Merges the linearizations of the parts into one, if all of them can be replayed.
     ///
-    /// Short ones were replayed when they were found. Long ones are replayed side by side, in the order of the whole,
-    /// which is about the order of the history: one after the other, each would go through all of its memory.
+    /// Short linearizations were replayed when they were found. Long ones are replayed together, in the order of the
+    /// merged linearization, which is close to the order of the history: replaying them one after the other would scan
+    /// all the memory for each.
     fn replay(&self, orders: Orders) -> Result<Vec<OpId>, NotALinearization> {
         let mut long = 0;
-        // By operation: the number of its part among long ones.
+        // For each operation, the number of its part among the long ones.
         let mut part_of: Vec<u32> = Vec::new();
         for order in orders.iter().filter(|order| order.len() > SHORT) {
             part_of.resize(self.frame.len(), SPANS);
@@ -550,11 +553,13 @@ impl Work<'_> {
         Ok(order)
     }
 
-    /// The operations in the order of their calls, if no two overlap and that is legal. (If it is not, nothing is.)
+    /// Returns the operations in the order of their calls, if no two overlap and this order is legal. (If it is not, no
+    /// order is.)
     fn in_order_of_calls(&self, events: &[Event]) -> Option<Vec<OpId>> {
         let is_alone =
             |pair: &[Event]| matches!(pair, [call, ret] if call.kind() == EventKind::Call && call.op() == ret.op());
-        // Long parts have other parts between their operations, and are better replayed with those.
+        // The operations of long parts are interleaved with those of other parts, and are better replayed together with
+        // them.
         if events.len() > SHORT || !events.chunks(2).all(is_alone) {
             return None;
         }
@@ -567,17 +572,17 @@ fn is_out_of_time(verdict: &Verdict<ResultId>) -> bool {
     matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Time | LimitKind::Cancelled))
 }
 
-/// One linearization from those of the parts.
+/// Merges the linearizations of the parts into one.
 ///
-/// In its part, an operation can take effect at the latest of the calls up to it in the order of the part; that is
-/// before its return, or the order would not keep `<_h`. Sorting all operations by this time keeps the order of each
-/// part, and keeps `<_h`: if a returned before b was called, then a's time is before its return, and b's is not before
-/// its call.
+/// In its part, an operation can take effect at the latest of the calls up to it in the order of the part. This is
+/// before its return, because otherwise the order would not keep `<_h`. Sorting all operations by this time keeps the
+/// order of each part, and keeps `<_h`: if a returned before b was called, then a's time is before a's return, and b's
+/// time is not before b's call.
 fn merge(frame: Frame<'_>, orders: Orders) -> Vec<OpId> {
     if orders.len() <= 1 {
         return orders.operations;
     }
-    // Times are positions of calls, so sorting is counting.
+    // Times are positions of calls, so a counting sort works.
     let mut starts = vec![0u32; frame.events.len() + 1];
     let times = |order: &[OpId], each: &mut dyn FnMut(OpId, usize)| {
         let mut latest = 0;

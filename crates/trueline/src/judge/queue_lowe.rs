@@ -1,27 +1,29 @@
 //! Lowe's queue-oriented algorithm: "Testing for linearizability" (2017), section 5 and figure 3.
 //!
 //! A complete history of a queue, whose values need not be distinct, is taken apart from the front:
-//! - *Lemma 7*: if only enqueues are left, it is linearizable.
-//! - *Lemma 8*: an unsuccessful dequeue that is minimal can be taken out.
+//! - *Lemma 7*: if only enqueues are left, the history is linearizable.
+//! - *Lemma 8*: a minimal unsuccessful dequeue can be removed.
 //! - *Lemmas 9 and 10*: otherwise there must be a *minimal matching pair*, an enqueue that is minimal and a dequeue of
-//!   the same value that is minimal among the dequeues, such that the history without them is linearizable, after calls
-//!   of dequeues have been delayed: each dequeue that is left must follow the enqueues that the one taken out followed.
-//! - *Lemma 12*: if enqueue and dequeue are the *earliest-ending* of their value, and the dequeue has no *conflicting
-//!   unsuccessful dequeue* (definition 11), that pair is as good as any: no other need be tried.
+//!   the same value that is minimal among the dequeues, such that the history without them is linearizable after the
+//!   calls of some dequeues have been delayed: each remaining dequeue must come after the enqueues that the removed
+//!   dequeue came after.
+//! - *Lemma 12*: if the enqueue and the dequeue are the *earliest-ending* ones of their value, and the dequeue has no
+//!   *conflicting unsuccessful dequeue* (definition 11), that pair is as good as any, and no other pair need be tried.
 //!
-//! The recursion is an iteration with a stack; where several pairs must be tried, the stack keeps them with a clone of
-//! the history.
+//! The recursion is implemented as a loop with a stack. If several pairs must be tried, the stack holds them with a
+//! clone of the history.
 //!
 //! # Departures from the paper
 //! The paper's history is a linked list of calls and returns, with references by thread. Here enqueues and dequeues are
-//! two lists: all that the lemmas ask is which operations of a kind are first, and which enqueue was the last to return
-//! before a dequeue was called. A delayed call is a number, in half positions, so that it comes behind a return and
-//! before whatever follows. That does not reorder the list of dequeues: up to the call of a dequeue that is minimal
-//! among dequeues no dequeue returned. Earliest-ending operations come from lists by value and return.
+//! two lists, because the lemmas only ask which operations of a kind are first, and which enqueue was the last to
+//! return before a dequeue was called. A delayed call is a number in half positions, so that it comes after a return
+//! and before the next event. Delaying a call does not reorder the list of dequeues: until the call of a dequeue that
+//! is minimal among dequeues, no dequeue has returned. Earliest-ending operations are found in lists that are sorted by
+//! value and return.
 //!
 //! # Complexity
-//! An iteration costs the operations that overlap at the front; there are at most n iterations without backtracking.
-//! Exponential in the worst case.
+//! An iteration takes time linear in the number of operations that overlap at the front. Without backtracking there are
+//! at most n iterations. Exponential in the worst case.
 
 use super::monitor::lockstep::interleave;
 use super::monitor::{Answer, Input, NEVER};
@@ -32,7 +34,7 @@ use crate::verdict::Judgement;
 
 /// Judges a history of a queue by Lowe's queue-oriented algorithm.
 ///
-/// Iterations are counted as configurations. A history that it cannot judge is
+/// Iterations are counted as configurations. The verdict on a history that the algorithm cannot judge is
 /// [unknown](crate::verdict::LimitKind::Refused), with the reason.
 ///
 /// ```
@@ -54,24 +56,24 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::plain(Algorithm::QueueLowe, budget))
 }
 
-/// How the work went.
+/// How much work a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
-    /// Histories that were looked at: turns of figure 3.
+    /// The number of histories that were examined, that is, of iterations of figure 3.
     pub(crate) iterations: u64,
-    /// How often one was found not to be linearizable while another was left to try.
+    /// The number of times that a history was found not to be linearizable while another was left to try.
     pub(crate) backtracks: u64,
 }
 
-/// No operation.
+/// A number that stands for no operation.
 const NONE: u32 = u32::MAX;
 
-/// Operations of one kind, by call, each in a list of those that are left.
+/// A linked list of the remaining operations of one kind, in the order of their calls or of their returns.
 #[derive(Clone)]
 struct List {
-    /// The first that is left.
+    /// The first remaining operation.
     head: u32,
-    /// By operation: the next and the previous that are left. Those of operations taken out stay as they were.
+    /// For each operation, the next and the previous remaining ones. Removed operations keep their links.
     next: Vec<u32>,
     previous: Vec<u32>,
 }
@@ -101,16 +103,16 @@ impl List {
     }
 }
 
-/// What does not change.
+/// The operations of one kind, as they are in the whole history.
 struct Operations {
-    /// Their spans, by call.
+    /// The spans of the operations, in the order of their calls.
     spans: Vec<u32>,
-    /// Their calls and returns, doubled.
+    /// The positions of their calls and returns, doubled.
     calls: Vec<u32>,
     returns: Vec<u32>,
-    /// By operation: its value; [`NONE`] for an unsuccessful dequeue.
+    /// The value of each operation; [`NONE`] for an unsuccessful dequeue.
     values: Vec<u32>,
-    /// The operations by value and return; by value, where they start.
+    /// The operations sorted by value and return, and the place where each value starts.
     by_return: Vec<u32>,
     starts: Vec<u32>,
 }
@@ -135,22 +137,22 @@ impl Operations {
     }
 }
 
-/// A history that is left to judge.
+/// The part of a history that is left to judge.
 #[derive(Clone)]
 struct Rest {
     enqueues: List,
     dequeues: List,
-    /// The enqueues by return.
+    /// The enqueues in the order of their returns.
     ended: List,
-    /// By dequeue: its call, delayed.
+    /// The call of each dequeue, possibly delayed.
     calls: Vec<u32>,
-    /// By operation: whether it was taken out.
+    /// Whether each operation was removed.
     enqueue_is_out: Vec<bool>,
     dequeue_is_out: Vec<bool>,
-    /// By value: the place in `by_return` before which all were taken out.
+    /// For each value, a place in `by_return` before which all operations of the value were removed.
     first_enqueue: Vec<u32>,
     first_dequeue: Vec<u32>,
-    /// What was taken out, in that order.
+    /// The removed operations, in the order of removal.
     enqueued: Vec<u32>,
     dequeued: Vec<u32>,
 }
@@ -159,17 +161,18 @@ struct Lowe<'a> {
     input: &'a Input,
     enqueues: Operations,
     dequeues: Operations,
-    /// The enqueues by return, and the place of each there.
+    /// The enqueues in the order of their returns, and the place of each in this order.
     ended: Vec<u32>,
     place: Vec<u32>,
-    /// By dequeue: how many enqueues returned before its call.
+    /// For each dequeue, the number of enqueues that returned before its call.
     ended_before: Vec<u32>,
     counters: Counters,
 }
 
-/// Judges a queue, and tells how the work went. `None` if `go_on`, which is asked in each iteration, says no.
+/// Judges a queue, and returns how much work it took. Calls `go_on` in each iteration, and returns `None` if it returns
+/// `false`.
 ///
-/// A conflict is the whole history: the algorithm does not tell more.
+/// The conflict of a rejection is always the whole history: the algorithm does not find a smaller one.
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> (Option<Answer>, Counters) {
     for span in &input.spans {
         let refused = match span.what {
@@ -206,7 +209,7 @@ impl<'a> Lowe<'a> {
         for (at, enqueue) in (0..).zip(&ended) {
             place[*enqueue as usize] = at;
         }
-        // By call the numbers grow.
+        // The calls of the dequeues are in increasing order.
         let mut before = 0usize;
         let ended_before = dequeues
             .calls
@@ -234,7 +237,7 @@ impl<'a> Lowe<'a> {
             enqueued: Vec::new(),
             dequeued: Vec::new(),
         };
-        // Pairs that are left to try, last first, each with the history that it is to be taken out of.
+        // The pairs that are left to try, in reverse order, each list with the history to remove a pair from.
         let mut stack: Vec<(Rest, Vec<(u32, u32)>)> = Vec::new();
         loop {
             if !go_on() {
@@ -251,12 +254,13 @@ impl<'a> Lowe<'a> {
                 continue;
             }
             let (enqueues, dequeues) = (self.minimal_enqueues(&rest), self.minimal_dequeues(&rest));
-            // Lemma 12: a pair as good as any.
+            // Lemma 12: a pair that is as good as any.
             if let Some((enqueue, dequeue)) = self.sure_pair(&mut rest, &enqueues, &dequeues) {
                 self.take_out(&mut rest, enqueue, dequeue);
                 continue;
             }
-            // Lemmas 9 and 10: the history is linearizable if and only if it is without one of these pairs.
+            // Lemmas 9 and 10: the history is linearizable if and only if it is linearizable without one of these
+            // pairs.
             let matches = |e: &u32, d: &u32| self.enqueues.values[*e as usize] == self.dequeues.values[*d as usize];
             let mut pairs: Vec<(u32, u32)> =
                 enqueues.iter().flat_map(|e| dequeues.iter().filter(|d| matches(e, d)).map(|d| (*e, *d))).collect();
@@ -268,7 +272,7 @@ impl<'a> Lowe<'a> {
                 self.take_out(&mut rest, enqueue, dequeue);
                 continue;
             }
-            // This one is not linearizable: back to where there was a choice.
+            // This history is not linearizable: backtrack to the last choice.
             let Some((before, mut pairs)) = stack.pop() else {
                 let all = 0..u32::try_from(self.input.spans.len()).expect("positions fit");
                 return Some(Answer::Rejected(all.collect()));
@@ -285,7 +289,7 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// The first return of an enqueue that is left.
+    /// Returns the position of the first return of a remaining enqueue.
     fn first_enqueue_return(&self, rest: &Rest) -> u32 {
         match rest.ended.head {
             NONE => NEVER,
@@ -293,12 +297,12 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// The deq-minimal dequeues: no other dequeue that is left returned before their call.
+    /// Returns the deq-minimal dequeues: no other remaining dequeue returned before their calls.
     fn minimal_dequeues(&self, rest: &Rest) -> Vec<u32> {
         let mut first = NEVER;
         let mut minimal = Vec::new();
         for dequeue in rest.dequeues.iter() {
-            // Calls as they were: a delayed one is before the first return all the same.
+            // Use the recorded calls: a call that was delayed still precedes the first return.
             if self.dequeues.calls[dequeue as usize] > first {
                 break;
             }
@@ -309,7 +313,7 @@ impl<'a> Lowe<'a> {
         minimal
     }
 
-    /// An unsuccessful dequeue before whose call no operation that is left returned.
+    /// Returns an unsuccessful dequeue before whose call no remaining operation returned.
     fn minimal_unsuccessful(&self, rest: &Rest) -> Option<u32> {
         let first = self.first_enqueue_return(rest);
         self.minimal_dequeues(rest)
@@ -317,14 +321,14 @@ impl<'a> Lowe<'a> {
             .find(|d| self.dequeues.values[*d as usize] == NONE && rest.calls[*d as usize] < first)
     }
 
-    /// The minimal enqueues: no operation that is left returned before their call.
+    /// Returns the minimal enqueues: no remaining operation returned before their calls.
     fn minimal_enqueues(&self, rest: &Rest) -> Vec<u32> {
         let returns = self.minimal_dequeues(rest).into_iter().map(|d| self.dequeues.returns[d as usize]);
         let first = returns.min().unwrap_or(NEVER).min(self.first_enqueue_return(rest));
         rest.enqueues.iter().take_while(|e| self.enqueues.calls[*e as usize] < first).collect()
     }
 
-    /// An earliest-ending minimal matching pair without a conflicting unsuccessful dequeue.
+    /// Returns an earliest-ending minimal matching pair without a conflicting unsuccessful dequeue.
     fn sure_pair(&self, rest: &mut Rest, enqueues: &[u32], dequeues: &[u32]) -> Option<(u32, u32)> {
         for &enqueue in enqueues {
             let value = self.enqueues.values[enqueue as usize];
@@ -339,17 +343,17 @@ impl<'a> Lowe<'a> {
         None
     }
 
-    /// Of the enqueues that are left, the last to return before a dequeue's call, which may have been delayed.
+    /// Returns the last remaining enqueue that returned before a dequeue's call, which may have been delayed.
     fn last_enqueue_before(&self, rest: &Rest, dequeue: u32) -> Option<u32> {
         let call = rest.calls[dequeue as usize];
         let first = rest.ended.head;
         let mut place = self.ended_before[dequeue as usize].checked_sub(1)?;
         if call != self.dequeues.calls[dequeue as usize] {
-            // Delayed to just behind the return of an enqueue, later than the call.
+            // The call was delayed to just after the return of an enqueue.
             place = u32::try_from(self.ended.partition_point(|e| self.enqueues.returns[*e as usize] < call) - 1)
                 .expect("positions fit");
         }
-        // What was taken out mostly lies before the first that is left.
+        // Most removed enqueues come before the first remaining one.
         while first != NONE && place >= first {
             if !rest.enqueue_is_out[self.ended[place as usize] as usize] {
                 return Some(self.ended[place as usize]);
@@ -359,18 +363,19 @@ impl<'a> Lowe<'a> {
         None
     }
 
-    /// Definition 11: there is an enqueue `e'` before `dequeue`, but neither before some successful dequeue nor before
-    /// some unsuccessful one. The later `e'` returned, the more are not behind it: the last is the one to ask about.
+    /// Returns whether definition 11 applies: an enqueue `e'` precedes `dequeue`, but there are a successful and an
+    /// unsuccessful dequeue that `e'` does not precede. The later `e'` returned, the more dequeues it does not precede,
+    /// so it is enough to look at the last `e'`.
     fn has_conflict(&self, rest: &Rest, dequeue: u32, dequeues: &[u32]) -> bool {
         let Some(enqueue) = self.last_enqueue_before(rest, dequeue) else { return false };
         let until = self.enqueues.returns[enqueue as usize];
-        // A dequeue called before `until`, which is before the call of a minimal one, is minimal among dequeues.
+        // A dequeue called before `until`, which precedes the call of a minimal dequeue, is minimal among the dequeues.
         let mut early = dequeues.iter().filter(|d| rest.calls[**d as usize] < until);
         let unsuccessful = |d: &&u32| self.dequeues.values[**d as usize] == NONE;
         early.clone().any(|d| unsuccessful(&d)) && early.any(|d| !unsuccessful(&d))
     }
 
-    /// `h - e -D d`: takes out a pair, and delays calls of dequeues to behind the enqueues that `dequeue` followed.
+    /// `h - e -D d`: removes a pair, and delays the calls of dequeues until after the enqueues that preceded `dequeue`.
     fn take_out(&self, rest: &mut Rest, enqueue: u32, dequeue: u32) {
         rest.enqueues.remove(enqueue);
         rest.ended.remove(self.place[enqueue as usize]);
@@ -388,7 +393,8 @@ impl<'a> Lowe<'a> {
         }
     }
 
-    /// The proofs of lemmas 7, 8 and 10, unrolled: operations in the order in which they were taken out.
+    /// Builds the linearization by the proofs of lemmas 7, 8 and 10: enqueues and dequeues in the order of their
+    /// removal.
     fn witness(&self, rest: &Rest) -> Vec<u32> {
         let enqueues = rest.enqueued.iter().copied().chain(rest.enqueues.iter());
         let enqueues: Vec<u32> = enqueues.map(|enqueue| self.enqueues.spans[enqueue as usize]).collect();
@@ -404,12 +410,12 @@ impl Rest {
         self.dequeued.push(dequeue);
     }
 
-    /// Of the enqueues of a value that are left, the first to return.
+    /// Returns, among the remaining enqueues of a value, the one that returned first.
     fn earliest_enqueue(&mut self, enqueues: &Operations, value: u32) -> Option<u32> {
         earliest(enqueues, value, &mut self.first_enqueue, &self.enqueue_is_out)
     }
 
-    /// The same of dequeues.
+    /// Returns, among the remaining dequeues of a value, the one that returned first.
     fn earliest_dequeue(&mut self, dequeues: &Operations, value: u32) -> Option<u32> {
         earliest(dequeues, value, &mut self.first_dequeue, &self.dequeue_is_out)
     }

@@ -1,4 +1,4 @@
-//! Checking a linearization against the definition, without any of the code that found it.
+//! Checks a linearization against the definition, without any of the code that found it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,9 +16,9 @@ pub enum NotALinearization {
     Twice(OpId),
     /// The operation returned, but is missing.
     Missing(OpId),
-    /// The second returned before the first was called, but comes behind it.
+    /// The second operation returned before the first was called, but comes after it in the sequence.
     OutOfOrder(OpId, OpId),
-    /// The specification does not allow the operation to have its result where it is.
+    /// The specification does not allow the operation to have its result at its place.
     Illegal(OpId),
 }
 
@@ -41,14 +41,14 @@ impl std::error::Error for NotALinearization {}
 
 /// Checks that `order` is a linearization of the whole history: Lowe's definition 1, point by point.
 ///
-/// This goes by [`Spec::step`] alone. For several objects, each starts in its own initial state.
+/// It uses only [`Spec::step`]. If there are several objects, each starts in its own initial state.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns the reason why `order` is not a linearization.
 ///
 /// # Complexity
-/// One step of the specification for each operation (for each state it may be in, if the specification leaves a
-/// choice).
+/// One step of the specification for each operation (for each state that the object may be in, if the specification
+/// leaves a choice).
 pub fn replay<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, order: &[OpId]) -> Result<(), NotALinearization> {
     replay_case(&Typed::new(spec, Cow::Borrowed(history)), order)
 }
@@ -60,11 +60,11 @@ fn replay_case(case: &dyn Case, order: &[OpId]) -> Result<(), NotALinearization>
     order.iter().try_for_each(|op| objects[frame.object(*op)].step(*op))
 }
 
-/// Checks that each operation that returned occurs, none twice, and that `order` keeps the order of operations that do
-/// not overlap.
+/// Checks that each operation that returned occurs, that none occurs twice, and that `order` keeps the order of
+/// operations that do not overlap.
 pub(super) fn keeps_order(frame: Frame<'_>, order: &[OpId]) -> Result<(), NotALinearization> {
     let mut placed = vec![false; frame.len()];
-    // The latest call so far, and whose it is: nothing may follow that returned before it.
+    // The latest call so far, and its operation: no operation that returned before this call may follow.
     let mut latest: Option<(OpId, u32)> = None;
     let mut returned = 0;
     for &op in order {
@@ -81,7 +81,7 @@ pub(super) fn keeps_order(frame: Frame<'_>, order: &[OpId]) -> Result<(), NotALi
             _ => latest = Some((op, frame.call(op))),
         }
     }
-    // All that returned are there, and no operation is there twice.
+    // All operations that returned are present, and none occurs twice.
     if returned == frame.events.len() - frame.len() {
         return Ok(());
     }
@@ -95,7 +95,8 @@ mod tests {
     use super::*;
     use crate::spec::{Queue, QueueOp, QueueRet};
 
-    /// Operations of queues one after the other, by a code for each; what never returns overlaps all that comes behind.
+    /// Returns a sequence of queue operations, one encoded by each base-7 digit of `code`; an operation that never
+    /// returns overlaps all later ones.
     fn sequence(mut code: u32, length: u32) -> History<QueueOp<u8>, QueueRet<u8>> {
         let mut builder = History::builder();
         for process in 0..length {
@@ -117,11 +118,12 @@ mod tests {
         builder.finish()
     }
 
-    /// All short sequences, by objects and by states, as one part and as two between operations that are not looked at.
+    /// Replays all short sequences both by objects and by states, as one part, and as two parts with operations to be
+    /// skipped.
     #[test]
     fn objects_and_states_say_the_same() {
         let queue = Queue::new();
-        // Whether it was done by objects, and what they said.
+        // How often each outcome occurred: whether objects replayed the sequence, and whether it was legal.
         let mut said = [[0; 2]; 2];
         for code in 0..7_u32.pow(5) {
             let history = sequence(code, 5);

@@ -1,4 +1,4 @@
-//! The states that a linearization passes, for whoever looks at it.
+//! The states that a linearization passes through, for display.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,15 +8,17 @@ use crate::history::{History, OpId};
 use crate::spec::Spec;
 use crate::verdict::Passed;
 
-/// The most operations whose states are described.
+/// The maximum number of operations whose states are described.
 const MOST_OPERATIONS: usize = 2_000;
-/// About how many bytes of descriptions are made: large states are described for fewer operations.
+/// The approximate maximum number of bytes of descriptions: large states are described for fewer operations.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The states before and after each of the last operations of `order`, a linearization of (a part of) the history.
+/// Returns the states before and after each of the last operations of `order`, a linearization of (a part of) the
+/// history.
 ///
-/// These are the ones near the problem, if `order` is the prefix that [evidence](crate::verdict::Evidence) has. How many
-/// there are depends on how long the descriptions of states are, so that there are never more than a few megabytes.
+/// If `order` is the prefix in the [evidence](crate::verdict::Evidence), these are the operations near the problem. The
+/// longer the descriptions of states are, the fewer operations are described, so that the result never takes more than
+/// a few megabytes.
 ///
 /// ```
 /// use trueline::history::{History, OpId};

@@ -1,15 +1,17 @@
-//! Depth-first and breadth-first search of one part, in turns.
+//! Searches one part depth first and breadth first, in turns.
 //!
-//! A part is searched depth first, just in time, with eager observers and identical operations merged. A linearizable
-//! history takes about one configuration for each return that blocks, so that most are decided here. Where the
-//! specification can look ahead ([`Rules::foresight`]), the search first tries without, which costs less.
+//! A part is first searched depth first, just in time, with eager observers, and with identical operations merged. For
+//! a linearizable history this takes about one configuration for each return that blocks, so that most histories are
+//! decided here. If the specification supports foresight ([`Rules::foresight`]), the search is first tried without it,
+//! which costs less.
 //!
-//! What is not decided within a cap is searched breadth first with dominance, which does not lose itself in a bad part
-//! of the tree: it wins on rejected histories with many reads, blind writes or never-returning operations. But it goes
-//! through all that is possible, which may be exponentially more than one good way. So it has a cap too, and the two take
-//! turns with ever higher caps. Without reads, blind writes or never-returning operations no configuration dominates
-//! another, and breadth-first search visits all that depth-first search does: then that one has no cap. Each gets what
-//! the other cannot do, and a history is unknown only if a limit ended both.
+//! A part that is not decided within a cap is searched breadth first with dominance. This search does not get lost in a
+//! bad part of the tree: it wins on rejected histories with many reads, blind writes or operations that never return.
+//! But it visits all possible configurations, which may be exponentially more than a single good path. It therefore has
+//! a cap too, and the two searches take turns with ever higher caps. Without reads, blind writes or operations that
+//! never return, no configuration dominates another, and breadth-first search visits all that depth-first search does;
+//! then depth-first search has no cap. Each search handles what the other cannot, and a part is unknown only if a limit
+//! ended both.
 
 use super::Rules;
 use super::frame::calls;
@@ -20,29 +22,29 @@ use super::search::{Meter, breadth_first};
 use super::worker::{Search, Worker};
 use crate::verdict::{LimitKind, Verdict};
 
-/// How many configurations the depth-first search may visit before the breadth-first one takes over.
+/// The number of configurations that depth-first search may visit before breadth-first search takes over.
 const DEPTH_FIRST: Patience = Patience { at_start: 20_000, per_return: 40 };
 
-/// How many it may visit before foresight ([`Rules::foresight`]) is called for, where there is such.
+/// The number of configurations that it may visit before foresight ([`Rules::foresight`]) is used, if there is any.
 const WITHOUT_FORESIGHT: Patience = Patience { at_start: 1_000, per_return: 8 };
 
-/// How many times as many it may visit if it has foresight: it may have to search several times, and the other search,
-/// which has none, would visit far more.
+/// The factor by which this number grows with foresight: the search may have to run several times, and breadth-first
+/// search, which has no foresight, would visit far more.
 const TIMES_WITH_FORESIGHT: u64 = 10;
 
-/// How many times as many it may visit if all that dominance could save are observers: being eager about them saves most
-/// of it.
+/// The factor by which this number grows if dominance could only save observers: linearizing observers eagerly saves
+/// most of that.
 const TIMES_WITH_OBSERVERS: u64 = 5;
 
-/// How many the breadth-first search may visit for each event, and for some more, before the depth-first one takes over
-/// again.
+/// The number of configurations that breadth-first search may visit for each event of the part, and for
+/// [`FURTHER_EVENTS`] more, before depth-first search takes over again.
 const BREADTH_FIRST_PER_EVENT: u64 = 400;
 const FURTHER_EVENTS: u64 = 1_000;
 
-/// By how much the caps grow in each turn.
+/// The factor by which the caps grow in each turn.
 const GROWTH: u64 = 8;
 
-/// Which search gave the answer.
+/// The search that gave the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     DepthFirst,
@@ -68,7 +70,7 @@ pub(super) fn search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter)
     let is_out_of_memory =
         |verdict: &Verdict<ResultId>| matches!(verdict, Verdict::Unknown(limit) if limit.kind == LimitKind::Memory);
     let mut growth = 1_u64;
-    // What has once run out of memory would again: then the other goes on alone.
+    // A search that has run out of memory would run out of it again, so the other search continues alone.
     let mut takes_turns = true;
     loop {
         let patience = times.filter(|_| takes_turns).map(|times| DEPTH_FIRST.times(times.saturating_mul(growth)));
@@ -91,8 +93,8 @@ pub(super) fn search(worker: &mut Worker<'_>, task: Task<'_>, meter: &mut Meter)
     }
 }
 
-/// How many times the usual cap the depth-first search may spend on a part; `None` if breadth-first search could not do
-/// better.
+/// Returns the factor by which the cap of depth-first search grows for a part, or `None` if breadth-first search could
+/// not do better.
 fn times(worker: &Worker<'_>, task: Task<'_>) -> Option<u64> {
     let (frame, classes) = (worker.case.frame(), worker.classes());
     let calls = || calls(task.events);
@@ -105,7 +107,7 @@ fn times(worker: &Worker<'_>, task: Task<'_>) -> Option<u64> {
     }
 }
 
-/// Searches with a meter of its own.
+/// Runs a search with a meter of its own.
 fn spend(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -119,7 +121,7 @@ fn spend(
     verdict
 }
 
-/// Whether another search may still know: the patience of this one ended, or its own share of memory.
+/// Returns whether another search may still decide: this one ran out of patience, or of its own share of memory.
 fn may_go_on(verdict: &Verdict<ResultId>, meter: &Meter) -> bool {
     let Verdict::Unknown(limit) = verdict else { return false };
     limit.kind == LimitKind::Memory || limit.kind == LimitKind::Configurations && !meter.is_spent()

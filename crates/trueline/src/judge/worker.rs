@@ -1,4 +1,4 @@
-//! Searching one part of a history: what all algorithms that search share.
+//! Searches one part of a history: the code that all search algorithms share.
 
 use std::sync::OnceLock;
 
@@ -12,31 +12,31 @@ use super::{Config, Rules};
 use crate::history::OpId;
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
-/// What a thread needs to judge parts: the states and steps of one part serve the next.
+/// What a thread needs to judge parts. The states and steps of one part are reused for the next.
 pub(super) struct Worker<'a> {
     pub(super) case: &'a dyn Case,
-    /// Made when the first part is searched: monitors need none.
+    /// The classes of operations, made when the first part is searched, because monitors do not need them.
     classes: &'a OnceLock<Classes>,
     pub(super) config: &'a Config,
     pub(super) reader: Reader<'a>,
     core: Option<Core<'a>>,
-    /// The operation whose results the searches are to find, where they are.
+    /// The operation whose results the searches are to find, if they search for results.
     asked: Option<&'a Asked>,
-    /// States of cores that were forgotten.
+    /// The number of states in search cores that were dropped.
     forgotten: u64,
-    /// How often Lowe's queue algorithm went back.
+    /// The number of times that Lowe's queue algorithm had to backtrack.
     pub(super) backtracks: u64,
 }
 
-/// What searches need.
+/// The states and steps that searches share.
 struct Core<'a> {
     states: Box<dyn StateSpace + 'a>,
     steps: Steps,
-    /// Scratch for [`Problem::new`].
+    /// Scratch space for [`Problem::new`].
     numbers: Vec<u32>,
 }
 
-/// What one search on the core is to do.
+/// The kind of a search and its options.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Search {
     DepthFirst(depth_first::Options),
@@ -48,7 +48,7 @@ impl<'a> Worker<'a> {
         Self { case, classes, config, reader: Reader::new(case), core: None, asked: None, forgotten: 0, backtracks: 0 }
     }
 
-    /// What it takes to make a worker for another thread.
+    /// Returns what is needed to make a worker for another thread.
     pub(super) fn origin(&self) -> (&'a dyn Case, &'a OnceLock<Classes>, &'a Config) {
         (self.case, self.classes, self.config)
     }
@@ -63,18 +63,19 @@ impl<'a> Worker<'a> {
         self.forgotten + self.core.as_ref().map_or(0, |core| core.states.len() as u64)
     }
 
-    /// An answer that a limit has prevented.
+    /// Returns the verdict for a search that a limit prevented.
     pub(super) fn unknown(&self, kind: LimitKind) -> Verdict<ResultId> {
         Verdict::Unknown(Limit { kind, event: 0, events: self.case.frame().event_count() })
     }
 
-    /// The classes of the history's operations, made when a search first needs them.
+    /// Returns the classes of the history's operations, which are made when a search first needs them.
     pub(super) fn classes(&self) -> &'a Classes {
         self.classes.get_or_init(|| self.case.classes())
     }
 
-    /// Lets `judge` judge one part with the classes of its own operations: for a short part of a long history, those of
-    /// all would take longer than a search. What was `asked` for is to return something that is not known.
+    /// Calls `judge` with a worker that has classes only for the operations of this part: for a short part of a long
+    /// history, classifying all operations would take longer than the search. The operation that is `asked` for must
+    /// return a result that is not known yet.
     pub(super) fn alone(
         &mut self,
         task: Task<'_>,
@@ -88,7 +89,7 @@ impl<'a> Worker<'a> {
         verdict
     }
 
-    /// Runs one search on the core.
+    /// Runs one search.
     pub(super) fn search(&mut self, task: Task<'_>, search: Search, meter: &mut Meter) -> Verdict<ResultId> {
         let rules = match &search {
             Search::DepthFirst(options) => options.rules,
@@ -141,7 +142,7 @@ impl<'a> Worker<'a> {
 }
 
 impl Config {
-    /// The rules to use, where the algorithm's own are `own`.
+    /// Returns the rules to use, given the algorithm's `own` rules.
     pub(super) fn rules_or(&self, own: Rules) -> Rules {
         self.rules.unwrap_or(own)
     }

@@ -1,14 +1,14 @@
-//! Why the operations of a core have no order: an argument, step by step.
+//! Arguments that explain, step by step, why the operations of a core have no legal order.
 
 use crate::history::OpId;
 
-/// Why a [core](super::Core) has no linearization, as claims that follow from each other.
+/// An explanation of why a [core](super::Core) has no linearization, as claims that follow from each other.
 ///
-/// It is data: [`judge::argument`](crate::judge::argument) makes it and checks it, and
+/// It is plain data: [`judge::argument`](crate::judge::argument) makes and checks it, and
 /// [`view::prose`](crate::view::prose) puts it into words. Operations are numbered as in the whole history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument<Ret> {
-    /// What the object is, as far as words depend on it.
+    /// The kind of object, as far as the wording depends on it.
     pub object: ObjectKind,
     /// The claims.
     pub proof: Proof<Ret>,
@@ -16,255 +16,264 @@ pub struct Argument<Ret> {
     pub named: Vec<OpId>,
 }
 
-/// What an object is, for the words that are used of it.
+/// The kind of an object, which selects the words that describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// It holds a value.
+    /// An object that holds a value.
     Register,
-    /// It counts.
+    /// An object that holds a number and adds to it.
     Counter,
-    /// A set, of which one element matters.
+    /// A set, only one element of which matters.
     Set,
-    /// A map, of which one key matters.
+    /// A map, only one key of which matters.
     Map,
-    /// First in, first out.
+    /// A container whose values come out in the order in which they were put in.
     Queue,
-    /// Last in, first out.
+    /// A container whose most recent value comes out first.
     Stack,
-    /// The least is out first.
+    /// A container whose least value comes out first.
     PriorityQueue,
-    /// Whatever is in may be out first.
+    /// A container whose values may come out in any order.
     Bag,
-    /// Free or held.
+    /// A lock, which is free or held.
     Lock,
-    /// Free, held by readers or held by a writer.
+    /// A lock that is free, held by readers, or held by a writer.
     ReadWriteLock,
-    /// So many permits.
+    /// A semaphore, which has a number of permits.
     Semaphore,
     /// Anything else.
     Other,
 }
 
-/// Claims, each of which follows from those before it, and why they leave no order.
+/// Claims, each of which follows from those before it, and the reason why no order satisfies them all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof<Ret> {
     /// The claims.
     pub steps: Vec<Step>,
-    /// Why there is no order in which they all hold.
+    /// Why no order satisfies all claims.
     pub end: End<Ret>,
 }
 
-/// The claim that one operation took effect before another: if `second` took effect, so did `first`, before it.
+/// The claim that if `second` took effect, then `first` took effect before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Before {
-    /// The earlier one.
+    /// The earlier operation.
     pub first: OpId,
-    /// The later one.
+    /// The later operation.
     pub second: OpId,
 }
 
-/// A claim and what it rests on.
+/// A claim and the ground that it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is claimed.
+    /// The claim.
     pub claim: Before,
-    /// Why it is so.
+    /// Why the claim holds.
     pub ground: Ground,
 }
 
-/// What a claim rests on.
+/// The ground that a claim rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ground {
-    /// The first returned before the second was called.
+    /// The first operation returned before the second was called.
     RealTime,
-    /// What the object allows: in every legal order of the core's operations in which the claims `given` hold, this one
-    /// does, whenever they were called.
+    /// The object requires it: the claim holds in every legal order of the core's operations in which the claims
+    /// `given` hold, regardless of when the operations were called.
     Value {
-        /// Why the object allows nothing else.
+        /// Why the object requires it.
         reason: Reason,
-        /// The claims it follows from: earlier ones, or such as follow from earlier ones because before is transitive.
+        /// The claims that it follows from: earlier claims, or claims that follow from earlier ones by transitivity.
         given: Vec<Before>,
     },
 }
 
 /// Why an object allows no other order, or no order at all.
 ///
-/// Of containers, what is said of an operation's value is said of the one that it put in, took out or saw.
+/// "The first" and "the second" are the operations of the claim; "it" is the operation of [`End::Impossible`]. For
+/// containers, the value of an operation is the one that the operation put in, took out or saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The second took or saw what the first put in.
+    /// The second took or saw the value that the first put in.
     Source,
-    /// The first saw what the second took out.
+    /// The first saw the value that the second took out.
     Seen,
-    /// The value that the second took or saw was put in behind that of the first: first in, first out.
+    /// The value that the second took or saw was put in after that of the first, and values come out first in, first
+    /// out.
     FirstInFirstOut {
-        /// What put in the value of the first.
+        /// The operation that put in the value of the first.
         first_in: OpId,
-        /// What put in the value of the second.
+        /// The operation that put in the value of the second.
         second_in: OpId,
     },
-    /// What the first put in was taken, or seen in front, before what the second put in: first in, first out.
+    /// The value that the first put in was taken, or seen in front, before the one that the second put in, and values
+    /// come out first in, first out.
     FirstOutFirstIn {
-        /// What took or saw the value of the first.
+        /// The operation that took or saw the value of the first.
         first_out: OpId,
-        /// What took or saw the value of the second.
+        /// The operation that took or saw the value of the second.
         second_out: OpId,
     },
-    /// No order: another value was put in before the one that it took or saw, and nothing took that out.
+    /// No order: another value was put in before the one that it took or saw, and nothing took that other value out.
     InFront {
-        /// What put in the value in front.
+        /// The operation that put in the value in front.
         put: OpId,
-        /// What put in the value that it took or saw.
+        /// The operation that put in the value that it took or saw.
         own: OpId,
     },
-    /// The second found nothing, and what `put` put in before it was taken out by the first.
+    /// The second found nothing, and the value that `put` put in before the second was taken out by the first.
     Empty {
-        /// What put in the value that the first took.
+        /// The operation that put in the value that the first took.
         put: OpId,
     },
-    /// The first found nothing, before what the second put in was taken or seen.
+    /// The first found nothing, before the value that the second put in was taken or seen.
     NotYetIn {
-        /// What took or saw it.
+        /// The operation that took or saw that value.
         taken: OpId,
     },
-    /// No order: it found nothing, but what `put` put in was there, and nothing took it out.
+    /// No order: it found nothing, but the value that `put` put in was there, and nothing took that value out.
     StillIn {
-        /// What put in that value.
+        /// The operation that put in that value.
         put: OpId,
     },
-    /// The value that the first took lay on top of the one that the second took or saw: last in, first out.
+    /// The value that the first took lay on top of the one that the second took or saw, and values come out last in,
+    /// first out.
     OnTop {
-        /// What put in the value of the second.
+        /// The operation that put in the value of the second.
         below: OpId,
-        /// What put in the value of the first.
+        /// The operation that put in the value of the first.
         above: OpId,
     },
-    /// No order: the value that `above` put in lay on top of the one that it took or saw, and nothing took it off.
+    /// No order: the value that `above` put in lay on top of the one that it took or saw, and nothing took that value
+    /// off.
     NotTakenOff {
-        /// What put in its own value.
+        /// The operation that put in its own value.
         below: OpId,
-        /// What put in the value on top.
+        /// The operation that put in the value on top.
         above: OpId,
     },
-    /// `top` took or saw what the second put in on top, when the value that the first put in was in too.
+    /// `top` took or saw the value of the second on top, while the value that the first put in was in the stack too.
     Below {
-        /// What took or saw the value on top.
+        /// The operation that took or saw the value on top.
         top: OpId,
-        /// What took or saw the value of the first later.
+        /// The operation that took or saw the value of the first later.
         later: OpId,
     },
-    /// The first took a value that goes before the one that the second took or saw, and was in.
+    /// The first took a value that has priority over the one that the second took or saw, and that was in the queue.
     Lesser {
-        /// What put in the value of the first.
+        /// The operation that put in the value of the first.
         put: OpId,
     },
-    /// The first took or saw a value, and the one that the second put in goes before it, and was taken or seen later.
+    /// The first took or saw a value, the second put in one that has priority over it, and that one was taken or seen
+    /// later.
     LesserLater {
-        /// What took or saw that.
+        /// The operation that took or saw the value of the second.
         taken: OpId,
     },
-    /// No order: what `put` put in goes before what it took or saw, was in, and nothing took it out.
+    /// No order: the value that `put` put in has priority over the one that it took or saw, was in the queue, and
+    /// nothing took it out.
     LesserStillIn {
-        /// What put in the lesser value.
+        /// The operation that put in the value with priority.
         put: OpId,
     },
     /// No order: a value was taken out more often than it was put in.
     TakenTooOften {
-        /// What put it in.
+        /// The operations that put the value in.
         puts: Vec<OpId>,
-        /// What took it out, or saw it if nothing put it in.
+        /// The operations that took the value out, or that saw it if nothing put it in.
         takes: Vec<OpId>,
     },
-    /// The second needs a state that only the first brought about.
+    /// The second needs a state that only the first produced.
     OnlyMaker {
-        /// The states that it needs, in words.
+        /// The states that the second needs, in words.
         needs: Vec<String>,
-        /// Others that may bring it about, but came behind the second.
+        /// The other operations that could produce such a state, but came after the second.
         later: Vec<OpId>,
     },
-    /// What the second needs was undone by `undone`, before it: of all that may bring it about, only the first is left.
+    /// `undone` left another state than the second needs, before the second. Of all operations that could produce a
+    /// needed state again, only the first is left.
     MadeAgain {
-        /// The states that it needs, in words.
+        /// The states that the second needs, in words.
         needs: Vec<String>,
-        /// What left another state.
+        /// The operation that left another state.
         undone: OpId,
-        /// Others that may bring it about, but came before that.
+        /// The other operations that could produce such a state, but came before `undone`.
         earlier: Vec<OpId>,
-        /// Others that may bring it about, but came behind the second.
+        /// The other operations that could produce such a state, but came after the second.
         later: Vec<OpId>,
     },
-    /// The first left another state than `user` needs, before it, so that the second, which alone may have brought it
-    /// about again, came in between.
+    /// The first left another state than `user` needs, before `user`. Only the second can have produced a needed state
+    /// again, so it came between the two.
     Between {
         /// The states that `user` needs, in words.
         needs: Vec<String>,
-        /// What needs it.
+        /// The operation that needs such a state.
         user: OpId,
-        /// Others that may bring it about, but came before the first.
+        /// The other operations that could produce such a state, but came before the first.
         earlier: Vec<OpId>,
-        /// Others that may bring it about, but came behind `user`.
+        /// The other operations that could produce such a state, but came after `user`.
         later: Vec<OpId>,
     },
-    /// The second left another state than the first needs, and nothing brought that about again.
+    /// The second left another state than the first needs, and nothing produced a needed state again in between.
     Undone {
         /// The states that the first needs, in words.
         needs: Vec<String>,
-        /// What may have brought it about, but came before the second.
+        /// The operations that could have produced such a state, but came before the second.
         earlier: Vec<OpId>,
-        /// What may have brought it about, but came behind the first.
+        /// The operations that could have produced such a state, but came after the first.
         later: Vec<OpId>,
     },
-    /// No order: it needs a state that nothing brought about.
+    /// No order: it needs a state that nothing produced.
     NoMaker {
-        /// The states that it needs, in words; none if nobody can bring one about.
+        /// The states that it needs, in words; empty if no operation can produce one.
         needs: Vec<String>,
-        /// The first state, in words.
+        /// The initial state, in words.
         first: String,
     },
-    /// `user` needs a state, others that are before it need and undo it too, and it is not brought about often enough,
-    /// unless the one comes before the other.
+    /// `user` needs a state, and other operations before it need and undo such a state too. The state is not produced
+    /// often enough for all of them, or would not be if the claim did not hold.
     UsedUp {
         /// The states that are needed, in words.
         needs: Vec<String>,
-        /// Whether it was so at first.
+        /// Whether the initial state is one of them.
         at_first: bool,
-        /// What needs it.
+        /// The operation that needs such a state.
         user: OpId,
-        /// The others that need and undo it, and are before it.
+        /// The other operations that need and undo such a state, and come before `user`.
         used: Vec<OpId>,
-        /// What may bring it about, and is not known to be behind it.
+        /// The operations that could produce such a state, and are not known to come after `user`.
         makers: Vec<OpId>,
-        /// What may bring it about, but came behind it.
+        /// The operations that could produce such a state, but came after `user`.
         later: Vec<OpId>,
     },
-    /// No order: more operations need and undo a state than it is brought about, in whichever order they come.
+    /// No order: in whichever order the operations come, a state is needed and undone more often than it is produced.
     UsedTooOften {
         /// The states that are needed, in words.
         needs: Vec<String>,
-        /// Whether it was so at first.
+        /// Whether the initial state is one of them.
         at_first: bool,
-        /// What needs and undoes it.
+        /// The operations that need and undo such a state.
         used: Vec<OpId>,
-        /// What may bring it about.
+        /// The operations that could produce such a state.
         makers: Vec<OpId>,
     },
-    /// Without, or with, the one before the other, the number would not be what that needs.
+    /// The number is not what an operation needs, or would not be if the claim did not hold.
     Count(Count),
-    /// No order: in whichever order they come, the number would not be what the last of several needs.
+    /// No order: in whichever order the operations come, the number would not be what the last of them needs.
     CountInAll {
-        /// What is counted.
+        /// The quantity that is counted.
         what: Counted,
-        /// What it is at first.
+        /// The initial number.
         initial: i64,
-        /// What they need it to be: at most, if they make it more, or at least, if they make it less.
+        /// The number that the users need: at most this if they increase it, at least this if they decrease it.
         needed: i64,
-        /// What makes it more, or less, and needs it to be less, or more, before.
+        /// The operations that increase (or decrease) the number, each of which needs it to be at most (or at least)
+        /// `needed` before.
         users: Vec<OpId>,
-        /// Whether they make it more.
+        /// Whether the users increase the number.
         is_more: bool,
-        /// What may make up for it.
+        /// The operations that may change the number the other way.
         others: Vec<OpId>,
     },
 }
@@ -272,112 +281,116 @@ pub enum Reason {
 /// Why a number is not what an operation needs it to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What is counted.
+    /// The quantity that is counted.
     pub what: Counted,
-    /// What it is at first.
+    /// The initial number.
     pub initial: i64,
-    /// What needs it.
+    /// The operation that needs the number.
     pub user: OpId,
-    /// What it needs: this much.
+    /// The number that it needs.
     pub needed: i64,
-    /// Whether it would be too little; else it would be too much.
+    /// Whether the number would be too small; otherwise it would be too large.
     pub too_little: bool,
-    /// The operations that are known to be before it and make that worse.
+    /// The operations that are known to come before `user` and take the number further away from `needed`.
     pub before: Vec<OpId>,
-    /// The operations that may be before it and make that better.
+    /// The operations that may come before `user` and bring the number closer to `needed`.
     pub maybe: Vec<OpId>,
-    /// The operations that would make it better, but came behind it.
+    /// The operations that would bring the number closer to `needed`, but came after `user`.
     pub later: Vec<OpId>,
 }
 
-/// What is counted.
+/// A quantity that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Counted {
-    /// The permits that are left of a semaphore.
+    /// The free permits of a semaphore.
     Permits,
     /// The readers that hold a lock.
     Readers,
     /// The writers that hold a lock.
     Writers,
-    /// What a counter says.
+    /// The value of a counter.
     Total,
-    /// The values in a container.
+    /// The number of values in a container.
     Values,
 }
 
-/// Why there is no order.
+/// Why there is no legal order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End<Ret> {
-    /// Each of these came before the next, and the last before the first.
+    /// Each of these operations came before the next one, and the last one came before the first.
     Circle(Vec<OpId>),
-    /// In no legal order of the core's operations in which the claims `given` hold did it take effect; but it did.
+    /// The operation took effect, but it did not in any legal order of the core's operations in which the claims
+    /// `given` hold.
     Impossible {
         /// The operation.
         op: OpId,
         /// Why it is impossible.
         reason: Reason,
-        /// The claims it follows from.
+        /// The claims that this follows from.
         given: Vec<Before>,
     },
-    /// It found nothing, but at every moment while it was open more values had been put in for sure than calls had begun that
-    /// may have taken one out: for each of those, and for itself, another put had returned before its call.
+    /// The operation found nothing, but at every moment while it was open, more values had certainly been put in than
+    /// calls had begun that may have taken one out: for each of these calls, and for the operation itself, a different
+    /// put had returned before the call.
     NeverEmpty {
-        /// What found nothing.
+        /// The operation that found nothing.
         op: OpId,
-        /// A put that had returned before its call.
+        /// A put that had returned before the call of `op`.
         first: OpId,
-        /// All that may have taken a value out before it returned, each with a put of its own that had returned before its
-        /// call.
+        /// All operations that may have taken a value out before `op` returned, each with its own put that had returned
+        /// before its call.
         pairs: Vec<Before>,
     },
-    /// One came before the other, or the other way round, and there is an argument for either.
+    /// One operation came before the other or the other way around, and there is an argument against either case.
     Cases {
-        /// What is assumed in the first case; in the second, the reverse is.
+        /// The claim that is assumed in the first case; the second case assumes the reverse.
         assumed: Before,
-        /// The argument with the assumption.
+        /// The argument under the assumption.
         yes: Box<Proof<Ret>>,
-        /// The argument with the reverse.
+        /// The argument under the reverse of the assumption.
         no: Box<Proof<Ret>>,
     },
-    /// Wherever it is put, it does not fit: all places were tried.
+    /// The operation fits nowhere: all places were tried.
     NoPlace(NoPlace<Ret>),
 }
 
-/// All places of an operation among the others of a core, none of which is right.
+/// All places of an operation among the other operations of a core, none of which is possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoPlace<Ret> {
     /// The operation.
     pub op: OpId,
-    /// What must have taken effect before it, because it returned before it was called, or has been placed.
+    /// The operations that must have taken effect before it, because they returned before it was called; without those
+    /// that an enclosing [`Place`] has placed already.
     pub before: Vec<OpId>,
-    /// What may have taken effect before it too, and was tried.
+    /// The operations that may have taken effect before it too; all their orders were tried.
     pub open: Vec<OpId>,
-    /// The states in which it may take effect, each once.
+    /// The places of the operation, with the state at each. A state in which it does not fit is listed only once.
     pub places: Vec<Place<Ret>>,
-    /// How many places are not listed.
+    /// The number of places that are not listed.
     pub more: usize,
 }
 
-/// A place of an operation.
+/// A place of an operation among the others, with the state there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place<Ret> {
-    /// Operations in an order that leads there.
+    /// Operations in an order that leads to this state.
     pub order: Vec<OpId>,
-    /// The state there, in words.
+    /// The state, in words.
     pub state: String,
-    /// What the operation may return there, each once; nothing if it cannot take effect.
+    /// The results that the operation may return there, without duplicates; empty if it cannot take effect.
     pub results: Vec<Ret>,
-    /// If what it returned is among that: why something else has no place then. `None` in it if that takes too long to tell.
+    /// If the recorded result is among `results`, why another operation has no place after it. The inner `None` means
+    /// that this would take too long to explain.
     pub then: Option<Option<Box<NoPlace<Ret>>>>,
 }
 
 impl<Ret> Argument<Ret> {
-    /// The same argument with results as another type.
+    /// Returns the same argument with results of another type.
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Argument<Other> {
         Argument { object: self.object, proof: self.proof.map(&mut read), named: self.named }
     }
 
-    /// Whether it is made of claims, instead of all places of an operation.
+    /// Returns whether the argument consists of claims, rather than of all places of an operation.
     pub fn is_specific(&self) -> bool {
         !matches!(self.proof.end, End::NoPlace(_))
     }

@@ -4,75 +4,76 @@ use crate::history::{History, OpId};
 
 /// The few calls that a rejection rests on.
 ///
-/// A call is *left out* if it took effect within its own interval and with its recorded result, or not at all; a call that
-/// never returned stays pending. The [`calls`](Core::calls) of a core are such that the history up to the failing return,
-/// with all other calls left out, is rejected. They are 1-minimal: if any one of them is left out too, it is linearizable.
+/// To *leave out* a call is to weaken what is known of it: it took effect within its own interval and with its recorded
+/// result, or not at all. A call that never returned stays pending. The history up to the failing return is rejected
+/// even if all calls other than the [`calls`](Core::calls) of the core are left out. The calls are 1-minimal: if any
+/// one of them is left out too, that history is linearizable.
 ///
-/// What an explanation is about is another, weaker [`history`](Core::history) with these calls in it: if the whole were
-/// linearizable, so would this be, and it is rejected. There, an operation may be *forgotten*: it may have had any result,
-/// at any time after its call. An explanation that needs less is easier to follow, but not every call of that history need be
-/// in the core: that a value was overwritten rests on the second write and the read, and the explanation names the first
-/// write too.
+/// An explanation is about another, weaker [`history`](Core::history) that contains these calls. If the whole history
+/// were linearizable, so would this one be, and it is rejected. In it, an operation may be *forgotten*: it may have had
+/// any result, at any time after its call. An explanation that assumes less is easier to follow, but it may need calls
+/// that are not in the core. For example, that a value was overwritten rests on the second write and the read, and the
+/// explanation names the first write too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Core<Op, Ret> {
-    /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if every
-    /// other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) has it.
+    /// The calls of the core, in the order of their numbers: the history up to the failing return is rejected even if
+    /// every other call is left out. Each of them is needed for that, unless [`undecided`](Core::undecided) lists it.
     pub calls: Vec<OpId>,
-    /// The other calls that the explanation names; empty where there is no explanation.
+    /// The other calls that the explanation names; empty if there is no explanation.
     pub named: Vec<OpId>,
-    /// What is left, ready to be judged: it is rejected.
+    /// The weaker history that the explanation is about. It can be judged, and is rejected.
     pub history: History<Op, Ret>,
-    /// What each operation of [`history`](Core::history) was, by its number there.
+    /// The role of each operation of [`history`](Core::history), by its number there.
     pub members: Vec<Member>,
-    /// How many operations the whole history has.
+    /// The number of operations of the whole history.
     pub of: usize,
     /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
     /// matter, because the state after it is known. It is in the history and completed there, or it is not in the history, because
     /// the state after it is the initial one. `None` if the history begins at its beginning.
     pub begins_behind: Option<OpId>,
-    /// The steps that were not decided within the limits, and so were not taken.
+    /// The weakening steps that could not be decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
-    /// Whether [`history`](Core::history) was judged as it is, and rejected. If there was no time for that, its rejection
-    /// follows from what was judged.
+    /// Whether [`history`](Core::history) itself was judged and rejected. If there was no time for that, its rejection
+    /// follows from the histories that were judged.
     pub confirmed: bool,
-    /// How often a weaker history was judged.
+    /// The number of times that a weaker history was judged.
     pub oracle_calls: u32,
 }
 
 /// An operation of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// Its number in the whole history.
+    /// The number of the operation in the whole history.
     pub id: OpId,
     /// The positions of its call and of its return in the whole history.
     pub events: (u32, Option<u32>),
-    /// What is known of it in the core.
+    /// How much of it is known in the core.
     pub role: Role,
-    /// Whether only that part of it is left, in arguments and result, which is about values or keys in the core.
+    /// Whether only those parts of its arguments and result are kept that are about values or keys in the core.
     pub in_part: bool,
 }
 
-/// What is known of an operation in a core.
+/// How much is known of an operation in a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// All that was recorded.
+    /// Everything that was recorded is known.
     Completed,
-    /// It was open at the failing return, or its return was never recorded. If it took effect, then with the result
-    /// that it has.
+    /// The operation was open at the failing return, or its return was never recorded. If it took effect, it had the
+    /// recorded result.
     Optional,
-    /// Its result and its return are forgotten: the core is rejected whatever it did.
+    /// The result and the return of the operation are forgotten: the core is rejected whatever it did.
     Forgotten,
-    /// It never returned.
+    /// The operation never returned.
     Pending,
 }
 
 impl Role {
-    /// Whether its result matters; if not, whatever it did is as good.
+    /// Returns whether the result of the operation matters; if not, the core is rejected whatever the operation did.
     pub fn matters(self) -> bool {
         matches!(self, Self::Completed | Self::Optional)
     }
 
-    /// `completed`, `optional`, `forgotten` or `pending`.
+    /// Returns `completed`, `optional`, `forgotten` or `pending`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -83,7 +84,7 @@ impl Role {
     }
 }
 
-/// One step that makes a history say less.
+/// A step that weakens a history: it says less about one or more operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Weakening {
     /// Leaves out a call.
@@ -95,13 +96,14 @@ pub enum Weakening {
 }
 
 impl<Op, Ret> Core<Op, Ret> {
-    /// The same core with another form of its history: `form` keeps the operations and their order.
+    /// Returns the same core with its history converted by `form`, which keeps the operations and their order.
     pub fn map<Op2, Ret2>(self, form: impl FnOnce(&History<Op, Ret>) -> History<Op2, Ret2>) -> Core<Op2, Ret2> {
         let Self { calls, named, history, members, of, begins_behind, undecided, confirmed, oracle_calls } = self;
         Core { calls, named, history: form(&history), members, of, begins_behind, undecided, confirmed, oracle_calls }
     }
 
-    /// Whether no call can be left out, and no single step to weaken the [`history`](Core::history) leaves it rejected.
+    /// Returns whether no call can be left out, and no single step that weakens the [`history`](Core::history) keeps it
+    /// rejected.
     ///
     /// Such steps are to leave out an operation that changes no state, to forget the return and the result of an operation
     /// other than the one at which the history begins, and to leave out all that is about one value or key, where the
@@ -111,18 +113,19 @@ impl<Op, Ret> Core<Op, Ret> {
         self.undecided.is_empty()
     }
 
-    /// The operations of [`history`](Core::history) whose results matter, in the order of their calls.
+    /// Returns the operations of [`history`](Core::history) whose results matter, in the order of their calls.
     pub fn told(&self) -> impl Iterator<Item = Member> + '_ {
         self.members.iter().copied().filter(|member| member.role.matters())
     }
 
-    /// How many calls of the whole history are left out: those that are not among the [`calls`](Core::calls).
+    /// Returns the number of calls of the whole history that are left out, that is, are not among the
+    /// [`calls`](Core::calls).
     pub fn left_out(&self) -> usize {
         self.of - self.calls.len()
     }
 
-    /// The calls that a picture of the core shows, in the order of their numbers: its own, and those that the explanation
-    /// names.
+    /// Returns the calls that a picture of the core shows, in the order of their numbers: those of the core, and those
+    /// that the explanation names.
     pub fn shown(&self) -> Vec<OpId> {
         let mut shown = [self.calls.as_slice(), &self.named].concat();
         shown.sort_unstable();

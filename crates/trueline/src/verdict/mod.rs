@@ -1,4 +1,4 @@
-//! What a checker answers: never a `bool`, never an error.
+//! The answers of a checker: a verdict is neither a `bool` nor an error.
 
 mod argument;
 mod core;
@@ -20,26 +20,26 @@ use crate::history::OpId;
 /// The answer to "is this history linearizable?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<Ret> {
-    /// Yes: here is a linearization, which has been replayed against the specification.
+    /// Yes. The witness is a linearization that has been replayed against the specification.
     Accepted(Witness),
-    /// No: here is the event that no linearization survives.
+    /// No. The evidence names the event that no linearization survives.
     Rejected(Evidence<Ret>),
-    /// Nobody knows: this limit came first.
+    /// Undecided, because the search reached this limit.
     Unknown(Limit),
 }
 
 impl<Ret> Verdict<Ret> {
-    /// Whether the history was accepted.
+    /// Returns whether the history was accepted.
     pub fn is_accepted(&self) -> bool {
         matches!(self, Self::Accepted(_))
     }
 
-    /// Whether the history was rejected.
+    /// Returns whether the history was rejected.
     pub fn is_rejected(&self) -> bool {
         matches!(self, Self::Rejected(_))
     }
 
-    /// `accepted`, `rejected` or `unknown`.
+    /// Returns `accepted`, `rejected` or `unknown`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Accepted(_) => "accepted",
@@ -48,12 +48,13 @@ impl<Ret> Verdict<Ret> {
         }
     }
 
-    /// The evidence, if the history was rejected.
+    /// Returns the evidence if the history was rejected.
     pub fn evidence(&self) -> Option<&Evidence<Ret>> {
         if let Self::Rejected(evidence) = self { Some(evidence) } else { None }
     }
 
-    /// The linearization that there is to show: the witness of an accepted history, the longest prefix of a rejected one.
+    /// Returns the linearization to show: the witness of an accepted history, or the longest linearizable prefix of a
+    /// rejected one. Returns `None` if the verdict is unknown.
     pub fn linearization(&self) -> Option<Witness> {
         match self {
             Self::Accepted(witness) => Some(witness.clone()),
@@ -64,7 +65,7 @@ impl<Ret> Verdict<Ret> {
         }
     }
 
-    /// The witness, if the history was accepted.
+    /// Returns the witness if the history was accepted.
     pub fn witness(&self) -> Option<&Witness> {
         if let Self::Accepted(witness) = self { Some(witness) } else { None }
     }
@@ -72,36 +73,38 @@ impl<Ret> Verdict<Ret> {
 
 /// A linearization: the operations in an order in which they may have taken effect.
 ///
-/// Every operation that returned is there; of those that did not, the ones that took effect. States are not stored:
+/// It contains every operation that returned, and those pending operations that took effect. States are not stored;
 /// they are computed again where they are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// The operations in the order of the linearization; one that took effect in several steps is there for each of them.
+    /// The operations in the order of the linearization. An operation that took effect in several steps occurs once for
+    /// each step.
     pub order: Vec<OpId>,
-    /// How many of them took effect together, one number for each time; empty if each did alone.
+    /// The sizes of the groups of operations that took effect together, in order. Empty if each operation took effect
+    /// alone.
     pub together: Vec<u32>,
-    /// For quasi linearizability: the same operations in an order that the specification allows, which is not far from
-    /// [`order`](Witness::order). Empty for every other criterion, where `order` is allowed itself.
+    /// For quasi linearizability, the same operations in an order that the specification allows and that is not far
+    /// from [`order`](Witness::order). Empty for every other criterion, where `order` itself is allowed.
     pub permuted: Vec<OpId>,
 }
 
 impl Witness {
-    /// Operations that took effect one behind the other.
+    /// Returns a witness whose operations took effect one after the other.
     pub fn one_by_one(order: Vec<OpId>) -> Self {
         Self { order, together: Vec::new(), permuted: Vec::new() }
     }
 
-    /// Operations that took effect one behind the other, as if in the order `permuted`.
+    /// Returns a witness whose operations took effect one after the other, as if in the order `permuted`.
     pub fn quasi(order: Vec<OpId>, permuted: Vec<OpId>) -> Self {
         Self { order, together: Vec::new(), permuted }
     }
 
-    /// Operations that took effect in groups.
+    /// Returns a witness whose operations took effect in groups.
     pub fn in_groups(groups: &[Vec<OpId>]) -> Self {
         Self { order: groups.concat(), together: sizes(groups), permuted: Vec::new() }
     }
 
-    /// The operations that took effect together, in the order of the groups.
+    /// Returns the groups of operations that took effect together, in order.
     ///
     /// ```
     /// use trueline::history::OpId;
@@ -135,45 +138,49 @@ pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
 
 /// Why a history is not linearizable.
 ///
-/// The history is linearizable *up to an event* if there is an order of its calls that the specification allows, with every
-/// call that returned by then, each within its interval, and with some of those that are open there, with the results that
-/// they have. `event` is the first event up to which it is not (if `is_first`): the first of the whole history, over all
-/// objects and partitions, whichever algorithm found it.
+/// A history is linearizable *up to an event* if the specification allows an order of the operations that returned by
+/// then and of some of the operations that are open there (with the results that they have), in which each operation
+/// takes effect within its interval. If `is_first` is set, `event` is the first event up to which the history is not
+/// linearizable. It is the first of the whole history, over all objects and partitions, whichever algorithm found it.
 ///
-/// A result is *allowed* for the refused return if the history is linearizable up to that return with this result in its
-/// place, over the whole object.
+/// A result is *allowed* for the refused return if the history up to that return is linearizable, over the whole
+/// object, with this result instead of the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence<Ret> {
     /// A linearization of the longest linearizable prefix (of the part that was rejected).
     pub prefix: Vec<OpId>,
-    /// How many operations of it took effect together, one number for each time; empty if each did alone.
+    /// The sizes of the groups of operations of `prefix` that took effect together, in order. Empty if each took effect
+    /// alone.
     pub together: Vec<u32>,
     /// The operation whose return no linearization of the prefix allows.
     pub refused: OpId,
     /// The position of that return in the order of events.
     pub event: u32,
-    /// The other operations (of the part that was rejected) that were open then.
+    /// The other operations (of the part that was rejected) that were open at that return.
     pub open: Vec<OpId>,
-    /// Results that it could have returned, each once, in the order of their descriptions.
+    /// The results that the operation could have returned, without duplicates, ordered by their descriptions.
     pub allowed: Vec<Ret>,
-    /// Whether `allowed` has all of them. If so and it is empty, the operation could not have returned at all.
+    /// Whether `allowed` contains every allowed result. If it does and `allowed` is empty, the operation could not have
+    /// returned at all.
     pub all_allowed: bool,
-    /// Whether `event` is known to be the first such event. If not, the first may be earlier: a limit ended the search for
-    /// it. Then nothing is said of what was allowed.
+    /// Whether `event` is known to be the first such event. If not, a limit ended the search for it and the first may
+    /// be earlier; then nothing is known about allowed results.
     pub is_first: bool,
-    /// Operations that conflict, if a monitor found them: the few that its explanation is about.
+    /// Operations that conflict, usually few: they cannot all have happened as recorded. Empty if the algorithm does not
+    /// find conflicts.
     pub conflict: Vec<OpId>,
-    /// For quasi linearizability, what is exact then: see [`QuasiEvidence`]. All the rest is a hint.
+    /// The exact part of the evidence for quasi linearizability: see [`QuasiEvidence`]. For that criterion, all other
+    /// fields are hints.
     pub quasi: Option<QuasiEvidence>,
 }
 
 impl<Ret> Evidence<Ret> {
-    /// The same evidence with results as another type.
+    /// Returns the same evidence with results of another type.
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Evidence<Other> {
         self.map_by(&mut read)
     }
 
-    /// The same, compiled once for each pair of types.
+    /// Does the work of `map` without its closure type, so that it is compiled only once for each pair of types.
     fn map_by<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> Evidence<Other> {
         let Self { prefix, together, refused, event, open, allowed: before, all_allowed, is_first, conflict, quasi } =
             self;
@@ -185,14 +192,14 @@ impl<Ret> Evidence<Ret> {
     }
 }
 
-/// Which limit ended a search, and how far it had come.
+/// The limit that ended a search, and how far the search had come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Which limit.
+    /// The kind of the limit.
     pub kind: LimitKind,
-    /// The furthest position in the order of events that the search had come to.
+    /// The furthest position in the order of events that the search reached.
     pub event: u32,
-    /// The number of events there are; 0 if the limit ended the reading of the history.
+    /// The total number of events; 0 if the limit was reached while the history was being read.
     pub events: u32,
 }
 
@@ -200,13 +207,13 @@ pub struct Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LimitKind {
-    /// The time was up.
+    /// The time limit was reached.
     Time,
-    /// The next table would not have fitted the memory.
+    /// The next table would not have fitted into the memory limit.
     Memory,
-    /// The number of configurations was reached.
+    /// The limit on the number of configurations was reached.
     Configurations,
-    /// Somebody cancelled it.
+    /// The search was canceled.
     Cancelled,
     /// The algorithm cannot judge such histories, for this reason.
     Refused(&'static str),
@@ -240,26 +247,27 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What the judging took.
+/// What it took to judge a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// The algorithm that gave the answer.
     pub algorithm: String,
-    /// What was judged, if it was not linearizability or synchronisation: which quasi linearizability, by which factors.
+    /// The criterion, if it was neither linearizability nor synchronization: for quasi linearizability, the variant and
+    /// its factors.
     pub criterion: Option<String>,
-    /// Why this algorithm, where it was chosen automatically; and which won, where several competed.
+    /// Why this algorithm was chosen, if the choice was automatic; or which algorithm won, if several competed.
     pub choice: Option<String>,
-    /// The number of parts that were judged one by one.
+    /// The number of parts that were judged separately.
     pub partitions: usize,
-    /// Configurations visited, over all parts and algorithms tried.
+    /// The number of configurations visited, over all parts and all algorithms that were tried.
     pub configurations: u64,
-    /// How often Lowe's queue algorithm had to go back.
+    /// The number of times that Lowe's queue algorithm had to backtrack.
     pub backtracks: u64,
-    /// Distinct states of the specification that were met.
+    /// The number of distinct states of the specification that were met.
     pub states: u64,
-    /// Sequentializations that the paper's enumeration for quasi linearizability made.
+    /// The number of sequentializations that the paper's enumeration for quasi linearizability made.
     pub sequentializations: u64,
-    /// Quasi-permutations that it made.
+    /// The number of quasi-permutations that this enumeration made.
     pub permutations: u64,
     /// The most bytes that the tables and states of the search took at once.
     pub peak_bytes: u64,
@@ -267,17 +275,17 @@ pub struct Stats {
     pub elapsed: Duration,
 }
 
-/// A verdict and what it took.
+/// A verdict, with what it took to reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement<Ret> {
     /// The verdict.
     pub verdict: Verdict<Ret>,
-    /// What it took.
+    /// What it took to reach the verdict.
     pub stats: Stats,
 }
 
 impl<Ret> Judgement<Ret> {
-    /// The same judgement with results as another type.
+    /// Returns the same judgement with results of another type.
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Judgement<Other> {
         let verdict = match self.verdict {
             Verdict::Accepted(witness) => Verdict::Accepted(witness),

@@ -1,4 +1,4 @@
-//! The states that a linearization passes, as a person reads them.
+//! The states that a linearization passes through, as text for a reader.
 
 use std::sync::Arc;
 
@@ -6,13 +6,14 @@ use crate::history::OpId;
 
 /// An operation of a linearization, with the states of its object before and after it.
 ///
-/// Verdicts do not hold states, which may be large: [`judge::states`](crate::judge::states) computes those that are shown.
+/// Verdicts do not contain states, which may be large: [`judge::states`](crate::judge::states) computes those that are
+/// shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// The operation.
     pub op: OpId,
-    /// The state before it took effect. Where the specification leaves a choice, all that it may be.
+    /// The state before the operation took effect; all possible states if the specification leaves a choice.
     pub before: Arc<str>,
-    /// The state after it took effect.
+    /// The state after the operation took effect.
     pub after: Arc<str>,
 }

@@ -6,26 +6,27 @@ use crate::history::OpId;
 
 /// Why a history is not quasi linearizable.
 ///
-/// There is no first event that is wrong: a prefix may be rejected and the whole accepted, when a value comes out early and
-/// is put in later. What can be said for certain is that no order exists, and how much larger the factors would have to be.
+/// Such a history has no first failing event: a prefix may be rejected and the whole history accepted, when a value is
+/// taken out early and put in later. What is certain is that no order exists, and how much larger the factors would
+/// have to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuasiEvidence {
-    /// By how much all factors would have to be larger.
+    /// How much larger all factors would have to be for the history to be accepted.
     pub more: MoreFactor,
-    /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest beginning of a legal
-    /// order that was found, in the order of their calls. If a few cannot all be right
-    /// ([`Evidence::conflict`](super::Evidence::conflict)), only those.
+    /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest prefix of a legal
+    /// order that was found, in the order of their calls. If there is a conflict
+    /// ([`Evidence::conflict`](super::Evidence::conflict)), only those that are part of it.
     pub out_of_reach: Vec<OpId>,
 }
 
-/// By how much all factors would have to be larger for a history to be accepted.
+/// How much larger all factors would have to be for a history to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MoreFactor {
-    /// By this much: with less it is rejected.
+    /// The factors would have to be larger by exactly this much: with smaller ones the history is rejected.
     By(u32),
     /// No factor is large enough: no order of these operations is legal.
     Never,
-    /// By more than this; the search was not taken further.
+    /// The factors would have to be larger by more than this; the search did not try larger ones.
     MoreThan(u32),
 }
 

@@ -1,26 +1,26 @@
-//! Verdicts on objects whose operations synchronise.
+//! Verdicts on objects whose operations synchronize.
 
 use super::{Evidence, Limit};
 use crate::history::OpId;
 
-/// Executions that synchronised, in the order of the synchronisations: a synchronisation linearisation.
+/// Groups of executions that synchronized, in the order of the synchronizations: a synchronization linearization.
 pub type Synchronisations = Vec<Vec<OpId>>;
 
 /// The answer to "should some execution that is stuck at the end have returned?".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressVerdict<Ret> {
-    /// No: here is a maximal synchronisation linearisation in which all that synchronised have returned.
+    /// No. In this maximal synchronization linearization, all executions that synchronized have returned.
     Accepted(Synchronisations),
     /// Yes.
     Rejected(ProgressEvidence),
-    /// What did return is wrong already.
+    /// The executions that returned are not synchronization linearizable in the first place.
     Unsafe(Evidence<Ret>),
-    /// Nobody knows: this limit came first.
+    /// Undecided, because the search reached this limit.
     Unknown(Limit),
 }
 
 impl<Ret> ProgressVerdict<Ret> {
-    /// The same verdict with results as another type.
+    /// Returns the same verdict with results of another type.
     pub fn map<Other>(self, read: impl FnMut(&Ret) -> Other) -> ProgressVerdict<Other> {
         match self {
             Self::Accepted(synchronisations) => ProgressVerdict::Accepted(synchronisations),
@@ -31,43 +31,44 @@ impl<Ret> ProgressVerdict<Ret> {
     }
 }
 
-/// Which executions should have returned.
+/// Evidence that some executions should have returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressEvidence {
-    /// What may have synchronised.
+    /// Synchronizations that may have happened.
     pub synchronisations: Synchronisations,
-    /// Executions that should then have synchronised, or have, of which some did not return. In every maximal
-    /// synchronisation linearisation there are such.
+    /// Synchronizations that happened or should then have happened, each with an execution that did not return. Every
+    /// maximal synchronization linearization contains such a synchronization.
     pub anticipated: Synchronisations,
 }
 
-/// Why executions that returned cannot all have had partners: they need more than there are.
+/// Why the executions that returned cannot all have had partners: more partners are needed than there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partners {
-    /// Executions that have returned, each of which had a partner of its own.
+    /// Executions that have returned, each of which needs a partner of its own.
     pub needing: Vec<OpId>,
-    /// All executions that may have been that of one of them: they overlapped and fit. They are fewer.
+    /// All executions that may have been the partner of one of them, because they overlap and fit. There are fewer of
+    /// these than of the executions in `needing`.
     pub partners: Vec<OpId>,
-    /// If there are none: some that come near, and why they are none.
+    /// If `partners` is empty: executions that nearly fit, each with the reason why it does not.
     pub unfit: Vec<Unfit>,
 }
 
-/// An execution that may not have been another's partner.
+/// An execution that cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
     /// The execution.
     pub op: OpId,
-    /// Why not.
+    /// Why it cannot have been the partner.
     pub why: WhyUnfit,
 }
 
-/// Why an execution may not have been another's partner.
+/// Why an execution cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUnfit {
-    /// It had returned before the other was called.
+    /// The execution had returned before the other was called.
     TooEarly,
-    /// It was called when the other had returned.
+    /// The execution was called after the other had returned.
     TooLate,
-    /// They overlapped, but do not have the results that they would have.
+    /// The two overlapped, but at least one does not have the result that it would have had.
     Result,
 }

@@ -1,16 +1,16 @@
-//! Whether an argument is right, whoever made it.
+//! Checks an argument independently of how it was made.
 //!
-//! Real time is looked up in the history. What is said of values is compared with all legal orders of the core's
-//! operations, one after the other: this knows nothing of how an argument is made.
+//! Real time is looked up in the history. Claims about values are compared with all legal orders of the core's
+//! operations. This code knows nothing about how arguments are found.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::known::{Conclusion, Held, Rule, holds, is_vouched_for};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Ground, Proof};
 
-/// Whether each claim of a proof holds, and they leave no order; operations are numbered as in the core.
+/// Returns whether each claim of a proof holds and the claims leave no order; operations are numbered as in the core.
 ///
-/// Where there are too many executions, a sound rule must say it, from nothing but what is given.
+/// If there are too many executions to try, a sound rule must derive the claim from the given claims alone.
 pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, rules: &[Box<dyn Rule>], proof: &Proof<Ret>) -> bool {
     Checker { executions, rules, claims: Vec::new() }.is_right(proof)
 }
@@ -18,7 +18,7 @@ pub(super) fn is_right<Ret>(executions: &mut Executions<'_>, rules: &[Box<dyn Ru
 struct Checker<'c, 'm> {
     executions: &'c mut Executions<'m>,
     rules: &'c [Box<dyn Rule>],
-    /// What has been claimed, and was right.
+    /// The claims so far, all of which hold.
     claims: Vec<Before>,
 }
 
@@ -30,7 +30,7 @@ impl Checker<'_, '_> {
         is_right
     }
 
-    /// Whether it holds by what is given, all of which was claimed.
+    /// Returns whether the conclusion follows from the given claims, all of which must have been claimed before.
     fn holds(&mut self, conclusion: Conclusion, given: &[Before]) -> bool {
         follow(self.executions.count, &self.claims, given)
             && match holds(self.executions, conclusion, given) {
@@ -69,7 +69,7 @@ impl Checker<'_, '_> {
             }
             End::Cases { assumed, yes, no } => {
                 let Before { first, second } = *assumed;
-                // One of them is so only if both took effect.
+                // One of the two orders is certain only if both operations took effect.
                 let mut is_right = self.must_take_effect(first) && self.must_take_effect(second);
                 for (assumed, proof) in [(*assumed, yes), (Before { first: second, second: first }, no)] {
                     self.claims.push(assumed);
@@ -78,21 +78,21 @@ impl Checker<'_, '_> {
                 }
                 is_right
             }
-            // It speaks of what puts in and takes out, which is not known here.
+            // This argument is about values put in and taken out, which are not known here.
             End::NeverEmpty { .. } => false,
-            // Told as it was found, by trying: there is nothing in it that does not come from there.
+            // The places were listed by trying all of them, so there is nothing further to check.
             End::NoPlace(_) => true,
         }
     }
 
-    /// Whether it completed, or something that did comes behind it.
+    /// Returns whether the operation completed, or comes before an operation that completed.
     fn must_take_effect(&self, op: OpId) -> bool {
         let before = closure(self.executions.count, &self.claims);
         let completed = self.executions.completed;
         completed & bit(op.index()) != 0 || ops(completed).any(|other| before[other] & bit(op.index()) != 0)
     }
 
-    /// Whether no execution keeps to the claims, as far as that can be known.
+    /// Returns whether no execution satisfies the claims, as far as this can be decided.
     fn leaves_nothing(&mut self) -> bool {
         let mut query = self.executions.any();
         for claim in &self.claims {
@@ -102,7 +102,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Whether claims follow from others, because before is transitive.
+/// Returns whether the given claims follow from `claims` by transitivity.
 fn follow(count: usize, claims: &[Before], given: &[Before]) -> bool {
     let before = closure(count, claims);
     given.iter().all(|claim| before[claim.second.index()] & bit(claim.first.index()) != 0)
@@ -175,20 +175,20 @@ mod tests {
             spoil(&mut proof);
             proof
         };
-        // Real time that was not so, and a claim that does not hold.
+        // A real-time claim that is false, and a claim that does not hold.
         assert!(!is_right(&spoil(|proof| proof.steps[0].claim = before(1, 0))));
         assert!(!is_right(&spoil(|proof| proof.steps[2].claim = before(2, 0))));
-        // What is given was not claimed, or nothing is given that it needs.
+        // A given claim that was not claimed before, and a claim without a given claim that it needs.
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(0)))));
         assert!(!is_right(&spoil(|proof| {
             if let Ground::Value { given, .. } = &mut proof.steps[2].ground {
                 given.clear();
             }
         })));
-        // The circle is none, or its claims leave an order.
+        // A circle that is not closed, and claims that leave an order.
         assert!(!is_right(&spoil(|proof| proof.end = End::Circle(vec![OpId(0), OpId(1)]))));
         assert!(!is_right(&spoil(|proof| drop(proof.steps.remove(1)))));
-        // It is possible.
+        // An operation that is possible.
         let possible = |op| End::Impossible { op: OpId(op), reason: Reason::Source, given: vec![before(0, 1)] };
         assert!(!is_right(&Proof { end: possible(2), ..proof() }));
         // One case alone is not enough.

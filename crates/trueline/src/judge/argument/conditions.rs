@@ -1,38 +1,39 @@
-//! Any object: an operation needs a state, which some operations bring about and others undo.
+//! Rules for any object: an operation needs a state, which some operations produce and others undo.
 //!
-//! All is read off the steps of the specification in the states that the core's operations may lead to. A *maker* leads to
-//! a state that is needed from one that is not; a *spoiler* never leaves one that is needed. Between a spoiler and whatever
-//! needs the state there is a maker. Of registers, makers are the writes of the value, as in the zones of the monitors
-//! (`judge/monitor/zones.rs`); of locks, they are releases.
+//! Everything is derived from the steps of the specification in the states that the core's operations may lead to. A
+//! *maker* can lead from a state that is not needed to one that is; a *spoiler* never leads to a needed state. Between
+//! a spoiler and an operation that needs the state there is a maker. For registers, the makers are the writes of the
+//! value, as in the zones of the monitors (`judge/monitor/zones.rs`); for locks, they are the releases.
 
 use super::executions::{Executions, Mask, bit, ops};
 use super::known::{Known, Proposal, Rule, id, ids};
 use crate::verdict::Reason;
 
-/// The rules for states that are needed.
+/// The rules for needed states.
 #[derive(Debug)]
 pub(super) struct Conditions {
-    /// By operation.
+    /// What each operation needs.
     users: Vec<User>,
-    /// The first state, in words.
+    /// The initial state, in words.
     first: String,
     /// Whether all states are known that the operations may lead to.
     knows_all_states: bool,
 }
 
-/// What an operation needs.
+/// The states that an operation needs, and the operations that produce and undo them.
 #[derive(Debug)]
 struct User {
     needs: Vec<String>,
-    /// Whether the first state is one.
+    /// Whether the initial state is one of them.
     at_first: bool,
     makers: Mask,
     spoilers: Mask,
-    /// The spoilers, and itself if it is one, that need no less.
+    /// The spoilers, possibly including the operation itself, that are possible only in states that the operation
+    /// needs.
     consumers: Mask,
 }
 
-/// The most states that are described.
+/// The maximum number of states that are described.
 const MOST_DESCRIBED: usize = 3;
 
 impl Conditions {
@@ -45,7 +46,7 @@ impl Conditions {
             }
         }
         let count = executions.count;
-        // By operation and state: whether it is possible.
+        // Whether each operation is possible in each state.
         let needed: Vec<Vec<bool>> =
             (0..count).map(|op| states.iter().map(|state| !executions.next(*state, op).is_empty()).collect()).collect();
         let users = (0..count).map(|op| User::new(executions, &states, &needed, op)).collect();
@@ -83,7 +84,7 @@ impl User {
         user
     }
 
-    /// Those that need a state and undo it are more than it can be brought about.
+    /// Proposes claims because more operations need and undo a state than there are operations that produce it.
     fn propose_used_up(&self, op: usize, known: &Known, proposals: &mut Vec<Proposal>) {
         let Self { needs, at_first, makers, consumers, .. } = self;
         let (needs, at_first) = (needs.clone(), *at_first);

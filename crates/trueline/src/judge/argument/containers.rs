@@ -1,7 +1,7 @@
-//! Queues, stacks, priority queues and bags: what was put in, and what was taken out.
+//! Rules for queues, stacks, priority queues and bags: which values were put in and which were taken out.
 //!
-//! A value counts if exactly one operation of the core puts it in. Each rule is one of the conditions of the monitors
-//! (`judge/monitor/container.rs`), said of two values.
+//! Most rules apply only to values that exactly one operation of the core puts in. Each rule is one of the conditions
+//! of the monitors (`judge/monitor/container.rs`), stated for two values.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use super::known::{Known, Proposal, Rule, id, ids};
 use crate::history::OpId;
 use crate::verdict::{Before, End, Reason};
 
-/// What an operation does with a container.
+/// The effect of an operation on a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handling {
-    /// Puts in this value.
+    /// Puts this value in.
     Put(usize),
     /// Takes this value out.
     Take(usize),
@@ -22,13 +22,13 @@ pub(super) enum Handling {
     Look(usize),
     /// Finds nothing.
     Empty,
-    /// Takes out something, or nothing: nobody knows.
+    /// Takes out an unknown value, or nothing.
     Unknown,
-    /// Sees something, if it took effect.
+    /// Takes nothing out; sees something unknown if it took effect.
     Nothing,
 }
 
-/// Which value goes first.
+/// Which value comes out first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discipline {
     Queue,
@@ -43,11 +43,11 @@ pub(super) struct Container {
     discipline: Discipline,
     handling: Vec<Handling>,
     values: Vec<Value>,
-    /// By value: how it compares with each.
+    /// How each value compares with each other value.
     order: Vec<Vec<Ordering>>,
 }
 
-/// The operations about a value.
+/// The operations on a value.
 #[derive(Clone, Debug, Default)]
 struct Value {
     puts: Vec<usize>,
@@ -56,7 +56,7 @@ struct Value {
 }
 
 impl Value {
-    /// What put it in, if that is one.
+    /// Returns the operation that put the value in, if there is exactly one.
     fn put(&self) -> Option<usize> {
         if let [put] = self.puts.as_slice() { Some(*put) } else { None }
     }
@@ -66,13 +66,13 @@ impl Value {
     }
 }
 
-/// Who may have taken a value out.
+/// The operations that may have taken a value out.
 enum Taker {
-    /// Nobody.
+    /// No operation.
     None,
-    /// This one.
+    /// Only this operation.
     One(usize),
-    /// One of several.
+    /// Several operations.
     Several,
 }
 
@@ -94,7 +94,7 @@ impl Container {
         (0..self.handling.len()).filter(|op| self.handling[*op] == Handling::Unknown)
     }
 
-    /// Who may have taken out a value that was put in once.
+    /// Returns the operations that may have taken out a value that was put in once.
     fn taker(&self, value: &Value) -> Taker {
         let mut takers = value.takes.iter().copied().chain(self.unknown());
         match (takers.next(), takers.next()) {
@@ -104,7 +104,7 @@ impl Container {
         }
     }
 
-    /// The values that are put in once, with what puts them in.
+    /// Returns the values that are put in exactly once, each with its number and the operation that puts it in.
     fn single(&self) -> impl Iterator<Item = (usize, &Value, usize)> + '_ {
         self.values.iter().enumerate().filter_map(|(number, value)| Some((number, value, value.put()?)))
     }
@@ -127,7 +127,8 @@ impl Container {
         }
     }
 
-    /// What must be taken out before `user`, which is known to be behind `put` (by what is `given`).
+    /// Proposes that `value` is taken out before `user` if only one operation may take it out, and that `user` is
+    /// impossible if none may. The value is put in before `user`, by the claims `given`.
     fn out_before(
         &self,
         (value, user): (&Value, usize),
@@ -142,23 +143,24 @@ impl Container {
         }
     }
 
-    /// What may have taken a value out before `empty` was over.
+    /// Returns the operations that may have taken a value out before `empty` returned.
     fn takers(&self, real_time: &[Mask], empty: usize) -> impl Iterator<Item = usize> {
         let takes = |op: &usize| matches!(self.handling[*op], Handling::Take(_) | Handling::Unknown);
         (0..self.handling.len()).filter(takes).filter(move |op| real_time[*op] & bit(empty) == 0)
     }
 
-    /// That the container was never empty while some operation was open that found it so: it and all takers have puts of
-    /// their own, which returned before they were called.
+    /// Returns the argument that the container was never empty while an operation was open that found it empty: that
+    /// operation and all takers have puts of their own, which returned before they were called.
     ///
-    /// Whenever it took effect, the takers that had taken effect were called by then, and so their puts had taken effect too.
+    /// Whenever the operation took effect, the takers that had taken effect had been called by then, so their puts had
+    /// taken effect too.
     pub(super) fn never_empty<Ret>(&self, executions: &Executions<'_>) -> Option<End<Ret>> {
         let real_time = &executions.real_time;
         let is_empty = |op: &usize| self.handling[*op] == Handling::Empty && executions.completed & bit(*op) != 0;
         (0..self.handling.len()).filter(is_empty).find_map(|empty| {
             let mut users: Vec<usize> = self.takers(real_time, empty).chain([empty]).collect();
             let puts = |op: usize| ops(real_time[op]).filter(|put| matches!(self.handling[*put], Handling::Put(_)));
-            // What was called later has all puts that what was called earlier has.
+            // An operation that was called later has all the puts of one that was called earlier.
             users.sort_by_key(|op| puts(*op).count());
             let mut taken = 0;
             let mut first = None;
@@ -176,7 +178,7 @@ impl Container {
         })
     }
 
-    /// Whether that is right, whoever says so.
+    /// Returns whether such an argument is correct, independently of how it was found.
     pub(super) fn is_never_empty(&self, executions: &Executions<'_>, op: OpId, first: OpId, pairs: &[Before]) -> bool {
         let returned_before =
             |first: OpId, second: OpId| executions.real_time[second.index()] & bit(first.index()) != 0;
@@ -237,7 +239,7 @@ impl Container {
                         let stuck = Reason::NotTakenOff { below: id(below), above: id(above) };
                         self.out_before((upper, out), &given, (taken, stuck), proposals);
                     }
-                    // The upper one was out, or seen, while the lower one was in.
+                    // The upper value was taken or seen while the lower one was in the stack.
                     for top in upper.outs().filter(|top| known.is_before(below, *top) && known.is_before(*top, out)) {
                         let reason = Reason::Below { top: id(top), later: id(out) };
                         proposals.push(Proposal::before(below, above, reason, &[(below, top), (top, out)]));

@@ -1,12 +1,12 @@
-//! Counters, semaphores and the readers of a lock: how much was there, at least or at most.
+//! Rules for counters, semaphores and the holders of a lock: bounds on a number.
 //!
-//! What is known to be before an operation, or behind it, bounds the number that it finds, as in the monitors for counters
-//! and semaphores.
+//! The operations that are known to come before an operation, or after it, bound the number that it finds, as in the
+//! monitors for counters and semaphores.
 
 use super::known::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
-/// What an operation does to a number, and what it needs it to be.
+/// How an operation changes a number, and which bounds it needs the number to keep before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) by: i64,
@@ -30,30 +30,32 @@ impl Change {
     }
 }
 
-/// The rules of a number.
+/// The rules for a number.
 #[derive(Debug)]
 pub(super) struct Counts {
     pub(super) what: Counted,
     pub(super) initial: i64,
-    /// By operation.
+    /// The change that each operation makes.
     pub(super) changes: Vec<Change>,
-    /// By operation: whether it makes that change if it takes effect; a try that never returned may have failed.
+    /// Whether each operation certainly makes its change if it takes effect: an attempt that never returned may have
+    /// failed.
     pub(super) is_sure: Vec<bool>,
 }
 
-/// Which bound is looked at.
+/// The bound on the number that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// The number is at least so much.
+    /// The number is at least this much.
     Least,
-    /// The number is at most so much.
+    /// The number is at most this much.
     Most,
 }
 
 impl Counts {
     fn propose_for(&self, user: usize, needed: i64, bound: Bound, known: &Known, proposals: &mut Vec<Proposal>) {
-        // The least is what it is with all that is known to be before and makes it more, and all that may be before and
-        // makes it less; the most is the reverse.
+        // The lower bound includes the increases that are known to come before `user` and the decreases that may come
+        // before it; the upper bound includes the decreases that are known to come before it and the increases that
+        // may.
         let sign = if bound == Bound::Least { 1 } else { -1 };
         let (mut number, mut open) = (self.initial, Vec::new());
         let (mut before, mut maybe, mut later) = (Vec::new(), Vec::new(), Vec::new());
@@ -98,7 +100,8 @@ impl Counts {
         }
     }
 
-    /// Whichever of those that change the number and need a bound comes last, it finds the changes of all others.
+    /// Among the operations that change the number and need the same bound, the last one finds the changes of all
+    /// others.
     fn propose_in_all(&self, sign: i64, known: &Known, proposals: &mut Vec<Proposal>) {
         let bound = |change: &Change| if sign > 0 { change.at_most } else { change.at_least };
         let is_user = |op: &usize| self.changes[*op].by == sign && bound(&self.changes[*op]).is_some();

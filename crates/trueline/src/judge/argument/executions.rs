@@ -1,8 +1,8 @@
-//! The legal orders of a core's operations, one by one or as far as claims about them need it.
+//! The legal orders of a core's operations, enumerated as far as the claims about them need it.
 //!
-//! An execution is an order of operations that the specification allows, with all that completed and any of the others.
-//! Whether there is one that keeps to certain claims is found by trying: this shares nothing with the searches of
-//! [`check`](crate::judge::check), which know real time only.
+//! An execution is an order that the specification allows, of all completed operations and any of the others. Whether
+//! an execution exists that satisfies given claims is found by trying. This shares nothing with the searches of
+//! [`check`](crate::judge::check), which know only real time.
 
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use crate::judge::frame::Frame;
 use crate::judge::search::hash;
 use crate::verdict::Member;
 
-/// The most operations that a core may have to be argued about.
+/// The maximum number of operations of a core that is argued about.
 pub(super) const MOST_OPERATIONS: usize = 128;
 
 /// A set of operations of a core.
@@ -24,44 +24,45 @@ pub(super) fn bit(op: usize) -> Mask {
     1 << op
 }
 
-/// The operations of a set.
+/// Returns the operations of a set.
 pub(super) fn ops(mask: Mask) -> impl Iterator<Item = usize> {
     (0..MOST_OPERATIONS).filter(move |op| mask & bit(*op) != 0)
 }
 
-/// Which executions are asked for.
+/// Conditions on executions.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
-    /// By operation: what must be before it.
+    /// For each operation, the operations that must come before it.
     needs: Vec<Mask>,
-    /// By operation: what must not be before it.
+    /// For each operation, the operations that must not come before it.
     avoids: Vec<Mask>,
-    /// What must take effect.
+    /// The operations that must take effect.
     must: Mask,
 }
 
 /// The executions of a core.
 pub(super) struct Executions<'m> {
     machine: &'m mut (dyn Machine + 'm),
-    /// Steps that were taken: by state and operation, where they lead.
+    /// The steps taken so far: the states that each pair of state and operation leads to.
     steps: HashMap<(u32, usize), SmallVec<[u32; 2]>, hash::Builder>,
-    /// How many operations there are.
+    /// The number of operations.
     pub(super) count: usize,
-    /// Those that completed.
+    /// The operations that completed.
     pub(super) completed: Mask,
-    /// By operation: what returned before it was called.
+    /// For each operation, the operations that returned before it was called.
     pub(super) real_time: Vec<Mask>,
-    /// By operation: what was called after its return in the whole history, even if that is forgotten here.
+    /// For each operation, the operations that were called after its return in the whole history, even if the return is
+    /// forgotten in the core.
     pub(super) later: Vec<Mask>,
-    /// How many configurations may still be looked at.
+    /// The number of configurations that may still be visited.
     left: u64,
 }
 
-/// So many states are few.
+/// The maximum number of states that are collected.
 const MOST_STATES: usize = 100;
-/// The most configurations that one question may take.
+/// The maximum number of configurations for one query.
 const MOST_PER_QUESTION: u64 = 30_000;
-/// The most configurations that all questions about a core may take.
+/// The maximum number of configurations for all queries about a core.
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
@@ -85,12 +86,12 @@ impl<'m> Executions<'m> {
         }
     }
 
-    /// All executions, whatever the times were.
+    /// Returns a query for any execution, regardless of real time.
     pub(super) fn any(&self) -> Query {
         Query { needs: vec![0; self.count], avoids: vec![0; self.count], must: self.completed }
     }
 
-    /// The states that an operation leads to from this one, with what is known of its result.
+    /// Returns the states that an operation leads to from `state`, with its recorded result if it has one.
     pub(super) fn next(&mut self, state: u32, op: usize) -> SmallVec<[u32; 2]> {
         let Self { machine, steps, .. } = self;
         steps.entry((state, op)).or_insert_with(|| machine.next(state, id(op))).clone()
@@ -100,7 +101,7 @@ impl<'m> Executions<'m> {
         self.machine.describe(state)
     }
 
-    /// Whether there is such an execution; `None` if nobody knows.
+    /// Returns whether an execution satisfies the query, or `None` if there are too many configurations to decide it.
     pub(super) fn exists(&mut self, query: &Query) -> Option<bool> {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut stack = vec![(0, 0)];
@@ -132,8 +133,8 @@ impl<'m> Executions<'m> {
         Some(false)
     }
 
-    /// All states that the operations may lead to, each done as often as one likes, and so all that executions pass; `None` if
-    /// they are many.
+    /// Returns all states that the operations may lead to if each may be repeated any number of times, which includes
+    /// all states that executions pass through. Returns `None` if there are more than [`MOST_STATES`].
     pub(super) fn states(&mut self) -> Option<Vec<u32>> {
         let mut states = vec![0];
         let mut at = 0;
@@ -154,8 +155,8 @@ impl<'m> Executions<'m> {
         Some(states)
     }
 
-    /// The states that executions pass, whatever the times were; and whether these are all, as only so many configurations
-    /// are looked at.
+    /// Returns the states that executions pass through, regardless of real time, and whether these are all: only a
+    /// limited number of configurations is visited.
     pub(super) fn passed(&mut self) -> (Vec<u32>, bool) {
         let mut seen: HashSet<(Mask, u32), hash::Builder> = HashSet::default();
         let mut passed = vec![(0, 0)];
@@ -182,18 +183,18 @@ impl<'m> Executions<'m> {
 }
 
 impl Query {
-    /// Only those in which `first` is before `second`, if that takes effect.
+    /// Requires `first` to come before `second` if `second` takes effect.
     pub(super) fn with(&mut self, first: usize, second: usize) {
         self.needs[second] |= bit(first);
     }
 
-    /// Only those in which `second` takes effect, and `first` does not before it.
+    /// Requires `second` to take effect, without `first` before it.
     pub(super) fn without(&mut self, first: usize, second: usize) {
         self.avoids[second] |= bit(first);
         self.must |= bit(second);
     }
 
-    /// Only those in which it takes effect.
+    /// Requires the operation to take effect.
     pub(super) fn takes_effect(&mut self, op: usize) {
         self.must |= bit(op);
     }

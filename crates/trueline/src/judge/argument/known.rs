@@ -1,11 +1,12 @@
-//! What is known of the order of a core's operations: claims, each with its ground, until they leave no order.
+//! The claims about the order of a core's operations, each with its ground, until they leave no order.
 //!
-//! Rules propose claims, [`Executions`] confirm or drop them, and what is confirmed leads to further proposals, as in the
-//! saturation of the monitors for containers. When nothing more follows, a pair of operations is taken in both orders. What
-//! the argument does not need in the end is not told.
+//! Rules propose claims, [`Executions`] confirm or drop them, and confirmed claims lead to further proposals, as in the
+//! saturation of the monitors for containers. When nothing more follows, the prover assumes both orders of a pair of
+//! operations in turn. The finished argument contains only the claims that it needs.
 //!
 //! # Complexity
-//! A few rounds, with a question to the executions for each proposal; with cases, the square of the operations times that.
+//! A few rounds, each with a query to the executions for each proposal; with cases, this is multiplied by the square of
+//! the number of operations.
 
 use hashbrown::HashMap;
 
@@ -30,13 +31,13 @@ pub(super) enum Conclusion {
 }
 
 impl Proposal {
-    /// That one is before another.
+    /// Proposes that one operation comes before another.
     pub(super) fn before(first: usize, second: usize, reason: Reason, given: &[(usize, usize)]) -> Self {
         let conclusion = Conclusion::Before(before((first, second)));
         Self { conclusion, reason, given: given.iter().copied().map(before).collect() }
     }
 
-    /// That one cannot have taken effect.
+    /// Proposes that an operation cannot have taken effect.
     pub(super) fn impossible(op: usize, reason: Reason, given: &[(usize, usize)]) -> Self {
         let conclusion = Conclusion::Impossible(id(op));
         Self { conclusion, reason, given: given.iter().copied().map(before).collect() }
@@ -55,18 +56,18 @@ fn before((first, second): (usize, usize)) -> Before {
     Before { first: id(first), second: id(second) }
 }
 
-/// Whoever proposes claims, given what is known.
+/// A rule that proposes claims, given the claims that are known.
 pub(super) trait Rule {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>);
 
-    /// Whether what it proposes follows, by the argument in its file, so that it may be taken where there are too many
-    /// executions to confirm it.
+    /// Whether every proposal follows from its given claims, by the argument in the file of the rule, so that it may be
+    /// accepted when there are too many executions to confirm it.
     fn is_sound(&self) -> bool {
         false
     }
 }
 
-/// Whether a sound rule proposes this if it knows nothing but what is given.
+/// Returns whether a sound rule proposes this conclusion if it knows nothing but the given claims.
 pub(super) fn is_vouched_for(
     rules: &[Box<dyn Rule>],
     executions: &Executions<'_>,
@@ -84,13 +85,13 @@ pub(super) fn is_vouched_for(
     })
 }
 
-/// Claims about the order.
+/// The claims about the order that are known.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     claims: Vec<Claim>,
-    /// By operation: what is before it, by one claim or several.
+    /// For each operation, the operations before it, by one claim or several.
     before: Vec<Mask>,
-    /// What must have taken effect.
+    /// The operations that must have taken effect.
     certain: Mask,
 }
 
@@ -98,12 +99,12 @@ pub(super) struct Known {
 struct Claim {
     first: usize,
     second: usize,
-    /// `None` if it is assumed.
+    /// The ground of the claim, or `None` if the claim is an assumption.
     ground: Option<Ground>,
 }
 
 impl Known {
-    /// What is known by real time.
+    /// Returns the claims that hold by real time.
     pub(super) fn new(executions: &Executions<'_>) -> Self {
         let mut known =
             Self { claims: Vec::new(), before: executions.real_time.clone(), certain: executions.completed };
@@ -115,12 +116,12 @@ impl Known {
         known
     }
 
-    /// What is known by these claims, and nothing else.
+    /// Returns the knowledge that consists of these claims and nothing else.
     fn of(executions: &Executions<'_>, claims: &[Before]) -> Self {
         let nothing = Self { claims: Vec::new(), before: vec![0; executions.count], certain: executions.completed };
         claims.iter().fold(nothing, |mut known, claim| {
             known.add(claim.first.index(), claim.second.index(), None);
-            // What must have taken effect by other claims is not known here.
+            // Operations that must have taken effect only because of claims do not count as certain here.
             known.certain = executions.completed;
             known
         })
@@ -130,22 +131,22 @@ impl Known {
         self.before.len()
     }
 
-    /// Whether it is known that one is before the other.
+    /// Returns whether `first` is known to come before `second`.
     pub(super) fn is_before(&self, first: usize, second: usize) -> bool {
         self.before[second] & bit(first) != 0
     }
 
-    /// What is known to be before it.
+    /// Returns the operations that are known to come before `op`.
     pub(super) fn before(&self, op: usize) -> Mask {
         self.before[op]
     }
 
-    /// What is known to be behind it.
+    /// Returns the operations that are known to come after `op`.
     pub(super) fn behind(&self, op: usize) -> Mask {
         (0..self.count()).filter(|other| self.is_before(op, *other)).fold(0, |mask, other| mask | bit(other))
     }
 
-    /// Whether it is known to have taken effect.
+    /// Returns whether the operation is known to have taken effect.
     pub(super) fn is_certain(&self, op: usize) -> bool {
         self.certain & bit(op) != 0
     }
@@ -163,9 +164,9 @@ impl Known {
         }
     }
 
-    /// The claims, of the first `limit`, by which one is before the other: as few as can be.
+    /// Returns the fewest claims among the first `limit` by which `first` comes before `second`.
     fn path(&self, first: usize, second: usize, limit: usize) -> Vec<usize> {
-        // From the second backwards; a direct claim is found first.
+        // Search backward from the second operation, breadth first; a direct claim is found first.
         let mut via: Vec<Option<usize>> = vec![None; self.count()];
         let mut queue = vec![second];
         let mut at = 0;
@@ -195,7 +196,8 @@ impl Known {
         unreachable!("it is known to be before")
     }
 
-    /// Adds what these claims rest on, and themselves, in an order in which each follows from those before.
+    /// Adds the claims that these claims rest on, and the claims themselves, in an order in which each follows from
+    /// earlier ones.
     fn tell(&self, claims: &[usize], told: &mut Vec<usize>) {
         for &number in claims {
             if told.contains(&number) {
@@ -219,7 +221,7 @@ impl Known {
         told.iter().filter_map(step).collect()
     }
 
-    /// The argument that ends with a claim that cannot be, if it does.
+    /// Returns the proof that the proposal completes, if it leads to a contradiction.
     fn finish<Ret>(&self, proposal: &Proposal) -> Option<Proof<Ret>> {
         let limit = self.claims.len();
         let mut told = Vec::new();
@@ -242,7 +244,7 @@ impl Known {
                 if !circle.iter().any(|op| self.is_certain(*op)) {
                     return None;
                 }
-                // What was known first: the last claim closes the circle.
+                // The claims that were known come first; the last claim closes the circle.
                 let mut all = Vec::new();
                 self.tell(&back, &mut all);
                 for number in told {
@@ -259,23 +261,24 @@ impl Known {
     }
 }
 
-/// Finds arguments.
+/// A search for arguments.
 pub(super) struct Prover<'e, 'm> {
     executions: &'e mut Executions<'m>,
     rules: Vec<Box<dyn Rule>>,
-    /// What has been asked.
+    /// The answers to the queries made so far.
     confirmed: HashMap<(Conclusion, Vec<Before>), bool, hash::Builder>,
-    /// How many pairs may still be taken in both orders.
+    /// The number of pairs whose two orders may still be tried.
     splits: u32,
 }
 
-/// How often a pair may be taken in both orders, for one core.
+/// The maximum number of pairs whose two orders are tried, for one core.
 const MOST_SPLITS: u32 = 400;
-/// Of more operations, no pair is taken in both orders: that would take long, and be long to tell.
+/// The maximum number of operations for which the two orders of pairs are tried: with more, this would take long, and
+/// so would reading the result.
 const MOST_SPLIT: usize = 16;
-/// How many pairs may be taken in both orders within each other.
+/// The maximum depth of nested cases.
 const DEEPEST: u32 = 2;
-/// Arguments with more claims than this are not told.
+/// The maximum number of claims of an argument; longer arguments are dropped.
 const MOST_CLAIMS: usize = 24;
 
 impl<'e, 'm> Prover<'e, 'm> {
@@ -283,7 +286,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         Self { executions, rules, confirmed: HashMap::default(), splits: MOST_SPLITS }
     }
 
-    /// An argument that there is no order, if one is found, and checked.
+    /// Returns an argument that there is no legal order, if one is found and its check succeeds.
     pub(super) fn prove<Ret>(&mut self) -> Option<Proof<Ret>> {
         let known = Known::new(self.executions);
         (0..=DEEPEST)
@@ -324,7 +327,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         self.search(known, depth - 1)
     }
 
-    /// Adds all that follows; answers the shortest argument of the first round in which there is one.
+    /// Adds all claims that follow. Returns the shortest argument of the first round that produces one.
     fn saturate<Ret>(&mut self, known: &mut Known) -> Option<Proof<Ret>> {
         loop {
             let mut proposals = Vec::new();
@@ -362,7 +365,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         }
     }
 
-    /// Whether the claim holds in all executions, and says something.
+    /// Returns whether the claim holds in all executions, and not only vacuously.
     fn confirm(&mut self, proposal: &Proposal) -> bool {
         let mut given = proposal.given.clone();
         given.sort_unstable();
@@ -372,7 +375,7 @@ impl<'e, 'm> Prover<'e, 'm> {
         }
         let held = holds(self.executions, proposal.conclusion, &proposal.given);
         let is_vouched = || is_vouched_for(&self.rules, self.executions, proposal.conclusion, &proposal.given);
-        // That rules are sound is watched where it can be.
+        // Check, where possible, that sound rules are sound.
         debug_assert!(held != Some(Held::No) || !is_vouched(), "{proposal:?} does not hold");
         let confirmed = match held {
             Some(held) => held == Held::Yes,
@@ -388,11 +391,12 @@ impl<'e, 'm> Prover<'e, 'm> {
 pub(super) enum Held {
     Yes,
     No,
-    /// It does, but only because what is given never is so.
+    /// The claim holds only because the given claims never hold together.
     InVain,
 }
 
-/// Whether a claim holds in all executions in which others do; `None` if nobody knows.
+/// Returns whether a claim holds in all executions in which the given claims hold, or `None` if there are too many
+/// executions to decide it.
 pub(super) fn holds(executions: &mut Executions<'_>, conclusion: Conclusion, given: &[Before]) -> Option<Held> {
     let mut query = executions.any();
     for before in given {
@@ -414,9 +418,9 @@ pub(super) fn holds(executions: &mut Executions<'_>, conclusion: Conclusion, giv
     }
 }
 
-/// Both cases with what they have in common before them.
+/// Combines the two cases; the claims that both use come before them.
 fn cases<Ret>(known: &Known, assumed: Before, yes: Proof<Ret>, no: Proof<Ret>) -> Proof<Ret> {
-    // What was known before the assumption, and is used in both.
+    // The claims that were known before the assumption and are used in both cases.
     let is_common = |step: &Step| {
         no.steps.contains(step)
             && known.claims.iter().any(|claim| {

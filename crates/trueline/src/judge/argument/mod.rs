@@ -1,12 +1,13 @@
-//! Arguments: why the operations of a core have no order, as claims that follow from each other.
+//! Arguments that explain why the operations of a core have no legal order, as claims that follow from each other.
 //!
-//! A [`Core`] is a few operations that cannot be put in order. An [`Argument`] says why: which had to come before which, by
-//! real time or by what they put in, took out, saw and left, until they form a circle or one of them has no place. Rules
-//! propose claims (`containers.rs`, `counts.rs`, and `conditions.rs` for any object); a claim is taken only if it holds
-//! in all legal orders of the core's operations (`executions.rs`), and the argument as a whole is checked once more
-//! (`check.rs`). Where there are too many orders to try, a rule that is sound by itself must make the claim from nothing but
-//! what is given. So no rule can make an argument wrong, and if none makes one that is right, all places of one operation are
-//! listed instead (`places.rs`), which is right by itself.
+//! A [`Core`] is a small set of operations that cannot be linearized. An [`Argument`] explains why: it states which
+//! operations came before which, by real time or by the values that they put in, took out, saw and left, until the
+//! claims form a circle or one operation has no place. Rules propose claims (`containers.rs` and `counts.rs`, and
+//! `conditions.rs` for any object). A claim is accepted only if it holds in all legal orders of the core's operations
+//! (`executions.rs`), and the finished argument is checked once more (`check.rs`). If there are too many orders to try,
+//! a rule that is sound by itself must derive the claim from the given claims alone. So no rule can produce a false
+//! argument. If no rule leads to an argument, all places of one operation are listed instead (`places.rs`); this list
+//! is correct by construction.
 
 mod check;
 mod conditions;
@@ -33,7 +34,8 @@ use crate::history::OpId;
 use crate::spec::Spec;
 use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace, Place, Proof, Reason, Step};
 
-/// Why a core has no linearization; `None` if it is too large to be told, or was not rejected.
+/// Returns an argument for why a core has no linearization, or `None` if the core is too large to explain or was not
+/// rejected.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -67,7 +69,7 @@ pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option
     Some(argument.map(|result| case.result(*result)))
 }
 
-/// Why the history of a core has no linearization; operations are numbered as in that history.
+/// Returns an argument for why the history of a core has no linearization; operations are numbered as in that history.
 fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
     let frame = case.frame();
     if frame.len() > MOST_OPERATIONS {
@@ -82,7 +84,7 @@ fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
         proof => {
             let places = places::find(&mut Executions::new(&mut *machine, frame, members), (0, 0));
             match (proof, places) {
-                // What it would have returned says more, if there are few states.
+                // If there are few states, the results that the operation would have returned explain more.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),
                 (Some(proof), _) => proof,
                 (None, places) => in_places(&*machine, &places?),
@@ -92,7 +94,7 @@ fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
     Some(Argument { object, proof, named: Vec::new() })
 }
 
-/// Whether it is only said that something is impossible.
+/// Returns whether the proof only states that an operation is impossible, without a reason.
 fn tells_little(proof: &Proof<ResultId>) -> bool {
     let End::Impossible { reason: Reason::NoMaker { needs, .. }, .. } = &proof.end else { return false };
     needs.is_empty() && proof.steps.is_empty()
@@ -102,7 +104,7 @@ fn in_places(machine: &dyn Machine, places: &Places) -> Proof<ResultId> {
     Proof { steps: Vec::new(), end: End::NoPlace(no_place(machine, places)) }
 }
 
-/// An argument that speaks of what the object is, checked; operations are numbered as in the core.
+/// Returns a checked argument by the rules for the object, if one is found; operations are numbered as in the core.
 fn argue(
     executions: &mut Executions<'_>,
     rules: Vec<Box<dyn Rule>>,
@@ -126,7 +128,7 @@ fn argue(
     })
 }
 
-/// The places with states and results as they are told.
+/// Converts places to the form that is shown, with states in words and with results.
 fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
     let place = |at: &places::At| Place {
         order: ids(at.order.iter().copied()),
@@ -143,7 +145,7 @@ fn no_place(machine: &dyn Machine, places: &Places) -> NoPlace<ResultId> {
     }
 }
 
-/// Numbers operations as in the whole history.
+/// Renumbers the operations of a proof as in the whole history.
 fn renumber(proof: &mut Proof<ResultId>, number: &dyn Fn(OpId) -> OpId) {
     let before = |before: &mut Before| {
         before.first = number(before.first);

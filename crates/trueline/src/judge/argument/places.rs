@@ -1,17 +1,18 @@
-//! Any object: all places of an operation among the others, none of which is right.
+//! An argument for any object: all places of an operation among the others, none of which is possible.
 //!
-//! It is what a search finds when it fails, told of one operation: in every state that the others may have led to, what it
-//! would have returned. If it fits somewhere, another operation does not fit any more then.
+//! It is the trace of a failed search, reported for one operation: the results that the operation would have returned
+//! in every state that the other operations may have led to. If it fits somewhere, another operation has no place after
+//! that.
 //!
 //! # Complexity
-//! Exponential in the operations that overlap, as the question is; cores are small.
+//! Exponential in the number of overlapping operations, as the problem itself is; cores are small.
 
 use hashbrown::HashMap;
 
 use super::executions::{Executions, Mask, bit, ops};
 use crate::judge::search::hash;
 
-/// The places of an operation; states are numbers.
+/// The places of an operation, with states as numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) op: usize,
@@ -26,37 +27,38 @@ pub(super) struct Places {
 pub(super) struct At {
     pub(super) order: Vec<usize>,
     pub(super) state: u32,
-    /// If it fits there: the places of another operation then.
+    /// If the operation fits there, the places of another operation after it.
     pub(super) then: Option<Option<Box<Places>>>,
 }
 
 impl Places {
-    /// Whether they can be told in a few sentences.
+    /// Returns whether the places can be described in a few sentences.
     pub(super) fn are_few(&self) -> bool {
         self.more == 0 && self.places.len() <= MOST_FEW && self.places.iter().all(|place| place.then.is_none())
     }
 }
 
-/// What has taken effect, and the state.
+/// The operations that have taken effect, and the state.
 type Configuration = (Mask, u32);
 
-/// The most places that are few.
+/// The maximum number of places that count as few.
 const MOST_FEW: usize = 4;
-/// The most configurations that are looked at for one operation.
+/// The maximum number of configurations that are visited for one operation.
 const MOST_CONFIGURATIONS: usize = 20_000;
-/// The most places that are told.
+/// The maximum number of places that are listed.
 const MOST_TOLD: usize = 6;
-/// How often an operation may fit, one within the other.
+/// The maximum depth of nested places, where an operation fits.
 const DEEPEST: u32 = 3;
 
-/// The places of an operation that has few, if there is no order that keeps real time behind this configuration.
+/// Returns the places of the operation that has the fewest, given that no linearization continues this configuration.
+/// Returns `None` if there are too many configurations to visit, or if all completed operations have taken effect.
 pub(super) fn find(executions: &mut Executions<'_>, start: Configuration) -> Option<Places> {
     find_within(executions, start, DEEPEST)
 }
 
 fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32) -> Option<Places> {
     let mut best: Option<((usize, usize), Places)> = None;
-    // The last to be called is told, if it is as good as others.
+    // Among operations that are equally good, the one that was called last is described.
     let candidates: Vec<usize> = ops(executions.completed & !start.0).collect();
     for op in candidates.into_iter().rev() {
         let places = all(executions, start, op)?;
@@ -70,7 +72,7 @@ fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32
     for place in &mut places.places {
         if place.then.is_some() && depth > 0 {
             let done = place.order.iter().fold(start.0, |mask, op| mask | bit(*op)) | bit(places.op);
-            // Where several states may follow, one of them is told.
+            // If several states may follow, only one of them is described.
             let next = executions.next(place.state, places.op);
             let mut then = None;
             for next in next {
@@ -79,7 +81,7 @@ fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32
             place.then = Some(then);
         }
     }
-    // Where it fits comes last: that takes longer to tell.
+    // Places where the operation fits come last, because they take longer to explain.
     places.places.sort_by_key(|place| place.then.is_some());
     let told = places.places.iter().take_while(|place| place.then.is_none()).count().min(MOST_TOLD);
     let fitting = places.places.len() - places.places.iter().take_while(|place| place.then.is_none()).count();
@@ -89,9 +91,9 @@ fn find_within(executions: &mut Executions<'_>, start: Configuration, depth: u32
     Some(places)
 }
 
-/// All places of an operation, each state once where it does not fit.
+/// Returns all places of an operation; each state in which it does not fit is listed once.
 fn all(executions: &mut Executions<'_>, start: Configuration, op: usize) -> Option<Places> {
-    // Where each configuration was reached from, and by which operation.
+    // For each configuration, the one that it was reached from, and by which operation.
     let mut via: HashMap<Configuration, Option<(Configuration, usize)>, hash::Builder> = HashMap::default();
     let mut queue = vec![start];
     via.insert(start, None);

@@ -1,4 +1,4 @@
-//! What a core's operations are, for the rules that speak of it.
+//! Reads a core's operations for the rules that apply to its kind of object.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -12,12 +12,12 @@ use crate::judge::monitor::{Span, ValueId};
 use crate::spec::{Initial, Standard, Taken};
 use crate::verdict::{Counted, ObjectKind};
 
-/// What a core's operations are.
+/// The kind of a core's object, and the rules for it.
 pub(super) struct Read {
     pub(super) object: ObjectKind,
-    /// The rules that are special to it.
+    /// The rules for this kind of object.
     pub(super) rules: Vec<Box<dyn Rule>>,
-    /// Of a container, what is put in and taken out.
+    /// For a container, the values that are put in and taken out.
     pub(super) container: Option<Rc<Container>>,
 }
 
@@ -27,7 +27,7 @@ impl Read {
     }
 }
 
-/// What the object is, and the rules that are special to it.
+/// Returns the kind of the object and the rules for it.
 pub(super) fn read(case: &dyn Case) -> Read {
     let mut values = case.values();
     let initial = values.start(0);
@@ -43,7 +43,7 @@ pub(super) fn read(case: &dyn Case) -> Read {
     for kind in kinds {
         object = match (object, kind) {
             (one, other) if one == other => one,
-            // A lock for writers may be one for readers too.
+            // An object with only exclusive locks so far may turn out to be a read-write lock.
             (ObjectKind::Lock | ObjectKind::ReadWriteLock, ObjectKind::Lock | ObjectKind::ReadWriteLock) => {
                 ObjectKind::ReadWriteLock
             }
@@ -52,17 +52,17 @@ pub(super) fn read(case: &dyn Case) -> Read {
     }
     let keys = case.keys().filter(|_| !values.spans_keys());
     if keys.as_ref().is_some_and(|keys| keys.count > 1 || keys.any_spans) {
-        // Each key is an object for itself.
+        // Each key is an object of its own.
         return Read::only(object_of_many(object));
     }
-    // What looks at more than the value, such as an exchange that fails, does not need one value.
+    // An operation that looks at more than the value, such as a failing exchange, does not need one particular value.
     let mut with_standard = frame.operations().zip(&standard);
     let is_partial = with_standard.clone().any(|(op, standard)| standard.is_none() && case.has_result(op));
     if object == ObjectKind::Register && (keys.is_some() || is_partial) {
-        // Neither are states of an array or a map one value.
+        // The state of an array or a map is not one value either.
         object = ObjectKind::Other;
     }
-    // An operation that no monitor knows may do anything, unless it only looks.
+    // An operation that no monitor knows may do anything, unless it only observes the state.
     if !with_standard.all(|(op, standard)| standard.is_some() || case.observes(op)) {
         return Read::only(object);
     }
@@ -100,7 +100,7 @@ pub(super) fn read(case: &dyn Case) -> Read {
     Read { object, rules, container: container_read }
 }
 
-/// What several objects of a kind are together.
+/// Returns the kind of several objects of one kind together.
 fn object_of_many(object: ObjectKind) -> ObjectKind {
     if matches!(object, ObjectKind::Set | ObjectKind::Map) { object } else { ObjectKind::Other }
 }
@@ -170,7 +170,8 @@ fn counts(what: Counted, initial: i64, standard: &[Option<Standard<ValueId>>], h
                 Standard::Dequeue(taken) | Standard::Pop(taken) | Standard::DeleteMin(taken) | Standard::Take(taken),
             ) => match taken {
                 Taken::Nothing => Change::by(0).to(0),
-                // If it is not known, it may have found nothing; but nobody needs there to be no less.
+                // If the result is not known, it may have found nothing. No operation has a lower bound on the number
+                // of values, so it is sound to count it as a removal.
                 Taken::Value(_) | Taken::Unknown => Change::by(-1),
             },
             (

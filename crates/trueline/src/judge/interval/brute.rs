@@ -1,12 +1,14 @@
-//! The definition of interval linearizability, tried out: the oracle that the search is compared with.
+//! Interval linearizability by its definition: the oracle that the search is compared with.
 //!
-//! Castañeda, Rajsbaum & Raynal, as Lawrence & Lowe put it in section 10: some steps, such that whoever returned before
-//! another was called ends before the other begins, let every execution that returned end with the result that it
-//! returned. No step is placed in time. So whoever has not ended may take part in the next step, if all that must end before
-//! it have; all sets of these are tried, and whatever can be reached so is reached.
+//! Castañeda, Rajsbaum & Raynal, as Lawrence & Lowe put it in section 10: there are steps such that an execution that
+//! returned before another was called ends before the other begins, and every execution that returned ends with the
+//! result that it returned. Steps are not placed in time. So an execution that has not ended may take part in the next
+//! step if all executions that must end before it have ended. All sets of such executions are tried, until nothing new
+//! can be reached.
 //!
-//! *That this is the same as to place steps in time:* place each right behind the last call of those that have begun with it
-//! or before. If one that ends with it had returned before that call, it would have had to end before that other began.
+//! *Why this is equivalent to placing steps in time:* place each step just after the last call of the executions that
+//! have begun with it or before. If an execution that ends with it had returned before that call, it would have had to
+//! end before the called execution began.
 //!
 //! # Complexity
 //! O(3^n s) configurations for n executions and s states, with O(2^n) steps from each.
@@ -19,10 +21,11 @@ use crate::judge::search::Meter;
 use crate::spec::interval::{IntervalSpec, Part};
 use crate::verdict::LimitKind;
 
-/// The most executions of which all sets are tried.
+/// The maximum number of executions of which all sets are tried.
 const MOST: usize = 31;
 
-/// What can be reached: the state, who has begun and who has ended, as bits by call; the steps to it.
+/// A configuration that can be reached: the state, the executions that have begun and those that have ended, as bits in
+/// the order of calls, and the steps that lead to it.
 struct Reached<S: IntervalSpec> {
     state: S::State,
     begun: u32,
@@ -30,7 +33,7 @@ struct Reached<S: IntervalSpec> {
     steps: Vec<Step>,
 }
 
-/// An interval linearization, if there is one; if `is_maximal` is set, one that no step extends.
+/// Returns an interval linearization if there is one; if `is_maximal` is set, one that no step extends.
 pub(super) fn search<S: IntervalSpec>(
     task: &Task<'_, S>,
     is_maximal: bool,
@@ -66,7 +69,7 @@ fn is_in(set: u32, at: usize) -> bool {
     set >> at & 1 == 1
 }
 
-/// What is one step away, whoever ends with it.
+/// Returns the configurations that are one step away, whichever executions end with the step.
 fn steps<S: IntervalSpec>(
     task: &Task<'_, S>,
     ops: &[OpId],

@@ -1,27 +1,29 @@
-//! Judging objects whose operations take effect in several steps: interval linearizability, and progress.
+//! Judges objects whose operations take effect in several steps: interval linearizability, and progress.
 //!
-//! Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks: interval-linearizability*; section 10 of
-//! Lawrence & Lowe, *Synchronisation: Specification and Testing*, asks for a checker.
+//! Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks: interval-linearizability*; section
+//! 10 of Lawrence & Lowe, *Synchronisation: Specification and Testing*, asks for a checker.
 //!
 //! # Definition
-//! Let an [`IntervalSpec`] say which steps can be taken. An *interval linearization* of a history is a sequence of steps that
-//! it allows, each placed in time, such that
+//! Let an [`IntervalSpec`] define which steps can be taken. An *interval linearization* of a history is a sequence of
+//! allowed steps, each placed in time, such that
 //!
-//! - each execution takes part in steps between its call and its return only; it *begins* with the first of them, and may
-//!   *end* with the last, and with no other;
+//! - each execution takes part in steps only between its call and its return; it *begins* with the first of them, and
+//!   may *end* with the last, and with no other;
 //! - each execution that returned has ended, with the result that it returned.
 //!
-//! So executions that never returned may have begun or not, and ended or not. A history is interval-linearizable if there
-//! is one. Cut off at any place, it still is: the steps before that place are an interval linearization of the rest. And
-//! objects can be judged one by one, as steps of different objects do not interfere, wherever they are.
+//! So executions that never returned may have begun or not, and ended or not. A history is interval-linearizable if it
+//! has an interval linearization. Every prefix of it is too: the steps before the cut are an interval linearization of
+//! the prefix. And objects can be judged one by one, because steps of different objects do not interfere, wherever they
+//! are.
 //!
 //! # Progress
-//! As in section 3 of Lawrence & Lowe, with steps instead of synchronisations: if executions that are open can take a step,
-//! some step should be taken; and one that has ended should return. An interval linearization is *maximal* if no step can
-//! follow it. A return is *anticipated* after it if its execution has ended, and has not returned. The history is stuck
-//! wrongly if after every maximal interval linearization some return is anticipated: whatever the object has done, it should
-//! have done more. One that has begun and cannot end yet may wait. There always is a maximal one, as with each step one
-//! begins or ends. Where all begin and end in one step, these are definitions 7 to 9 of the paper.
+//! As in section 3 of Lawrence & Lowe, with steps instead of synchronizations: if open executions can take a step, some
+//! step should be taken; and an execution that has ended should return. An interval linearization is *maximal* if no
+//! step can follow it. A return is *anticipated* after it if its execution has ended but has not returned. Progress is
+//! violated if after every maximal interval linearization some return is anticipated: whatever the object has done, it
+//! should have done more. An execution that has begun and cannot end yet may wait. There always is a maximal interval
+//! linearization, because with each step an execution begins or ends. If all executions begin and end in one step,
+//! these are definitions 7 to 9 of the paper.
 
 mod brute;
 mod search;
@@ -40,22 +42,22 @@ use crate::verdict::{
 use search::Search;
 use task::{Member, Step, Task};
 
-/// How to judge a history of an object whose operations take effect in several steps.
+/// The algorithm that judges a history of an object whose operations take effect in several steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IntervalAlgorithm {
     /// Search.
     #[default]
     Search,
-    /// The definition, tried out: for tests.
+    /// The definition, by trying all possibilities: for tests.
     Brute,
 }
 
 /// Judges whether a history is interval-linearizable.
 ///
 /// An accepted history comes with an interval linearization that has been replayed: groups of executions, one for each
-/// step, so that an execution is in as many groups as it takes part in steps. The place of a rejection is exact: up to the
-/// event before, the history is interval-linearizable; up to that return it is not, whatever the executions that are open
-/// then may still return.
+/// step, so that an execution is in one group for each step that it takes part in. The place of a rejection is exact:
+/// up to the event before, the history is interval-linearizable; up to that return it is not, whatever the executions
+/// that are open then may still return.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -76,7 +78,7 @@ pub enum IntervalAlgorithm {
 /// let steps: Vec<_> = witness.groups().collect();
 /// assert_eq!(steps, [[OpId(0), OpId(1)], [OpId(0), OpId(2)]]);
 ///
-/// // The child is let go before the parent says so.
+/// // The child returns before the parent has signaled down.
 /// let mut builder = History::builder();
 /// builder.call(0, SignalOp::SignalUpAndWait)?;
 /// builder.call(1, SignalOp::WaitForSignalUp)?;
@@ -98,8 +100,8 @@ pub fn check<S: IntervalSpec>(
     explain::judgement(history, verdict, &judge.meter, judge.states, started)
 }
 
-/// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are the two that there are, and
-/// any other algorithm is refused.
+/// Judges whether a history is interval-linearizable, as a [`Config`] says: `auto` and `brute` are supported, and any
+/// other algorithm is refused.
 pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let mut judgement = match &config.algorithm {
         Algorithm::Auto => check(spec, history, IntervalAlgorithm::Search, &config.budget),
@@ -119,7 +121,7 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
 
 /// Judges whether executions that are stuck at the end of a history should have returned, as [defined](self#progress).
 ///
-/// That nothing more will return is for the caller to know.
+/// The caller must know that no execution will return any more.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -136,7 +138,7 @@ pub fn judge<S: IntervalSpec>(spec: &S, history: &History<S::Op, S::Ret>, config
 /// let ProgressVerdict::Rejected(evidence) = verdict else { panic!("the parent should have seen the child") };
 /// assert_eq!(evidence.anticipated, [[OpId(0), OpId(1)]]);
 ///
-/// // The child has begun, and waits for the parent: nothing is wrong with that.
+/// // The child has begun, and waits for the parent, which is allowed.
 /// let mut builder = History::builder();
 /// builder.call(0, SignalOp::SignalUpAndWait)?;
 /// builder.call(1, SignalOp::WaitForSignalUp)?;
@@ -170,10 +172,11 @@ impl<'s, S: IntervalSpec> Judge<'s, S> {
         Task { spec: self.spec, cut: *cut, only_returned_end }
     }
 
-    /// An interval linearization, maximal if `is_maximal` is set, if there is one, replayed.
+    /// Returns an interval linearization, which has been replayed, if there is one. If `is_maximal` is set, it is
+    /// maximal.
     ///
     /// # Panics
-    /// If the specification contradicts itself.
+    /// Panics if the specification contradicts itself.
     fn linearize(&mut self, task: &Task<'_, S>, is_maximal: bool) -> Result<Option<Vec<Step>>, LimitKind> {
         let steps = match self.algorithm {
             IntervalAlgorithm::Brute => brute::search(task, is_maximal, &mut self.meter),
@@ -226,11 +229,12 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
             return Ok(Err(ProgressVerdict::Unsafe(self.evidence(cut, 0)?)));
         };
         let evidence = match self.linearize(&returned, false)? {
-            // All that returned is explained without an end of the others, but some of these could have gone on.
+            // All executions that returned are explained without an end of the others, but some of the others could
+            // have continued.
             Some(steps) => {
                 ProgressEvidence { anticipated: groups(&further(&task, &steps)), synchronisations: groups(&steps) }
             }
-            // Some that returned need others to have ended that did not return.
+            // Some executions that returned need others to have ended that did not return.
             None => {
                 let ends_stuck = |step: &&Step| step.iter().any(|(op, ends)| *ends && !task.has_returned(*op));
                 let anticipated: Vec<Step> = steps.iter().filter(ends_stuck).cloned().collect();
@@ -241,12 +245,12 @@ impl<S: IntervalSpec> Explain<S::Op, S::Ret> for Judge<'_, S> {
     }
 }
 
-/// Who takes part in each step.
+/// Returns the executions that take part in each step.
 fn groups(steps: &[Step]) -> Synchronisations {
     steps.iter().map(|step| step.iter().map(|(op, _)| *op).collect()).collect()
 }
 
-/// Steps that can follow these, up to one with which somebody ends.
+/// Returns steps that can follow these, up to one with which some execution ends.
 fn further<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<Step> {
     let mut members: Vec<Member> = task.stuck().into_iter().map(|op| Member { op, has_begun: false }).collect();
     let begin = |members: &mut [Member], step: &Step| {
@@ -271,11 +275,11 @@ fn further<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<Step> {
     found
 }
 
-/// The states that these steps may lead to; none if they do not explain the history.
+/// Returns the states that these steps may lead to; empty if they do not explain the history.
 fn replay<S: IntervalSpec>(task: &Task<'_, S>, steps: &[Step]) -> Vec<S::State> {
     let mut states = vec![task.spec.initial()];
     let (mut has_begun, mut has_ended) = (vec![false; task.history.len()], vec![false; task.history.len()]);
-    // Each as soon as possible.
+    // Each step is taken as early as possible.
     let mut now = 0;
     for step in steps {
         now = step.iter().map(|(op, _)| task.history[*op].call_position()).fold(now, u32::max);

@@ -1,19 +1,21 @@
-//! Search for an interval linearization.
+//! Searches for an interval linearization.
 //!
-//! As Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 7.1, search for synchronisations: a configuration
-//! is a place in the history, the state, and which of the open executions have begun and which have ended; the moves are the
-//! next call, the next return if its execution has ended, and a step of executions that are open and have not ended. The
-//! graph of configurations is searched depth first, and each configuration is visited once.
+//! This is similar to the search for synchronizations of Lawrence & Lowe, *Synchronisation: Specification and Testing*,
+//! section 7.1. A configuration is a place in the history, the state, and the sets of open executions that have begun
+//! and that have ended. The moves are the next call, the next return if its execution has ended, and a step of open
+//! executions that have not ended. The graph of configurations is searched depth first, and each configuration is
+//! visited once.
 //!
-//! Steps are tried right before the return of an execution that has not ended, and at the end. *Why this is enough.* Of
-//! some steps, each placed in time, let the last one move later until it meets the return of one that ends with it, then
-//! the one before it until it meets such a return or the next step, and so on. To begin later is no harm, and nobody returns
-//! before a step that it takes part in. So the last step before a return, if any is between that and the event before, has
-//! the returning execution end with it, which has not ended before these steps. Steps that meet no return are at the end.
+//! Steps are tried just before the return of an execution that has not ended, and at the end. *Why this is enough.*
+//! Given some steps, each placed in time, move the last one later until it meets the return of an execution that ends
+//! with it; then move the one before it until it meets such a return or the next step, and so on. Beginning later does
+//! no harm, and no execution returns before a step that it takes part in. So if there are steps between a return and
+//! the event before it, the returning execution ends with the last of them, and had not ended before these steps. Steps
+//! that meet no return are at the end.
 //!
 //! # Complexity
-//! Exponential: synchronisations are a special case, and NP-complete (section 7.2). In practice it is decided by how many
-//! executions are open at once: of k there are 3^k configurations for each place and state.
+//! Exponential: synchronizations are a special case, which is NP-complete (section 7.2). In practice the cost depends
+//! on how many executions are open at once: for k of them there are 3^k configurations for each place and state.
 
 use super::task::{Member, Step, Task, step};
 use crate::history::{EventKind, OpId};
@@ -26,14 +28,15 @@ use crate::verdict::LimitKind;
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events behind it.
+    /// The number of events that have been passed.
     position: u32,
     state: u32,
     /// Of each open execution, by slot, two bits: whether it has begun, and whether it has ended.
     marks: Marks,
 }
 
-/// What is told of a step that was tried: who takes part, and what those that end return.
+/// A function that is called with each step that was tried: the executions that take part, and the results of those
+/// that end.
 type Seen<'f, S> = dyn FnMut(&[Member], &[Option<<S as IntervalSpec>::Ret>]) + 'f;
 
 fn has_begun(slot: u32) -> u32 {
@@ -57,8 +60,8 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
         Ok(Self { task, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
-    /// An interval linearization, if there is one. If executions are `stuck`, one that no step of them extends, even if
-    /// some of them would end with it.
+    /// Returns an interval linearization if there is one. If executions are `stuck`, it must be one that no step of
+    /// them extends, even if some of them would end with it.
     pub(super) fn run(&mut self, stuck: Option<&[OpId]>) -> Result<Option<Vec<Step>>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
@@ -71,7 +74,8 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
         Ok(None)
     }
 
-    /// What `op` may return, each once: all that it might in any step on any way, of which some may lead nowhere.
+    /// Returns the results that `op` may return, without duplicates: all that it may return in any step on any path,
+    /// including paths that do not lead to a linearization.
     pub(super) fn results(&mut self, op: OpId) -> Result<Vec<S::Ret>, LimitKind> {
         let mut results: Vec<S::Ret> = Vec::new();
         self.start()?;
@@ -87,14 +91,14 @@ impl<'s, 'a, S: IntervalSpec> Search<'s, 'a, S> {
         Ok(results)
     }
 
-    /// Whether some of those that are stuck may take a step at the end.
+    /// Returns whether some of the stuck executions may take a step at the end.
     fn may_go_on(&self, key: &Key, stuck: &[OpId]) -> bool {
         let task = Task { spec: self.task.spec, cut: self.task.cut, only_returned_end: false };
         let members = self.members(key, stuck);
         task.find_step(&self.states[key.state], &members).is_some()
     }
 
-    /// Those of `ops` that have not ended, sorted.
+    /// Returns those of `ops` that have not ended, sorted.
     fn members(&self, key: &Key, ops: &[OpId]) -> Vec<Member> {
         let is_open = |op: &OpId| !key.marks.has(has_ended(self.places.slot(*op)));
         let member = |op: OpId| Member { op, has_begun: key.marks.has(has_begun(self.places.slot(op))) };

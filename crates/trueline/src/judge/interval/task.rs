@@ -1,4 +1,4 @@
-//! A history to be judged by a specification, and which steps its executions may take.
+//! A history to be judged by a specification, and the steps that its executions may take.
 
 use std::ops::Deref;
 
@@ -6,14 +6,15 @@ use crate::history::{EventKind, OpId};
 use crate::judge::explain::Cut;
 use crate::spec::interval::{IntervalSpec, Part};
 
-/// A step: who takes part in it, by rank, and whether it ends with it.
+/// A step: the executions that take part in it, sorted, each with whether it ends with the step.
 pub(super) type Step = Vec<(OpId, bool)>;
 
-/// What is told of a step: who takes part, the state that it leads to, and the results of those that end.
+/// A function that is called with the executions that take part in a step, the state that it leads to, and the results
+/// of those that end.
 pub(super) type Found<'f, S> =
     dyn FnMut(&[Member], <S as IntervalSpec>::State, Vec<Option<<S as IntervalSpec>::Ret>>) + 'f;
 
-/// One that may take part in a step.
+/// An execution that may take part in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) op: OpId,
@@ -24,7 +25,7 @@ pub(super) struct Member {
 pub(super) struct Task<'a, S: IntervalSpec> {
     pub(super) spec: &'a S,
     pub(super) cut: Cut<'a, S::Op, S::Ret>,
-    /// Whether executions that do not return never end: they may begin.
+    /// Whether executions that do not return never end. They may begin.
     pub(super) only_returned_end: bool,
 }
 
@@ -37,12 +38,12 @@ impl<'a, S: IntervalSpec> Deref for Task<'a, S> {
 }
 
 impl<'a, S: IntervalSpec> Task<'a, S> {
-    /// All executions, by call.
+    /// Returns all executions, in the order of their calls.
     pub(super) fn executions(&self) -> impl Iterator<Item = OpId> + '_ {
         self.events().filter(|event| event.kind() == EventKind::Call).map(|event| event.op())
     }
 
-    /// Those that have been called and have not returned at the end, by call.
+    /// Returns the executions that have been called and have not returned at the end, in the order of their calls.
     pub(super) fn stuck(&self) -> Vec<OpId> {
         self.executions().filter(|op| !self.has_returned(*op)).collect()
     }
@@ -52,12 +53,12 @@ impl<'a, S: IntervalSpec> Task<'a, S> {
         if member.has_begun { Part::GoesOn(op) } else { Part::Begins(op) }
     }
 
-    /// By place, then those that go on, and then in the order of calls.
+    /// Sorts by place; for equal places, executions that have begun come first, and then by call.
     pub(super) fn sort(&self, members: &mut [Member]) {
         members.sort_by_key(|member| (self.spec.place(self.op(member.op)), !member.has_begun, member.op));
     }
 
-    /// Whether an execution may end with this result, or go on without one.
+    /// Returns whether an execution may end with this result, or continue if there is no result.
     pub(super) fn fits(&self, op: OpId, result: Option<&S::Ret>) -> bool {
         result.is_none_or(|result| {
             let may_end = !self.only_returned_end || self.has_returned(op);
@@ -71,7 +72,7 @@ impl<'a, S: IntervalSpec> Task<'a, S> {
         groups.extend(0, found);
     }
 
-    /// Some step that some of `candidates`, which are sorted, may take.
+    /// Returns some step that some of `candidates`, which are sorted, may take.
     pub(super) fn find_step(&self, state: &S::State, candidates: &[Member]) -> Option<(Step, S::State)> {
         let mut first = None;
         self.for_each_step(state, candidates, &mut |members, state, results| {
@@ -81,12 +82,12 @@ impl<'a, S: IntervalSpec> Task<'a, S> {
     }
 }
 
-/// A step with these results.
+/// Returns the step of these executions with these results.
 pub(super) fn step<Ret>(members: &[Member], results: &[Option<Ret>]) -> Step {
     members.iter().zip(results).map(|(member, result)| (member.op, result.is_some())).collect()
 }
 
-/// The sets that may take a step, tried one execution after the other.
+/// The sets of executions that may take a step, tried one execution after the other.
 struct Groups<'g, 'a, S: IntervalSpec> {
     task: &'g Task<'a, S>,
     state: &'g S::State,

@@ -2,12 +2,12 @@
 //!
 //! Lowe's paper, section 4: the tree search, which also remembers the configurations from which it failed.
 //!
-//! Departures: as [`wing_gong::graph`](crate::judge::wing_gong::graph).
+//! Departures from the paper: the same as in [`wing_gong::graph`](crate::judge::wing_gong::graph).
 //!
 //! # Complexity
 //! At most 2^p · B configurations between two events, for p processes and at most B states for each set of linearized
-//! open operations; B is p + 1 for a register, so (N + 1) · 2^p · (p + 1) in all for N events (a test holds the search
-//! to it). There is no such bound for queues.
+//! open operations. For a register, B is p + 1, which gives (N + 1) · 2^p · (p + 1) configurations in total for N
+//! events (a test checks this bound). There is no such bound for queues.
 
 use crate::history::History;
 use crate::judge::search::depth_first::Memory;
@@ -16,7 +16,7 @@ use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
 
-/// Judges a history.
+/// Judges a history by just-in-time search, remembering failed configurations.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     crate::judge::check(spec, history, &Config::plain(Algorithm::JustInTimeGraph, budget))
 }

@@ -1,14 +1,14 @@
 //! The just-in-time tree search.
 //!
-//! Lowe's paper, section 4: at a return that is not linearized, every sequence of other open operations is tried
-//! before the returning one, the empty sequence first.
+//! Lowe's paper, section 4: at the return of an operation that is not linearized, every sequence of other open
+//! operations is tried before the returning one, starting with the empty sequence.
 //!
-//! Departures: as [`wing_gong::tree`](crate::judge::wing_gong::tree). With configurations reduced to what is open at a
-//! return, the two searches walk the same tree; what is left of lemma 6 is the order: nothing is linearized ahead
-//! of its return before that was found to be needed.
+//! Departures from the paper: the same as in [`wing_gong::tree`](crate::judge::wing_gong::tree). Because configurations
+//! are reduced to the operations open at a return, this search and Wing & Gong's walk the same tree. What remains of
+//! lemma 6 is the order: no operation is linearized ahead of its return until that was found to be necessary.
 //!
 //! # Complexity
-//! O(p^n) for p processes at worst, O(n) memory.
+//! O(p^n) configurations in the worst case for p processes, and O(n) memory.
 
 use crate::history::History;
 use crate::judge::search::depth_first::Memory;
@@ -17,7 +17,7 @@ use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
 
-/// Judges a history.
+/// Judges a history by just-in-time tree search.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     crate::judge::check(spec, history, &Config::plain(Algorithm::JustInTimeTree, budget))
 }

@@ -1,23 +1,25 @@
 //! Bags: any value may be taken.
 //!
-//! **No operation found the bag empty.** Then values do not touch each other, and need not be distinct. For each value,
-//! puts may happen as soon as they are called and takes as late as they return: the history is linearizable if and only
-//! if, at each return of a take, as many puts of the value were called as takes of it returned. That order is the
-//! linearization. Takes that never returned are left out. A conflict is the takes of one value that returned by some
-//! time, and the puts that were called by then.
+//! **No operation found the bag empty.** Then values do not affect each other, and need not be distinct. For each
+//! value, puts may happen as soon as they are called and takes as late as they return: the history is linearizable if
+//! and only if, at each return of a take, at least as many puts of the value were called as takes of it returned. That
+//! order is the linearization. Takes that never returned are left out. A conflict is the takes of one value that
+//! returned by some time, and the puts of it that were called by then.
 //!
-//! **Some did, and values are distinct.** Then, besides [tuning](super::container), each such operation needs a gap in
-//! which no value is critical. In the linearization each value is in for as short a time as can be: put in the last gap
-//! before its first return and taken in the gap of its last call, or both in one gap.
+//! **Some operation found it empty, and values are distinct.** Then, besides [tuning](super::container), each such
+//! operation needs a gap in which no value is critical. In the linearization, each value is in the bag for as short a
+//! time as possible: it is put in the last gap before its first return and taken in the gap of its last call, or both
+//! in one gap.
 //!
-//! Takes that never returned, of which nobody knows what they took, are paired by call with unremoved values by first
-//! return. That is without loss: if `a` returned before `b` and take `s` was called before `t`, then `a` with `s` and
-//! `b` with `t` are critical in no gap in which they would not be the other way round; and a value that is left over,
-//! critical up to the end, is best the last.
+//! Takes that never returned and whose values are unknown are paired, in the order of their calls, with unremoved
+//! values in the order of first returns. This loses no linearization: if `a` returned before `b` and take `s` was
+//! called before take `t`, then pairing `a` with `s` and `b` with `t` makes no value critical in a gap in which none
+//! would be with the pairs exchanged; and if a value is left over, which is critical up to the end, it is best the last
+//! one.
 //!
-//! **Some did, and values are not distinct**: refused. The obvious greedy algorithm, to count puts that must have
-//! happened against takes that may have, is wrong, because an empty result makes takes happen early that later ones
-//! would need.
+//! **Some operation found it empty, and values are not distinct**: refused. The obvious greedy algorithm, which
+//! compares the puts that must have happened with the takes that may have happened, is incorrect: an empty result
+//! forces takes to happen early that later results would need.
 //!
 //! # Complexity
 //! O(n) for n operations and events.
@@ -46,9 +48,9 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// Judges a bag that nobody found empty.
+/// Judges a bag that no operation found empty.
 fn count(input: &Input) -> Answer {
-    // By position: the put that is called there, or the take that returns there.
+    // For each position, the put that is called there, or the take that returns there.
     let mut at = vec![NONE; input.events as usize];
     for (op, span) in (0u32..).zip(&input.spans) {
         match span.what {
@@ -59,7 +61,7 @@ fn count(input: &Input) -> Answer {
             _ => return Answer::Refused("there are operations of another type"),
         }
     }
-    // By value: how many puts were called, less the takes that returned.
+    // For each value, the number of puts that were called, minus the number of takes that returned.
     let mut inside = vec![0u32; input.values as usize];
     let mut order = Vec::with_capacity(input.spans.len());
     for operation in at.into_iter().filter(|op| *op != NONE) {

@@ -1,22 +1,25 @@
 //! Values that follow each other: what registers with read-modify-write and keys of a map have in common.
 //!
-//! Every value is left by one operation, its *writer*, and replaced by at most one that says so. So values form
-//! **chains**: a writer that does not depend on another value (a blind write, an insertion where nothing was) or the
-//! initial value; those that look at the value; the operation that replaced it and left the next one; and so on. In a
-//! linearization a chain is a contiguous block, in this order:
+//! Every value is written by one operation, its *writer*, and replaced by at most one operation that reports it. So
+//! values form **chains**. A chain begins with the initial value or with a writer that does not depend on another value
+//! (a blind write, or an insertion where no value was). Then come the operations that look at the value, the operation
+//! that replaced it and left the next value, and so on. In a linearization, a chain is a contiguous block, in this
+//! order:
 //!
-//! 1. two operations that both replaced one value, a value that nobody wrote, and a cycle of replacements are wrong;
-//! 2. along a chain, no operation may have returned before the call of one that comes earlier in it (those that look at
-//!    one value come in any order);
-//! 3. chains are put in order by the [zone test](super::zones).
+//! 1. If two operations replaced the same value, if a value was seen that was never written, or if there is a cycle of
+//!    replacements, the history is not linearizable.
+//! 2. Along a chain, no operation may have returned before the call of one that comes earlier in it (the operations
+//!    that look at one value come in any order).
+//! 3. Chains are ordered by the [zone test](super::zones).
 //!
-//! Conversely chains that pass 2, in the order of 3, are a linearization: an order with no operation that returned
-//! before the call of an earlier one, as 2 says within and 3 between chains.
+//! Conversely, chains that satisfy 2, in the order of 3, are a linearization: no operation returned before the call of
+//! an earlier one, by 2 within a chain and by 3 between chains.
 //!
-//! # What never returned
-//! A change took effect, with no limit to its return, if its value was seen by what returned, or by another of which the
-//! same can be said. All others are left out. (Taking these out of a linearization leaves one: what follows them there is
-//! blind, or nothing is.) Removes leave no value to be seen; `map_key` says what becomes of them.
+//! # Operations that never returned
+//! A change that never returned took effect, with no limit on its return, if its value was seen by an operation that
+//! returned, or by another never-returning change that took effect in this sense. All others are left out. (Removing
+//! these from a linearization leaves a linearization: an operation that directly follows them is a blind write, or
+//! there is none.) Removes leave no value to be seen; `map_key` describes what happens to them.
 //!
 //! # Complexity
 //! O(events + values) time; about 45 bytes for each operation.
@@ -24,7 +27,7 @@
 use super::zones::{NONE, Zone, arrange};
 use super::{Answer, Input, NEVER, Span, ValueId};
 
-/// What an operation is to its chain. `None` as a value: nothing is there.
+/// The role of an operation in its chain. A value of `None` means that the key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Look(Option<ValueId>),
@@ -44,34 +47,34 @@ impl Role {
 /// What a change found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Old {
-    /// It did not look: a blind write.
+    /// The change did not look at the old value: it is a blind write.
     Any,
     Value(ValueId),
-    /// Nothing was there.
+    /// No value was there.
     Nothing,
-    /// It never returned, and nobody knows.
+    /// Unknown, because it never returned.
     Unknown,
 }
 
-/// What chains are made of.
+/// The kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
-    /// Always has a value, at first the initial one: chains begin with blind writes.
+    /// Always has a value, starting with the initial one: chains begin with the initial value or a blind write.
     Register,
-    /// Has nothing at first: chains begin where nothing was, and end with nothing; one may last to the end.
+    /// Is initially absent: chains begin where no value was, and end with a remove; one chain may last to the end.
     Key,
 }
 
-/// By value.
+/// The operations on one value.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    /// The operation that left it.
+    /// The operation that wrote it.
     writer: u32,
     /// The operation that replaced it.
     next: u32,
-    /// Of those that looked at it and returned.
+    /// The zone of the operations that looked at it and returned.
     looks: Zone,
-    /// How many these are; then, the place of the next of them in the witness.
+    /// The number of these operations; later, the place of the next of them in the witness.
     count: u32,
 }
 
@@ -79,7 +82,7 @@ impl Value {
     const UNSEEN: Self = Self { writer: NONE, next: NONE, looks: Zone::EMPTY, count: 0 };
 }
 
-/// Why there is no plain acceptance, by operations.
+/// Why the history is not accepted.
 enum Stop {
     Conflict(Vec<u32>),
     Refused(&'static str),
@@ -111,15 +114,15 @@ struct Chains<'a, F> {
     object: Object,
     role: F,
     values: Vec<Value>,
-    /// Those that looked, and found nothing: a block each.
+    /// The operations that looked and found the key absent: each is a block of its own.
     absent: Vec<u32>,
-    /// How many changes took part.
+    /// The number of changes that are not left out.
     changes: usize,
-    /// A remove that never returned, of the earliest call, if there is one and nobody knows what it found.
+    /// The remove with the earliest call among those that never returned and found an unknown value.
     remove: u32,
-    /// The removes that never returned and found known values, by call.
+    /// The removes that never returned and found known values, in the order of their calls.
     removes: Vec<u32>,
-    /// Values whose writers never returned and are left out, with these; sorted.
+    /// The values whose writers never returned and are left out, each with its writer; sorted.
     left_out: Vec<(ValueId, u32)>,
 }
 
@@ -156,13 +159,13 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         &mut self.values[value.index()]
     }
 
-    /// The operation that calls or returns at this position.
+    /// Returns the operation that calls or returns at this position.
     fn at(&self, position: u32) -> u32 {
         let found = self.input.spans.iter().position(|span| span.call == position || span.ret == position);
         u32::try_from(found.expect("zones end at events")).expect("operations are counted in 32 bits")
     }
 
-    /// Finds who wrote each value, and leaves out what never returned and nobody saw.
+    /// Finds the writer of each value, and leaves out never-returning changes whose values were not seen.
     fn find_writers(&mut self) -> Step<()> {
         self.values = vec![Value::UNSEEN; self.input.values as usize];
         let mut pending = Vec::new();
@@ -184,9 +187,10 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         if pending.is_empty() { Ok(()) } else { self.leave_out_unseen(&pending) }
     }
 
-    /// Of what never returned, `pending` by call, leaves out what need not have taken effect.
+    /// Leaves out the never-returning operations, `pending` in the order of their calls, that need not have taken
+    /// effect.
     fn leave_out_unseen(&mut self, pending: &[u32]) -> Step<()> {
-        // By value: whether one saw it that took effect.
+        // For each value, whether an operation that took effect saw it.
         let mut seen = vec![false; self.values.len()];
         let mut found = Vec::new();
         for span in self.input.spans.iter().filter(|span| span.ret != NEVER) {
@@ -221,7 +225,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         Ok(())
     }
 
-    /// Links each value to those that saw it.
+    /// Links each value to the operations that saw it.
     fn link(&mut self) -> Step<()> {
         for (op, span) in (0..).zip(&self.input.spans) {
             match (self.role)(span) {
@@ -265,21 +269,22 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         self.link_removes()
     }
 
-    /// Ends chains with removes that never returned and that found known values. That only helps: where one took no
-    /// effect, it can at the end of all.
+    /// Ends chains with removes that never returned and found known values. This only helps: a remove that took no
+    /// effect can take effect at the end of the history.
     fn link_removes(&mut self) -> Step<()> {
         for op in std::mem::take(&mut self.removes) {
             let Role::Change { old: Old::Value(old), .. } = self.role_of(op) else { continue };
             if self.value(old).writer == NONE {
                 let left_out = self.left_out.binary_search_by_key(&old, |&(value, _)| value);
                 match left_out.map(|index| self.role_of(self.left_out[index].1)) {
-                    // Nobody wrote the value, so it had no effect; or it ended a chain of which nothing returned.
+                    // Either no operation wrote the value, so the remove had no effect, or it ended a chain none of
+                    // which returned.
                     Err(_) | Ok(Role::Change { old: Old::Nothing, .. }) => continue,
                     Ok(_) => return Err(Stop::Refused("a remove and what it removed never returned")),
                 }
             }
             if self.value(old).next != NONE {
-                // The value was replaced by another, or removed by one that was called earlier.
+                // The value was replaced by another one, or removed by an operation that was called earlier.
                 continue;
             }
             if self.remove != NONE {
@@ -299,10 +304,11 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         matches!(self.role_of(writer), Role::Change { old: Old::Any | Old::Nothing, .. })
     }
 
-    /// Checks each chain; the zones of chains, by the value they begin with, and then those of `absent`.
+    /// Checks each chain. Returns the zones of the chains, by the value that they begin with, and then those of
+    /// `absent`.
     fn walk_all(&mut self) -> Step<Vec<Zone>> {
         let mut zones = vec![Zone::EMPTY; self.values.len()];
-        // How many changes are in chains; only those of cycles are not.
+        // The number of changes in chains; changes in cycles are not in any chain.
         let mut walked = 0;
         let mut unended = None;
         let mut several = false;
@@ -326,7 +332,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
                 return Err(Stop::Refused("several values may have been taken by removes that never returned"));
             }
             if let Some((head, last)) = unended {
-                // It may as well have been the earliest of them; and if none took effect, it can at the end.
+                // The remove may as well have been the earliest one; and if none took effect, it can take effect at the
+                // end.
                 self.values[last as usize].next = self.remove;
                 zones[head as usize] = self.walk(head, &mut walked)?.0;
             }
@@ -338,10 +345,10 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         Ok(zones)
     }
 
-    /// Checks the order along a chain; its zone, and its last value if nobody took that away.
+    /// Checks the order along a chain. Returns its zone, and its last value if that was not removed.
     fn walk(&self, head: u32, walked: &mut usize) -> Step<(Zone, Option<u32>)> {
         let mut zone = Zone::EMPTY;
-        // Whether any operation came before: the last call means something.
+        // Whether any operation came before, so that the last call is meaningful.
         let mut begun = false;
         let mut value = head;
         let mut op = self.values[head as usize].writer;
@@ -374,7 +381,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         }
     }
 
-    /// Operations that each replaced what another left, round and round: there is a value of no chain.
+    /// Returns operations that replaced each other's values in a cycle, given that some value belongs to no chain.
     fn cycle(&self) -> Vec<u32> {
         let mut met = vec![false; self.values.len()];
         for head in (0..self.input.values).filter(|&value| self.is_head(value)) {
@@ -392,7 +399,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         let unreached = (0..self.input.values)
             .find(|&value| !met[value as usize] && self.values[value as usize].writer != NONE)
             .expect("some change was not walked to, and each leaves a value or follows one that does");
-        // Backwards from there, the first value met twice is on the cycle.
+        // Going backward from there, the first value met twice is on the cycle.
         let mut operations = Vec::new();
         let mut value = unreached;
         while !met[value as usize] {
@@ -408,7 +415,7 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         operations.split_off(start.expect("the value was met before"))
     }
 
-    /// Writes the chains down in this order.
+    /// Writes the chains in this order.
     fn witness(&mut self, blocks: &[u32]) -> Vec<u32> {
         let values = self.input.values;
         let mut order = Vec::with_capacity(self.input.spans.len());
@@ -450,7 +457,8 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         order
     }
 
-    /// The operations, those that wrote what they saw, and for those that never returned, who shows that they did.
+    /// Returns the operations, the writers of the values that they saw and, for those that never returned, the
+    /// operations that show that they took effect.
     fn complete(&self, mut operations: Vec<u32>) -> Vec<u32> {
         self.add_those_who_show_it(&mut operations);
         for index in 0..operations.len() {
@@ -465,14 +473,14 @@ impl<F: Fn(&Span) -> Option<Role> + Copy> Chains<'_, F> {
         operations
     }
 
-    /// An operation that never returned took effect because its value was seen, by one that returned or by one of which
-    /// the same can be said: adds all these.
+    /// An operation that never returned took effect because its value was seen, by an operation that returned or by one
+    /// that took effect for the same reason: adds all these operations.
     fn add_those_who_show_it(&self, operations: &mut Vec<u32>) {
         let pending = |op: u32| self.span(op).ret == NEVER;
         if !operations.iter().any(|&op| pending(op)) {
             return;
         }
-        // By value: who saw it, one that returned if there is one.
+        // For each value, an operation that saw it, if possible one that returned.
         let mut seen_by = vec![NONE; self.values.len()];
         for (op, span) in (0..).zip(&self.input.spans) {
             let value = match (self.role)(span) {

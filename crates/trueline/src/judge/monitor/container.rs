@@ -1,35 +1,38 @@
 //! What queues, stacks, priority queues and bags have in common: values that are added, looked at and removed.
 //!
-//! The monitors of these types need each value to be added at most once; then which operations belong together is
-//! known, and each value has at most one add, one remove and some looks.
+//! The monitors of these types need each value to be added at most once. Then it is known which operations belong
+//! together, and each value has at most one add, one remove and some looks.
 //!
-//! **Gaps.** Gap `g` is the time just after event `g`; behind the last event there is one more, `Container::end`. An
-//! operation takes effect in one of the gaps `call..return`. Several may in the same gap, in any order.
+//! **Gaps.** Gap `g` is the time just after event `g`; after the last event there is one more, `Container::end`. An
+//! operation takes effect in one of the gaps `call..return`. Several operations may take effect in the same gap, in any
+//! order.
 //!
-//! **Tuning.** The add of a value precedes, and its remove follows, whatever else is done with it. So the add is over
-//! when the first of the value's operations returns, and the remove cannot take effect before the last is called.
+//! **Tuning.** The add of a value precedes, and its remove follows, every other operation on it. So the add has taken
+//! effect when the first of the value's operations returns, and the remove cannot take effect before the last is
+//! called.
 //!
 //! **Critical.** From that first return up to that last call the value is in the container, in every linearization.
 //!
 //! **Cuts.** If no value is critical in gap `g`, any linearization can be rearranged to one in which the container is
-//! empty at `g`: each value has all its operations either startable before `g` (last call at most `g`) or endable after
-//! it (first return behind `g`). The former go first, at `min(point, g)`, the latter second, at `max(point, g)`. Legal:
-//! the specification does not mind if all operations of a value are taken out, and inside the two groups nothing moves.
-//! The same goes for several cuts at once. So an operation that found the container empty needs a gap of its own in
-//! which no value is critical, and that is all it needs.
+//! empty at `g`: all operations of a value can either take effect before `g` (last call at most `g`) or after it (first
+//! return after `g`). The former go first, at `min(point, g)`, the latter second, at `max(point, g)`. This is legal,
+//! because an order stays legal if all operations of a value are removed, and inside the two groups the order does not
+//! change. The same holds for several cuts at once. So an operation that found the container empty needs a gap of its
+//! own in which no value is critical, and that is all it needs.
 //!
-//! **What never returned.** A look is left out. An add is left out if no operation that returned saw its value. A value
-//! that nothing removed is removed in the gap at the end. A remove that never returned, of a value that is known, is an
-//! interval that ends there too: it can only help, because its interval contains the gap at the end. Of several, the
-//! one called first contains the others. Where nobody knows what was removed, see [`complete`].
+//! **Operations that never returned.** A look is left out. An add is left out if no operation that returned saw its
+//! value. A value that no operation removed is removed in the gap at the end. A remove of a known value that never
+//! returned is an interval that ends there too: it can only help, because its interval contains the gap at the end. Of
+//! several such removes, the interval of the one called first contains the others. For removes whose values are
+//! unknown, see [`complete`].
 
 use super::{Answer, Input, NEVER, ValueId};
 use crate::spec::{Standard, Taken};
 
-/// No operation, or no value.
+/// A number that stands for no operation or no value.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What an operation is to a container.
+/// The role of an operation for a container.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
     Add(ValueId),
@@ -37,21 +40,21 @@ pub(super) enum Role {
     Look(Taken<ValueId>),
 }
 
-/// One value, tuned.
+/// A value, after tuning.
 ///
-/// Once [collected](collect): `add_call < first_return` and `last_call < remove_return`.
+/// Once [collected](collect), `add_call < first_return` and `last_call < remove_return`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
-    /// The operation that adds it; [`NONE`] if the value is left out.
+    /// The operation that adds the value; [`NONE`] if the value is left out.
     pub(super) add: u32,
-    /// The operation that removes it; [`NONE`] if none does.
+    /// The operation that removes the value; [`NONE`] if there is none.
     pub(super) remove: u32,
     pub(super) add_call: u32,
     /// The first return of any of its operations.
     pub(super) first_return: u32,
     /// The last call of any of its operations; the end if it is not removed.
     pub(super) last_call: u32,
-    /// The return of the remove; behind the end if there is none.
+    /// The return of the remove; after the end if there is none.
     pub(super) remove_return: u32,
 }
 
@@ -59,13 +62,13 @@ impl Value {
     const ABSENT: Self =
         Self { add: NONE, remove: NONE, add_call: 0, first_return: NEVER, last_call: 0, remove_return: NEVER };
 
-    /// Whether it counts: it is not left out.
+    /// Returns whether the value counts, that is, is not left out.
     #[inline]
     pub(super) fn lives(&self) -> bool {
         self.add != NONE
     }
 
-    /// Whether there are gaps, `first_return..last_call`, in which it is in the container for sure.
+    /// Returns whether there are gaps, `first_return..last_call`, in which the value is certainly in the container.
     #[inline]
     pub(super) fn is_critical(&self) -> bool {
         self.first_return < self.last_call
@@ -83,26 +86,26 @@ pub(super) struct Unremoved {
 /// The operations of a container, by value.
 #[derive(Clone, Debug)]
 pub(super) struct Container {
-    /// The gap behind all events.
+    /// The gap after all events.
     pub(super) end: u32,
-    /// By [`ValueId`].
+    /// The values, by [`ValueId`].
     pub(super) values: Vec<Value>,
-    /// How many values live.
+    /// The number of values that are not left out.
     pub(super) live: usize,
-    /// By value: where its looks start in `looks`. Empty if there is no look.
+    /// For each value, where its looks start in `looks`. Empty if there are no looks.
     look_starts: Vec<u32>,
-    /// The looks that returned a value, by value and then by call.
+    /// The looks that returned a value, ordered by value and then by call.
     looks: Vec<u32>,
-    /// The removes and looks that found nothing, by call.
+    /// The removes and looks that found nothing, in the order of their calls.
     pub(super) empties: Vec<u32>,
-    /// The removes of which nobody knows what they removed, by call.
+    /// The never-returning removes whose values are unknown, in the order of their calls.
     pub(super) pending: Vec<u32>,
-    /// Listed only where there are `pending` ones, by first return.
+    /// The unremoved values in the order of their first returns; listed only if there are `pending` removes.
     pub(super) unremoved: Vec<Unremoved>,
 }
 
 impl Container {
-    /// The looks at a value, by call.
+    /// Returns the looks at a value, in the order of their calls.
     #[inline]
     pub(super) fn looks(&self, value: usize) -> &[u32] {
         match self.look_starts.get(value..value + 2) {
@@ -115,13 +118,13 @@ impl Container {
         !self.looks.is_empty()
     }
 
-    /// The values that live, with their numbers.
+    /// Returns the values that are not left out, with their numbers.
     pub(super) fn living(&self) -> impl Iterator<Item = (u32, &Value)> + Clone {
         (0..).zip(&self.values).filter(|(_, value)| value.lives())
     }
 
-    /// Adds the operations that make `value` what it is: its add and remove, the look that returned first and the look
-    /// that was called last. Without its other looks it is tuned to the same intervals.
+    /// Adds the operations that determine the intervals of `value`: its add and remove, the look that returned first
+    /// and the look that was called last. Without its other looks, the value is tuned to the same intervals.
     pub(super) fn name(&self, input: &Input, value: u32, conflict: &mut Vec<u32>) {
         let Value { add, remove, .. } = self.values[value as usize];
         let looks = self.looks(value as usize);
@@ -130,7 +133,7 @@ impl Container {
         conflict.extend(named.into_iter().flatten().filter(|op| *op != NONE));
     }
 
-    /// The conflict of these values and operations.
+    /// Returns the conflict of these values and operations.
     pub(super) fn conflict(&self, input: &Input, values: &[u32], operations: &[u32]) -> Answer {
         let mut conflict = operations.to_vec();
         for &value in values {
@@ -139,9 +142,9 @@ impl Container {
         Answer::Rejected(in_order(conflict))
     }
 
-    /// By gap: the first gap from it on in which no value is critical.
+    /// Returns, for each gap, the first gap from it on in which no value is critical.
     pub(super) fn free_gaps(&self) -> Vec<u32> {
-        // First the change of depth at each gap, then the depth, then the gap.
+        // The vector holds first the change of depth at each gap, then the depth, then the result.
         let mut gaps = vec![0u32; self.end as usize + 1];
         for value in self.values.iter().filter(|value| value.lives() && value.is_critical()) {
             gaps[value.first_return as usize] = gaps[value.first_return as usize].wrapping_add(1);
@@ -162,8 +165,8 @@ impl Container {
         gaps
     }
 
-    /// Some values of `among` that are critical, one or the other, in each of the gaps `from..until`; as few as
-    /// possible. `None` if there is a gap in which none is.
+    /// Returns as few values of `among` as possible such that in each of the gaps `from..until` at least one of them is
+    /// critical. Returns `None` if in some gap none is.
     pub(super) fn cover(&self, from: u32, until: u32, among: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
         let mut starts = vec![NONE; until as usize];
         for (number, value) in self.living() {
@@ -189,8 +192,8 @@ impl Container {
         Some(chain)
     }
 
-    /// What an operation that found nothing conflicts with, if values are critical all the time from its call to its
-    /// return.
+    /// Returns the conflict of an operation that found nothing although, in each gap from its call to its return, some
+    /// value is critical.
     pub(super) fn not_empty(&self, input: &Input, operation: u32) -> Answer {
         let span = input.spans[operation as usize];
         let chain = self.cover(span.call, span.ret, |_| true).unwrap_or_default();
@@ -206,11 +209,11 @@ impl Container {
     }
 }
 
-/// Sorts the operations by value, and tunes.
+/// Sorts the operations by value, and tunes the values.
 ///
 /// # Errors
-/// The answer, where that is already known: refused if a value is added twice or an operation is not of this kind of
-/// container; rejected if the operations of one value contradict each other.
+/// Returns the answer if it is already known: refused if a value is added twice or an operation does not belong to this
+/// kind of container; rejected if the operations of one value contradict each other.
 ///
 /// # Complexity
 /// O(n) for n operations and values.
@@ -220,7 +223,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
     }
     let mut values = vec![Value::ABSENT; input.values as usize];
     let (mut empties, mut pending, mut looks) = (Vec::new(), Vec::new(), 0usize);
-    // Of a value that is removed twice: both removes.
+    // A value that is removed twice, and its two removes.
     let mut twice: Option<(u32, [u32; 2])> = None;
     for (op, span) in (0u32..).zip(&input.spans) {
         let returned = span.ret != NEVER;
@@ -286,7 +289,7 @@ pub(super) fn collect(input: &Input, role: impl Fn(&Standard<ValueId>) -> Option
     Ok(container)
 }
 
-/// Each operation once, by call.
+/// Returns each operation once, in the order of calls.
 fn in_order(mut operations: Vec<u32>) -> Vec<u32> {
     operations.sort_unstable();
     operations.dedup();
@@ -329,8 +332,8 @@ impl Container {
         Ok(())
     }
 
-    /// Why the operations of one value contradict each other: seen but never added, seen before it is added, or seen
-    /// after it is removed.
+    /// Returns the conflict of one value whose operations contradict each other: it is seen but never added, seen
+    /// before it is added, or seen after it is removed.
     fn contradiction(
         &self,
         input: &Input,
@@ -354,7 +357,7 @@ impl Container {
             [Some(add), first].into_iter().flatten().collect()
         } else {
             debug_assert!(remove_return < last_call, "nothing else is wrong with one value");
-            // The add too: without it, the remove alone would be wrong, but for another reason.
+            // Include the add: without it, the remove alone would be rejected, but for another reason.
             let last = seen.find(|op| input.spans[*op as usize].call == last_call);
             [Some(add), Some(remove), last].into_iter().flatten().collect()
         };
@@ -386,23 +389,24 @@ impl Container {
     }
 }
 
-/// How much work trying every choice may be: choices times operations.
+/// The maximum amount of work to try every choice: the number of choices times the number of operations.
 const MOST_WORK: usize = 1 << 21;
 
-/// Judges with a choice of what the removes took of which nobody knows.
+/// Judges a container with removes whose values are unknown, by choosing the values that they took.
 ///
-/// Each took a value that nothing else removed, or nothing at all. To be removed by one of them instead of at the end
-/// gives a value a longer interval for its remove, so as many are used as can be. Which took which depends on the type:
-/// - `pair_in_order`: by call, they took the values by first return. For a queue without looks and for a bag this is
-///   without loss (the sources are with those monitors); not so if such a value has a remove of its own that never
-///   returned, with a call in between.
-/// - otherwise all choices are tried, if they are few.
+/// Each of these removes took a value that no other operation removed, or nothing at all. A value that is removed by
+/// one of them, rather than at the end, has a longer interval for its remove, so as many of them are used as possible.
+/// Which remove took which value depends on the type:
+/// - `pair_in_order`: in the order of their calls, they took the values in the order of first returns. For a queue
+///   without looks and for a bag, this loses no linearization (the arguments are with those monitors), unless such a
+///   value has a known remove of its own that never returned, with a call in between.
+/// - Otherwise all choices are tried, if they are few.
 ///
-/// A conflict that depends on the choice has all unremoved values and all pending removes in it: on these alone the
-/// choices are the same.
+/// A conflict that depends on the choice contains all unremoved values and all pending removes: restricted to these,
+/// the choices are the same.
 ///
 /// # Complexity
-/// That of `decide`, with one choice; with all of them, at most [`MOST_WORK`] operations are looked at.
+/// That of `decide` with one choice; with all choices, at most [`MOST_WORK`] operations are looked at.
 pub(super) fn complete(
     input: &Input,
     mut container: Container,
@@ -452,7 +456,7 @@ pub(super) fn complete(
 }
 
 impl Container {
-    /// These conflicts, and what they depend on.
+    /// Returns these conflicts, with the operations that the choices depend on.
     fn with_choice(&self, input: &Input, conflicts: &[Vec<u32>]) -> Answer {
         let mut conflict = conflicts.concat();
         conflict.extend(&self.pending);
@@ -463,19 +467,19 @@ impl Container {
     }
 }
 
-/// All ways in which pending removes may have taken unremoved values.
+/// All assignments of unremoved values to pending removes.
 struct Choice<'a> {
     input: &'a Input,
     pending: Vec<u32>,
     unremoved: Vec<Unremoved>,
-    /// By place in `unremoved`: whether a pending remove took it.
+    /// For each place in `unremoved`, whether a pending remove took the value.
     used: Vec<bool>,
-    /// Why each choice so far was rejected.
+    /// The conflict for each choice so far.
     conflicts: Vec<Vec<u32>>,
 }
 
 impl Choice<'_> {
-    /// Tries all choices for the pending removes from `next` on; gives the first answer that is not a rejection.
+    /// Tries all choices for the pending removes from `next` on. Returns the first answer that is not a rejection.
     fn try_all(
         &mut self,
         container: &Container,

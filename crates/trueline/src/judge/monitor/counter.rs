@@ -1,24 +1,27 @@
-//! A counter that is incremented, and read: lazily, and the earliest deadline first.
+//! A counter that is incremented and read. The monitor increments lazily, earliest deadline first.
 //!
-//! Increments are put off until one returns, or until a read returns that saw a number not reached yet; then those are
-//! taken that return first. A read is satisfied as soon as its number is there while it is open.
+//! An increment is delayed until one returns, or until a read returns that saw a number that has not been reached yet;
+//! then the increments that return first take effect. A read is satisfied as soon as its number is reached while the
+//! read is open.
 //!
-//! *Why that is enough.* At the same event, the lazy run has done no more increments than any linearization, and by
-//! exchanging equal ones, which are all open, only ones that the other did. So it can catch up at any time, and passes
-//! through the same numbers on its way. A read that it is too late for (the number has been passed) or too early for
-//! (no increment is open) cannot be satisfied by the other either.
+//! *Why this is enough.* At the same event, the lazy run has made no more increments than any linearization; and by
+//! exchanging equal increments, all of which are open, it has made only increments that the linearization made. So it
+//! can catch up at any time, and passes through the same numbers on its way. If the lazy run is too late for a read
+//! (the number has been passed) or too early (no increment is open), the linearization cannot satisfy the read either.
 //!
 //! # Conditions
-//! `Increment` and `Count` only, from 0. Increments that never returned are optional, with no deadline.
+//! Only `Increment` and `Count`, from 0. Increments that never returned are optional, with no deadline.
 //!
 //! # Conflict
-//! One read, or two: one that saw a number that was reached too early or late, and one that returned before it and
-//! forced the number up. The history of these *and of all increments* is not linearizable by itself.
-//! *Why two are enough:* let the number that `x` saw have been passed when `x` was called. If the increments that had
-//! returned by then are not too many by themselves, some were done that had not; all of these on behalf of reads. Let `y`
-//! be the last such read. When `y` returned, the number was just what `y` saw, and of the increments that were open and
-//! not done all return after the call of `x`, as the earliest deadlines go first. So what was done since was called behind
-//! `y` and returned before the call of `x`; it and what `y` saw exceed what `x` saw, whatever else was done.
+//! One read, or two: one that saw a number that was reached too early or too late, and one that returned before it and
+//! forced the number up. The history of these reads *and of all increments* is not linearizable by itself.
+//!
+//! *Why two are enough:* suppose that the number that `x` saw had been passed when `x` was called. If the increments
+//! that had returned by then do not exceed this number by themselves, some were made that had not returned, all of them
+//! on behalf of reads. Let `y` be the last such read. When `y` returned, the number was exactly what `y` saw, and all
+//! increments that were open and not made return after the call of `x`, because the earliest deadlines go first. So the
+//! increments made since then were called after `y` returned, and returned before the call of `x`. Together with the
+//! number that `y` saw, they exceed the number that `x` saw, whatever other increments were made.
 //!
 //! # Complexity
 //! O(n log k) for k open operations.
@@ -31,7 +34,7 @@ use super::{Answer, Input, NEVER};
 use crate::spec::Standard;
 
 pub(crate) fn judge(input: &Input) -> Answer {
-    // By position: an operation times 2, plus 1 if it returns there.
+    // For each position, an operation times 2, plus 1 if it returns there.
     let mut at = vec![NONE; input.events as usize];
     for (op, span) in (0..).zip(&input.spans) {
         match span.what {
@@ -86,11 +89,11 @@ pub(crate) fn judge(input: &Input) -> Answer {
 
 struct Run {
     count: i64,
-    /// Increments that have not taken effect and will return, the first to return on top.
+    /// Increments that have not taken effect and will return; the first to return is on top.
     open: BinaryHeap<Reverse<(u32, u32)>>,
     /// Increments that have not taken effect and never return.
     never: Vec<u32>,
-    /// Open reads of numbers above `count`, the least on top.
+    /// Open reads of numbers above `count`; the least number is on top.
     want: BinaryHeap<Reverse<(i64, u32)>>,
     done: Vec<bool>,
     order: Vec<u32>,
@@ -115,10 +118,11 @@ impl Run {
     }
 }
 
-/// The read `late` saw `number`, which had been passed when it was called.
+/// Returns the conflict of the read `late`, which saw `number`, although it had been passed when `late` was called.
 fn too_late(input: &Input, late: u32, number: i64) -> Vec<u32> {
     let now = input.spans[late as usize].call;
-    // From the latest event before back: how many increments were called behind it that have returned.
+    // Going backward from the latest event before the call, count the increments that were called and have returned
+    // since.
     let mut at = vec![NONE; now as usize];
     for (op, span) in (0..).zip(&input.spans).take_while(|(_, span)| span.call < now) {
         match span.what {

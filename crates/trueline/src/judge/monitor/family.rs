@@ -1,4 +1,4 @@
-//! Which monitor judges which operations.
+//! Selects the monitor for given operations.
 
 use super::{
     Answer, Input, NEVER, Span, ValueId, bag, counter, exchange, fetch_increment, flip, lock, lockstep, map_key,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::spec::Standard;
 
-/// Standard objects.
+/// The families of standard objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) enum Family {
     Register,
@@ -26,14 +26,14 @@ pub(in crate::judge) enum Family {
 /// A set of families.
 pub(super) type Families = u16;
 
-/// How the object starts, where that is not a value.
+/// How the object starts, apart from a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Start {
     pub(super) permits: u64,
 }
 
 impl Family {
-    /// All, those first that need less.
+    /// All families, in the order of preference: those with fewer requirements first.
     const LIST: [Self; 12] = [
         Self::Register,
         Self::FetchIncrement,
@@ -55,7 +55,7 @@ impl Family {
         1 << self as Families
     }
 
-    /// The families that have such an operation.
+    /// Returns the families that have such an operation.
     pub(super) fn of<V>(what: &Standard<V>) -> Families {
         match what {
             Standard::Read(_) | Standard::Write(_) | Standard::Exchange { .. } => Self::Register.bit(),
@@ -76,19 +76,19 @@ impl Family {
         }
     }
 
-    /// The first of a set that is not empty.
+    /// Returns the first family of a set that is not empty.
     pub(super) fn first_of(families: Families) -> Self {
         Self::LIST.into_iter().find(|family| families & family.bit() != 0).expect("one at least")
     }
 }
 
-/// A monitor, by its name.
+/// A monitor, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::judge) struct Monitor(pub(in crate::judge) &'static str);
 
 /// Judges by the monitor for these operations, or by the next one if it refuses.
 ///
-/// `go_on` is asked now and then by those that search; if it says no, there is no answer.
+/// Monitors that search call `go_on` regularly; if it returns `false`, there is no answer.
 pub(in crate::judge) fn judge(
     family: Family,
     start: Start,
@@ -121,8 +121,9 @@ pub(in crate::judge) fn judge(
     (Monitor(name), Some(answer))
 }
 
-/// A key of a map with changes that do not tell what they found is a register that holds nothing at first. (What did not
-/// return tells nothing either, but need not be so read if all that returned tells.)
+/// Returns the operations on a key of a map as those of a register, which initially holds nothing, if changes that
+/// returned do not report what they found. (Changes that never returned do not report anything either, but if all that
+/// returned do, the key need not be treated as a register.)
 fn as_register(input: &Input) -> Option<Input> {
     let tells_nothing = |span: &Span| span.ret != NEVER && matches!(span.what, Standard::Replace { old: None, .. });
     if !input.spans.iter().any(tells_nothing) {

@@ -1,20 +1,22 @@
-//! A counter whose increments tell what was there.
+//! A counter whose increments return the previous value.
 //!
-//! The increment that found `x` is in slot `x`: the results are the order. Each slot up to the last that anything
-//! returned depends on must be filled by one increment; a read that saw `x` comes behind slot `x - 1` and before slot
-//! `x`. So all that is left to check is that no operation returned before the call of one that comes earlier.
+//! The increment that returned `x` belongs in slot `x`, so the results determine the order. Each slot up to the last
+//! one that a returned operation depends on must be filled by one increment. A read that saw `x` comes directly before
+//! slot `x`, after all earlier slots. It only remains to check that no operation returned before the call of one that
+//! comes earlier.
 //!
-//! A slot that no increment returned from is filled by one that never returned and whose result nobody knows: of these,
-//! the one that was called first, as they are alike but for that. Those that are left over are left out.
+//! A slot that no returned increment fills is filled by one that never returned and whose result is unknown: by the one
+//! that was called first, because these increments differ only in their calls. The remaining ones are left out.
 //!
 //! # Conditions
-//! `FetchIncrement` and `Count` only, from 0. Of increments that never returned, the results must be known for all (a
-//! history that was cut off: each may fill its slot, the first called does best) or for none.
+//! Only `FetchIncrement` and `Count`, from 0. The results of increments that never returned must be known for all of
+//! them (in a history that was cut off: each may fill its slot, and the one called first is the best choice) or for
+//! none.
 //!
 //! # Conflict
-//! One operation whose result needs more increments than there are; two increments that found the same; or two of which
-//! the one that comes later returned before the other was called. The history of these *and of all increments* is not
-//! linearizable by itself.
+//! One operation whose result needs more increments than there are; two increments that returned the same value; or two
+//! operations of which the one that comes later in the order returned before the other was called. The history of these
+//! operations *and of all increments* is not linearizable by itself.
 //!
 //! # Complexity
 //! O(n).
@@ -30,19 +32,19 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// By number.
+/// The operations that belong to one value of the counter.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The increment that found it.
+    /// The increment that returned this value.
     increment: u32,
-    /// Of the reads that saw it.
+    /// The zone of the reads that saw this value.
     reads: Zone,
-    /// How many these are; then, the place of the next of them in the witness.
+    /// The number of these reads; later, the place of the next of them in the witness.
     count: u32,
 }
 
 struct Slots {
-    /// All that are needed, and one more.
+    /// All slots that are needed, and one more.
     slots: Vec<Slot>,
 }
 
@@ -50,7 +52,7 @@ impl Slots {
     fn fill(input: &Input) -> Result<Self, Answer> {
         let mut pending = Vec::new();
         let (mut increments, mut known, mut unknown) = (0i64, false, false);
-        // The number that the counter must reach, and because of whom.
+        // The number that the counter must reach, and an operation that requires it.
         let mut needed = (0, NONE);
         for (op, span) in (0..).zip(&input.spans) {
             let reached = match span.what {
@@ -104,7 +106,7 @@ impl Slots {
                 _ => unreachable!("looked at above"),
             }
         }
-        // They are in the order of their calls.
+        // Pending increments are in the order of their calls.
         let mut pending = pending.into_iter();
         if known {
             for op in pending {
@@ -129,7 +131,7 @@ impl Slots {
 
     fn walk(mut self, input: &Input) -> Result<Vec<u32>, Answer> {
         let mut order = Vec::with_capacity(input.spans.len());
-        // The latest call so far, and whether there was any.
+        // The latest call so far, and whether there was any operation.
         let (mut latest, mut begun) = (0, false);
         for slot in &mut self.slots {
             let Slot { increment, reads, count } = *slot;
@@ -162,7 +164,8 @@ impl Slots {
     }
 }
 
-/// What was called at `call` must come before what returned at `ret`, which was earlier.
+/// Returns the conflict between the operation called at `call`, which must come first, and the one that returned at
+/// `ret`, which was before that call.
 fn out_of_order(input: &Input, call: u32, ret: u32) -> Answer {
     let operations = (0..).zip(&input.spans).filter(|(_, span)| span.call == call || span.ret == ret);
     Answer::Rejected(operations.map(|(op, _)| op).collect())

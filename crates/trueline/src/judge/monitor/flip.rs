@@ -1,29 +1,29 @@
-//! One key of a set, or anything else that is in one of two states: lazily, and the earliest deadline first.
+//! One key of a set, or any other object with two states. The monitor flips lazily, earliest deadline first.
 //!
-//! A flip to `true` is possible in `false` only, and the other way round; observers see the state. Flips are put off
-//! until something that returns cannot do without: a flip that returns takes effect itself, after one to the other
-//! state if need be; an observer that returns unsatisfied has the state flipped for it. Of the flips that are open, the
-//! one that returns first is taken. An observer is satisfied as soon as the state is right while it is open.
+//! A flip to `true` is possible only in state `false`, and the other way around; observers see the state. Flips are
+//! delayed until a returning operation needs one. A flip that returns takes effect itself, after a flip to the other
+//! state if necessary; if an observer returns unsatisfied, the state is flipped for it. Of the open flips, the one that
+//! returns first is used. An observer is satisfied as soon as it is open while the state is the one that it saw.
 //!
-//! *Why that is enough.* Compare the lazy run with any linearization, at the same event. The lazy run has done fewer
-//! flips, and by exchanging equal ones, which are all open, those it did are among those the other did. So it can
-//! catch up whenever it wants, with flips in pairs that leave the state alone but pass through both, and satisfy more
-//! observers, never fewer. Where the lazy run is stuck, so is the other.
+//! *Why this is enough.* Compare the lazy run with any linearization, at the same event. The lazy run has made no more
+//! flips and, by exchanging equal flips, all of which are open, its flips are among those of the linearization. So it
+//! can catch up at any time, with flips in pairs that restore the state but pass through both states, and satisfies at
+//! least as many observers. If the lazy run is stuck, so is the linearization.
 //!
 //! # Conditions
-//! `Flip` and `Sees` only; values may come and go as often as they like. Flips that never returned are optional, with
-//! no deadline: that covers those that may have found nothing to do.
+//! Only `Flip` and `Sees`; values may come and go any number of times. Flips that never returned are optional, with no
+//! deadline: this covers those that may have found nothing to do.
 //!
 //! # Conflict
-//! The run is stuck at a return. The latest position is sought from which on it is stuck *whatever was before*: whatever
-//! the state was there, and whichever of the flips that were open there had taken effect. (Of equal ones those that
-//! return last are best left for later, so only their number is tried.) Of the operations in this window the flips that
-//! were used, and what demanded them, suffice: the runs do not depend on the others. They are not linearizable by
-//! themselves, not even if the state was `true` at first; except where the window has to reach back to the beginning,
-//! which was `false`.
+//! The run is stuck at a return. The monitor looks for the latest position from which on the run is stuck *whatever
+//! happened before*: whatever the state was there, and whichever of the flips that were open there had taken effect.
+//! (Of equal flips, it is best to keep those that return last for later, so only their number is tried.) Among the
+//! operations in this window, the flips that were used and the operations that needed them suffice, because the runs do
+//! not depend on the others. They are not linearizable by themselves, even if the state was initially `true`; except if
+//! the window has to reach back to the beginning, where the state was `false`.
 //!
-//! The window is as short as possible if it has at most some thousand events. If not, it is up to four times as long; and
-//! it is all that was before if there is too much to try.
+//! The window is as short as possible if it has at most [`SHORTEN`] events. Otherwise it may be up to four times as
+//! long as necessary; and if there is too much to try, it is the whole history before the return.
 //!
 //! # Complexity
 //! O(n log k) for k open operations; about 25 bytes for each operation.
@@ -35,14 +35,14 @@ use super::zones::NONE;
 use super::{Answer, Input, NEVER, Span};
 use crate::spec::Standard;
 
-/// What an operation is to something with two states.
+/// The role of an operation for an object with two states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Turns the state to this from the other.
+    /// Changes the state to this one from the other.
     Flip(bool),
     /// Saw this state.
     Sees(bool),
-    /// Takes no part, as it never took effect.
+    /// Has no role, because it never took effect.
     None,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     })
 }
 
-/// Judges what has two states, `false` at first. `part` is `None` for an operation of another type.
+/// Judges an object with two states, initially `false`. `part` returns `None` for an operation of another type.
 pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<Part>) -> Answer {
     let mut problem = Problem::with_capacity(input.spans.len(), input.events as usize);
     problem.at.resize(input.events as usize, NONE);
@@ -81,7 +81,7 @@ pub(super) fn alternation(input: &Input, part: impl Fn(usize, &Span) -> Option<P
     }
 }
 
-/// Kinds are 2 bits: the state, and whether it is a flip.
+/// Kinds have 2 bits: the state, and whether the operation is a flip.
 const FLIP: u8 = 2;
 
 fn is_flip(kind: u8) -> bool {
@@ -95,9 +95,9 @@ fn state_of(kind: u8) -> bool {
 /// Flips and observers, and the order of their calls and returns.
 struct Problem {
     kinds: Vec<u8>,
-    /// Deadlines: positions in `at`, or [`NEVER`].
+    /// The deadlines: positions in `at`, or [`NEVER`].
     returns: Vec<u32>,
-    /// By position: an operation times 2, plus 1 if it returns there; or [`NONE`].
+    /// For each position, an operation times 2, plus 1 if it returns there; or [`NONE`].
     at: Vec<u32>,
 }
 
@@ -147,7 +147,7 @@ impl Problem {
             } else if !run.done[op as usize] {
                 run.demanding.push(op);
                 let possible = if is_flip(kind) {
-                    // Of those that are open it returns first.
+                    // Among the open flips to this state, it returns first.
                     let first = run.open[usize::from(to)].pop();
                     debug_assert!(first.is_some_and(|Reverse((_, first))| first == op), "deadlines are in order");
                     let possible = run.state != to || run.turn(!to);
@@ -170,18 +170,18 @@ impl Problem {
 
 struct Run {
     state: bool,
-    /// By state: flips to it that have not taken effect and will return, the first to return on top.
+    /// For each state, the flips to it that have not taken effect and will return; the first to return is on top.
     open: [BinaryHeap<Reverse<(u32, u32)>>; 2],
-    /// By state: flips to it that have not taken effect and never return.
+    /// For each state, the flips to it that have not taken effect and never return.
     never: [Vec<u32>; 2],
-    /// By state: observers that are open and have not seen it.
+    /// For each state, the observers that are open and have not seen it yet.
     want: [Vec<u32>; 2],
-    /// By operation: whether it is in `order`.
+    /// For each operation, whether it is in `order`.
     done: Vec<bool>,
     order: Vec<u32>,
-    /// Those that returned before they had taken effect: what they asked for was done then.
+    /// The operations that had not taken effect when they returned, and so forced flips.
     demanding: Vec<u32>,
-    /// Where one returned that could not take effect.
+    /// The position of the return of an operation that could not take effect.
     stuck: Option<u32>,
 }
 
@@ -201,7 +201,7 @@ impl Run {
         self.want[usize::from(to)] = satisfied;
     }
 
-    /// Turns the state to `to`, if a flip to it is open.
+    /// Changes the state to `to` if a flip to it is open. Returns whether there was one.
     fn turn(&mut self, to: bool) -> bool {
         let side = usize::from(to);
         let first = self.open[side].pop().map(|Reverse((_, op))| op).or_else(|| self.never[side].pop());
@@ -209,19 +209,20 @@ impl Run {
     }
 }
 
-/// Windows of at most so many events are made as short as possible.
+/// Windows of at most this many events are made as short as possible.
 const SHORTEN: u32 = 4096;
 
-/// At most so many events are looked at to try what was before a window, but a single run is always made.
+/// The maximum number of events that are visited to try what may have happened before a window; a single run is always
+/// made.
 const TRY: usize = 1 << 22;
 
-/// A small set of operations that is stuck as the run is that got stuck at `end`.
+/// Returns a small set of operations on which the run gets stuck, given that the whole run gets stuck at `end`.
 fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
-    // Flips that are open at the end, by call.
+    // The flips that are open at the end, in the order of their calls.
     let flips = (0..).zip(&input.spans).filter(|&(op, _)| is_flip(problem.kinds[op as usize]));
     let open: Vec<u32> = flips.filter(|(_, span)| span.call < end && span.ret > end).map(|(op, _)| op).collect();
     let stuck_from = |start: u32| Window::new(input, problem, &open, start, end).stuck(start == 0);
-    // The run is stuck from `long` on, and from `short` on it is not, as far as is known.
+    // The run is stuck from `long` on; from `short` on it is not, as far as is known.
     let (mut length, mut short) = (8, end);
     let (mut long, mut operations) = loop {
         let start = end.saturating_sub(length);
@@ -242,18 +243,19 @@ fn conflict(input: &Input, problem: &Problem, end: u32) -> Vec<u32> {
     operations
 }
 
-/// The positions from a start to an end.
+/// The events from a start to an end.
 struct Window {
     problem: Problem,
-    /// By operation of the window: which it is.
+    /// For each operation of the window, its index in the whole history.
     names: Vec<u32>,
-    /// By state: how many flips to it were open at the start, and return within; the last to return first. Those to
-    /// `false` come first among the operations, then those to `true`.
+    /// For each state, the number of flips to it that were open at the start and return within the window. These flips
+    /// are the first operations of the window: first those to `false`, then those to `true`, each in reverse order of
+    /// their returns.
     before: [u32; 2],
 }
 
 impl Window {
-    /// `open` has the flips that are open at the end.
+    /// Returns the window from `start` to `end`; `open` holds the flips that are open at the end.
     fn new(input: &Input, whole: &Problem, open: &[u32], start: u32, end: u32) -> Self {
         let events = &whole.at[start as usize..=end as usize];
         let mut problem = Problem::with_capacity(events.len(), 2 * events.len());
@@ -270,7 +272,7 @@ impl Window {
                 before[usize::from(to)] += 1;
             }
         }
-        // Of those that are open at the end too, as many as there are returns will do.
+        // Of the flips that are open at both ends, no more are needed than there are events.
         let mut left = [events.len(); 2];
         for &op in open.iter().take_while(|&&op| span(op).call < start) {
             let left = &mut left[usize::from(state_of(kind(op)))];
@@ -280,7 +282,7 @@ impl Window {
                 names.push(op);
             }
         }
-        // All these are called first, and positions follow.
+        // All these operations are called first; the positions of the window follow.
         let first = u32::try_from(names.len()).expect("operations are counted in 32 bits");
         let shifted = |position: u32| position - start + first;
         problem.at.extend((0..first).map(|op| op << 1));
@@ -303,8 +305,8 @@ impl Window {
         Self { problem, names, before }
     }
 
-    /// If the run is stuck whatever was before, the operations that matter. If the window is not `whole`, anything may
-    /// have been before.
+    /// Returns the operations that matter if the run is stuck whatever happened before. If the window is not `whole`,
+    /// anything may have happened before it.
     fn stuck(mut self, whole: bool) -> Option<Vec<u32>> {
         let choices = 2 * (self.before[0] + 1) * (self.before[1] + 1);
         if !whole && (choices as usize).saturating_mul(self.problem.at.len()) > TRY {
@@ -348,11 +350,11 @@ mod tests {
 
     #[test]
     fn a_conflict_of_flips_is_found_where_it_is() {
-        // The key comes and goes, and then comes twice.
+        // The key is added and removed in turn, and then added twice.
         let mut whats: Vec<_> = (0..10_000).map(|index| (Standard::Flip(index % 2 == 0), true)).collect();
         whats.extend([(Standard::Flip(true), true), (Standard::Sees(true), true), (Standard::Flip(true), true)]);
         assert_eq!(judge(&spans(&whats)), Answer::Rejected(vec![10_001, 10_002]));
-        // It was not there, and then it was.
+        // The key was absent, and then it was present.
         let mut whats = vec![(Standard::Sees(false), true); 10_000];
         whats.push((Standard::Sees(true), true));
         assert_eq!(judge(&spans(&whats)), Answer::Rejected(vec![9_999, 10_000]));

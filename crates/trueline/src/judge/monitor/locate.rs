@@ -1,44 +1,46 @@
-//! Where a history that a monitor rejected ceases to be linearizable.
+//! Finds the first event up to which a history that a monitor rejected is not linearizable.
 //!
-//! A history is cut off behind an event by making what is open there optional, with the result that it has. The longer
-//! the rest, the less is linearizable, so that there is a first event, a return, at which it no longer is. The
-//! operations that conflict say where to look: when the last of them has returned, it is too late. If it was not before
-//! that return, this is the event; else what is left has other operations that conflict, earlier ones.
+//! A history is cut off after an event by making the operations that are open there optional, with the results that
+//! they have. If a prefix is not linearizable, no longer prefix is, so there is a first event, a return, at which the
+//! history ceases to be linearizable. The operations that conflict narrow the search: when the last of them has
+//! returned, the history is certainly not linearizable. If it was linearizable before that return, this is the event;
+//! otherwise the shorter prefix has other, earlier operations that conflict.
 //!
-//! **Projection.** Containers and registers stay what they are if all operations of a value are taken out. So where the
-//! values that were used shortly before conflict by themselves, so does the whole. They are few, and by bisection among
-//! them the event is found at little cost; one run on the whole, up to the event before, then shows that it is the
-//! first, and gives a linearization of what was before it.
+//! **Projection.** A history of a container or a register stays legal if all operations of a value are removed. So if
+//! the values that were used recently conflict by themselves, so does the whole. They are few, and binary search among
+//! them finds the event at little cost. One run on the whole history, up to the event before, then shows that it is the
+//! first, and gives a linearization of the prefix before it.
 //!
 //! # Complexity
-//! Mostly one run of the monitor behind the first with projection, and two without. After [`GUESSES`] guesses that were
-//! wrong, bisection: a logarithm.
+//! Usually one more run of the monitor with projection, and two without. After [`GUESSES`] wrong guesses, binary
+//! search: a logarithmic number of runs.
 
 use super::{Answer, Input, NEVER, Span, ValueId};
 use crate::judge::search::hash;
 use crate::spec::{Standard, Taken};
 
-/// How often operations that conflict are asked where, before bisection.
+/// The number of guesses from operations that conflict, before binary search.
 const GUESSES: usize = 6;
 
-/// Operations that conflict are asked only if there are no more: not if all do.
+/// The maximum number of conflicting operations that are used for a guess: with more, they may be the whole history.
 const FEW: usize = 64;
 
-/// The values that were used in so many events before are projected on.
+/// The number of events before the conflict in which values must be used to be projected on.
 const WINDOW: u32 = 2_000;
 
-/// Where a history ceases to be linearizable.
+/// The place where a history ceases to be linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Place {
     /// The span whose return is the first event up to which the history is not linearizable.
     pub(in crate::judge) refused: u32,
-    /// A linearization up to the event before.
+    /// A linearization up to the event before that return.
     pub(in crate::judge) prefix: Vec<u32>,
-    /// Operations that conflict then.
+    /// The operations that conflict at that return.
     pub(in crate::judge) conflict: Vec<u32>,
 }
 
-/// Finds it, given operations of the whole that conflict. `None` if the monitor refuses a shorter history, or gives up.
+/// Finds the place, given operations of the whole history that conflict. Returns `None` if the monitor refuses a
+/// shorter history, or gives up.
 pub(in crate::judge) fn locate(
     input: &Input,
     conflict: Vec<u32>,
@@ -49,7 +51,7 @@ pub(in crate::judge) fn locate(
 
 struct Search<'i> {
     input: &'i Input,
-    /// The spans that return, in that order.
+    /// The spans that return, in the order of their returns.
     returns: Vec<u32>,
 }
 
@@ -66,11 +68,11 @@ impl<'i> Search<'i> {
     }
 
     fn run(&self, conflict: Vec<u32>, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Place> {
-        // Not linearizable up to `bad`; linearizable up to what comes before `good`.
+        // The history is not linearizable up to return `bad.0`, and is linearizable up to the return before `good.0`.
         let mut bad = (self.returns.len().checked_sub(1)?, conflict);
         let mut good = (0, Vec::new());
         let mut guesses = GUESSES;
-        // Whether what conflicts was found among recent values already.
+        // Whether the conflict was found among recent values already.
         let mut is_recent = false;
         while good.0 < bad.0 {
             let place = if guesses > 0 && bad.1.len() <= FEW {
@@ -103,22 +105,22 @@ impl<'i> Search<'i> {
         self.input.spans[self.returns[place] as usize].ret
     }
 
-    /// Among the returns, the last of these operations.
+    /// Returns the index in `returns` of the last of these operations to return.
     fn last_return(&self, operations: &[u32]) -> Option<usize> {
         let returns = operations.iter().map(|index| self.input.spans[*index as usize].ret);
         let last = returns.filter(|ret| *ret != NEVER).max()?;
         Some(self.returns.partition_point(|index| self.input.spans[*index as usize].ret < last))
     }
 
-    /// A return up to which values that were used recently, and those of operations that conflict, are not linearizable
-    /// by themselves: the first such return.
+    /// Returns the first return up to which the operations on recently used values, and on the values of the conflict,
+    /// are not linearizable by themselves, and the operations that conflict there.
     fn among_recent(
         &self,
         conflict: &[u32],
         judge: &mut dyn FnMut(&Input) -> Option<Answer>,
     ) -> Option<(usize, Vec<u32>)> {
         let last = self.position(self.last_return(conflict)?);
-        // It must be worth it.
+        // Projection pays off only for long histories.
         if self.input.events < 8 * WINDOW {
             return None;
         }
@@ -153,13 +155,13 @@ impl<'i> Search<'i> {
     }
 }
 
-/// What an operation belongs to.
+/// What an operation can be removed together with.
 enum Group {
-    /// To a value: with all others of the value it can be taken out.
+    /// A value: it can be removed together with all other operations of the value.
     Value(ValueId),
-    /// To none: it can be taken out alone.
+    /// Nothing: it can be removed alone.
     None,
-    /// To all.
+    /// All other operations: it cannot be removed.
     All,
 }
 
@@ -167,7 +169,7 @@ fn group(span: &Span) -> Group {
     let taken = |taken: Taken<ValueId>| match taken {
         Taken::Value(value) => Group::Value(value),
         Taken::Nothing => Group::None,
-        // One that never returned is optional. Should it have taken a value that is taken out, it goes with it.
+        // An operation that never returned is optional. If it took a value that is removed, it can be removed with it.
         Taken::Unknown if span.ret == NEVER => Group::None,
         Taken::Unknown => Group::All,
     };
@@ -192,12 +194,12 @@ fn group(span: &Span) -> Group {
 /// A part of a history.
 struct Part {
     input: Input,
-    /// By span of it: the span of the whole. Ascending.
+    /// For each span of the part, its span in the whole history. Ascending.
     spans: Vec<u32>,
 }
 
 impl Part {
-    /// What happened up to an event.
+    /// Returns the history up to an event.
     fn until(input: &Input, last: u32) -> Self {
         let called = input.spans.partition_point(|span| span.call < last);
         let mut spans = Vec::with_capacity(called);
@@ -214,7 +216,7 @@ impl Part {
         Self { input, spans }
     }
 
-    /// Some of the operations.
+    /// Returns the history of some of the operations.
     fn of(input: &Input, keep: impl Fn(u32, &Span) -> bool) -> Self {
         let mut positions = Vec::new();
         let mut spans = Vec::new();
@@ -227,7 +229,7 @@ impl Part {
             Ok(place) => u32::try_from(place).expect("fewer than positions"),
             Err(_) => NEVER,
         };
-        // Values are numbered anew: monitors take time for each number.
+        // Values are renumbered, because monitors take time for each number.
         let mut numbers = Numbers::default();
         let initial = input.initial.map(|value| renumber(&mut numbers, value));
         let kept = spans.iter().map(|index| {
@@ -249,7 +251,7 @@ impl Part {
         Self { input: Input { spans: kept, events: count(events), values: count(values), initial, rank }, spans }
     }
 
-    /// A linearization, or operations that conflict, in spans of the whole.
+    /// Returns a linearization, or the operations that conflict, as spans of the whole history.
     fn judge(&self, judge: &mut dyn FnMut(&Input) -> Option<Answer>) -> Option<Result<Vec<u32>, Vec<u32>>> {
         match judge(&self.input)? {
             Answer::Accepted(order) => Some(Ok(self.whole(order))),

@@ -1,21 +1,23 @@
-//! A lock that one may hold.
+//! A lock that one owner may hold at a time.
 //!
-//! Locking flips the state to held, unlocking to free, and a try that failed saw it held: what [`flip`](super::flip)
-//! judges. Owners add nothing to that where each owner does one thing after the other, and locks and unlocks in turn:
-//! by induction along any order of flips, whoever unlocks has locked before and not unlocked since, and so has only the
-//! one who locked last. So turns are checked for each owner, and the rest is the same.
+//! Locking flips the state to held, unlocking flips it to free, and a failed attempt saw it held: [`flip`](super::flip)
+//! judges this. Owners add nothing to it if the operations of each owner do not overlap, and each owner locks and
+//! unlocks in turn: by induction along any order of flips, an owner that unlocks has locked before and has not unlocked
+//! since, and only the last owner that locked is in this situation. So the monitor checks that each owner takes turns,
+//! and otherwise ignores owners.
 //!
 //! # Conditions
-//! `Lock`, `Unlock` and `LockFailed` only; either all locks and unlocks have an owner or none has. The operations of an
-//! owner do not overlap, so that only its last may have never returned; if that is out of turn, it never took effect.
+//! Only `Lock`, `Unlock` and `LockFailed`; either all locks and unlocks have an owner, or none has. The operations of
+//! an owner do not overlap, so that only its last operation may have never returned; if that operation is out of turn,
+//! it never took effect.
 //!
 //! # Conflict
-//! Of an owner out of turn: two locks without an unlock between, or what was unlocked, twice (or never locked). Of
-//! owners in turn: two that surely hold it at a time, with their unlocks. Else that of [`flip`](super::flip). They are not
-//! linearizable by themselves.
+//! For an owner out of turn: two locks without an unlock in between, or a lock and two unlocks after it, or an unlock
+//! without a lock. For owners in turn: two that certainly hold the lock at the same time, with their unlocks. Otherwise
+//! the conflict of [`flip`](super::flip). These operations are not linearizable by themselves.
 //!
 //! # Complexity
-//! O(n log k) for k open operations; owners are looked up in a table or, where their numbers are large, by bisection.
+//! O(n log k) for k open operations; owners are looked up in a table or, if their numbers are large, by binary search.
 
 use super::flip::{Part, alternation};
 use super::owners::Owners;
@@ -28,7 +30,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
         Ok(owners) => owners,
         Err(why) => return Answer::Refused(why),
     };
-    // What never took effect, by operation, where there are owners.
+    // The operations that never took effect because their owner was out of turn.
     let mut impossible = Vec::new();
     if let Some(owners) = &owners {
         match out_of_turn(input, owners) {
@@ -44,7 +46,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
         _ => None,
     });
     match (&answer, &owners) {
-        // That two hold it at a time is easier to see.
+        // A conflict of two owners that hold the lock at the same time is easier to understand.
         (Answer::Rejected(_), Some(owners)) => match shared_lock::holds(input, owners) {
             Ok(Err(conflict)) => Answer::Rejected(conflict),
             _ => answer,
@@ -53,11 +55,12 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// Checks that each owner locks and unlocks in turn; those that never returned, and are not, in ascending order.
+/// Checks that each owner locks and unlocks in turn. Returns the never-returning operations that are out of turn, in
+/// ascending order.
 fn out_of_turn(input: &Input, owners: &Owners) -> Result<Vec<usize>, Answer> {
     #[derive(Clone, Copy)]
     struct Turn {
-        /// The last lock, and the unlock behind it.
+        /// The last lock, and the unlock after it.
         lock: u32,
         unlock: u32,
     }

@@ -1,41 +1,41 @@
-//! FIFO queues whose values need not be distinct: a search that moves enqueues and dequeues in lockstep.
+//! FIFO queues whose values need not be distinct: a search that advances enqueues and dequeues in lockstep.
 //!
-//! The `i`-th enqueue of a linearization is matched with its `i`-th dequeue of a value. So a configuration needs no
-//! content of the queue: it is a set of enqueues and one of dequeues that are placed, each closed under "returned
-//! before the call of". Two moves lead on:
-//! 1. An enqueue and a dequeue of the same value, neither of which has a predecessor left among its own kind, such that
-//!    the dequeue does not return before the call of any enqueue that is placed.
-//! 2. A dequeue that found nothing and has no predecessor left among the dequeues, such that it does not return before
-//!    the call of an enqueue that is placed, and no enqueue that is left returned before the call of any dequeue that is
-//!    placed, itself included.
+//! The `i`-th enqueue of a linearization is matched with its `i`-th dequeue of a value. So a configuration need not
+//! contain the content of the queue: it is a set of placed enqueues and a set of placed dequeues, each closed under
+//! "returned before the call of". There are two kinds of moves:
+//! 1. An enqueue and a dequeue of the same value, neither of which has an unplaced predecessor among its own kind, such
+//!    that the dequeue does not return before the call of any placed enqueue (including this one).
+//! 2. A dequeue that found nothing and has no unplaced predecessor among the dequeues, such that it does not return
+//!    before the call of a placed enqueue, and no unplaced enqueue returned before the call of any placed dequeue,
+//!    including this one.
 //!
-//! The history is linearizable if and only if a configuration is reached that has all dequeues that returned; enqueues
-//! that are left go behind.
+//! The history is linearizable if and only if a configuration can be reached that contains all dequeues that returned;
+//! the unplaced enqueues go to the end.
 //!
-//! *Proof idea.* The order of the enqueues, that of the dequeues, each enqueue before its dequeue, and real time are
-//! together without a cycle if and only if no dequeue returned before the call of an enqueue that was placed with it or
-//! before: any other cycle has a step "returned before" from dequeue to enqueue, steps along the enqueues, one
-//! "returned before" from enqueue to dequeue and steps along the dequeues; of two such real-time steps one can be
-//! replaced by a step inside its own kind. [`interleave`] builds the order.
+//! *Proof idea.* The order of the enqueues, that of the dequeues, each enqueue before its dequeue, and real time
+//! together have no cycle if and only if no dequeue returned before the call of an enqueue that was placed with it or
+//! before it. Any other cycle has a step "returned before" from a dequeue to an enqueue, steps along the enqueues, a
+//! step "returned before" from an enqueue to a dequeue, and steps along the dequeues; one of these two real-time steps
+//! can be replaced by a step inside its own kind. [`interleave`] builds the order.
 //!
-//! Move 2 is taken whenever it is possible. It costs nothing: it could be done later only at such a cut, and bringing it
-//! forward forbids nothing there, since all enqueues that are left then are left now, and returned after its call.
+//! Move 2 is made whenever it is possible, without loss: it could be made later only at such a cut, and making it
+//! earlier forbids nothing there, because all enqueues that are unplaced then are unplaced now, and returned after its
+//! call.
 //!
-//! Operations that never returned are placed or not, as it suits; of several that are alike only the one called first
-//! is tried, as its interval contains the others. Looks are refused.
+//! Operations that never returned are placed only if needed. Of several that are alike, only the one called first is
+//! tried, because its interval contains the others. Histories with looks that returned are refused.
 //!
-//! A conflict is the whole history, without what never returned and was placed by no configuration: the search does not
-//! tell more.
+//! The conflict of a rejection is always the whole history: the search does not find a smaller one.
 //!
 //! # Complexity
-//! Configurations with the same number of moves differ only in open operations, so that there are O(n 4^k) for n
-//! operations of which at most k overlap; on linearizable histories mostly about n are visited.
+//! Configurations with the same number of moves differ only in open operations, so there are O(n 4^k) of them for n
+//! operations of which at most k overlap. On linearizable histories, usually about n are visited.
 
 use super::{Answer, Input, NEVER};
 use crate::judge::search::hash;
 use crate::spec::{Standard, Taken};
 
-/// What a dequeue takes.
+/// What an operation puts in or takes out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Value(u32),
@@ -52,26 +52,28 @@ struct Op {
     what: What,
 }
 
-/// The operations of one kind that returned, by call; and those that never did.
+/// The operations of one kind that returned, in the order of their calls, and those that never did.
 #[derive(Default)]
 struct Ops {
     returned: Vec<Op>,
-    /// Never-returning operations that are alike are together, by call: `class[i]` is the first of those like `i`.
+    /// The never-returning operations. Those that are alike are adjacent, in the order of their calls; `class[i]` is
+    /// the first one like `i`.
     optional: Vec<Op>,
     class: Vec<usize>,
 }
 
-/// How many never-returning operations of each kind there may be: one bit of a word for each.
+/// The maximum number of never-returning operations of each kind: each needs one bit of a word.
 const MOST_OPTIONAL: usize = 64;
 
-/// How many operations of one kind may overlap with one of them, in words.
+/// The maximum number of operations of one kind that are called while one of them is open, in words of 64.
 const WIDEST: usize = 16;
 
-/// Which operations of one kind are placed: all that returned before `base` in the order of calls, not `base` itself,
-/// and those behind it that have a bit; and never-returning ones that have a bit.
+/// The placed operations of one kind. Of the operations that returned, in the order of their calls, these are all
+/// before index `base`, not `base` itself, and those after it whose bit is set; of the never-returning ones, those
+/// whose bit is set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Placed<const W: usize> {
-    /// Bit `i` is for operation `base + i`; bit 0 is never set.
+    /// Bit `i` stands for operation `base + i`; bit 0 is never set.
     bits: [u64; W],
     optional: u64,
     base: u32,
@@ -85,7 +87,7 @@ impl<const W: usize> Placed<W> {
     /// Places operation `base + offset`.
     fn place(&mut self, offset: usize) {
         self.bits[offset / 64] |= 1 << (offset % 64);
-        // Shift until the base is one that is not placed.
+        // Shift until the base is not placed.
         loop {
             let ones = self.bits[0].trailing_ones();
             if ones == 0 {
@@ -99,7 +101,7 @@ impl<const W: usize> Placed<W> {
         }
     }
 
-    /// The last call of an operation that is placed, plus 1; 0 if there is none.
+    /// Returns the last call of a placed operation, plus 1; 0 if there is none.
     fn last_call(&self, ops: &Ops) -> u32 {
         let word = self.bits.iter().rposition(|word| *word != 0);
         let returned = match word {
@@ -115,8 +117,8 @@ impl<const W: usize> Placed<W> {
         last
     }
 
-    /// Collects the operations without a predecessor that is left, as indices (never-returning ones behind the others);
-    /// gives the first return of an operation that is left.
+    /// Collects the operations without an unplaced predecessor, as indices (never-returning ones after the others).
+    /// Returns the first return of an unplaced operation.
     fn minimal(&self, ops: &Ops, found: &mut Vec<usize>) -> u32 {
         found.clear();
         let mut first = NEVER;
@@ -124,7 +126,7 @@ impl<const W: usize> Placed<W> {
             if op.call > first {
                 break;
             }
-            // The window is as wide as the widest overlap: what is behind it was called after the base returned.
+            // The window is as wide as the widest overlap: operations after it were called after the base returned.
             if !self.has(offset) {
                 first = first.min(op.ret);
                 found.push(self.base as usize + offset);
@@ -154,7 +156,7 @@ impl Ops {
         self.returned.get(index).unwrap_or_else(|| &self.optional[index - self.returned.len()])
     }
 
-    /// Puts never-returning operations that are alike together.
+    /// Sorts never-returning operations so that those that are alike are adjacent.
     fn sort_optional(&mut self) {
         self.optional.sort_by_key(|op| match op.what {
             What::Value(value) => (0, value, op.call),
@@ -164,7 +166,8 @@ impl Ops {
         self.class = (0..self.optional.len()).map(|index| alike(index).unwrap_or(index)).collect();
     }
 
-    /// How many bits a window needs: the most operations that are called while one of them is open, itself included.
+    /// Returns the number of bits that a window needs: the maximum number of operations that are called while one of
+    /// them is open, including that one.
     fn widest(&self) -> usize {
         let mut widest = 0;
         for (index, op) in self.returned.iter().enumerate() {
@@ -182,9 +185,9 @@ struct Config<const W: usize> {
     dequeues: Placed<W>,
 }
 
-/// Judges a queue; its values need not be distinct.
+/// Judges a queue, whose values need not be distinct.
 ///
-/// `go_on` is asked at each configuration; if it says no, the search ends without an answer.
+/// Calls `go_on` at each configuration; if it returns `false`, the search ends without an answer.
 pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<Answer> {
     let (mut enqueues, mut dequeues) = (Ops::default(), Ops::default());
     for (index, span) in (0u32..).zip(&input.spans) {
@@ -217,12 +220,12 @@ pub(crate) fn judge(input: &Input, go_on: &mut dyn FnMut() -> bool) -> Option<An
     }
 }
 
-/// A configuration on the path, with the moves from it that were not tried.
+/// A configuration on the path, with the moves from it that were not tried yet.
 struct Frame<const W: usize> {
     config: Config<W>,
-    /// Where its moves start among all; what is behind them is tried.
+    /// The index where its remaining moves start.
     moves: usize,
-    /// How many enqueues and dequeues were placed on the way to it.
+    /// The number of enqueues and dequeues placed on the path to it.
     placed: (usize, usize),
 }
 
@@ -234,21 +237,21 @@ fn search<const W: usize>(
 ) -> Option<Answer> {
     let start = Placed { bits: [0; W], optional: 0, base: 0 };
     let mut config = Config { enqueues: start, dequeues: start };
-    // Configurations from which nothing was found. A configuration determines how many moves led to it, so that no path
-    // comes back to where it was: it is enough to note them when they are left.
+    // The configurations from which the search failed. A configuration determines the number of moves that led to it,
+    // so a path never returns to a configuration, and it is enough to record a configuration when it is left.
     let mut failed: hashbrown::HashSet<Config<W>, hash::Builder> = hashbrown::HashSet::default();
     let mut path: Vec<Frame<W>> = Vec::new();
     let mut moves: Vec<(usize, usize)> = Vec::new();
     let (mut enqueued, mut dequeued): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let (mut next_enqueues, mut next_dequeues) = (Vec::new(), Vec::new());
     loop {
-        // Arrived at `config`.
+        // The search has arrived at `config`.
         if !go_on() {
             return None;
         }
         let enqueue_call = config.enqueues.last_call(enqueues);
         let first_return = config.enqueues.minimal(enqueues, &mut next_enqueues);
-        // Empty results first, as long as there are any.
+        // Place empty results first, as long as there are any.
         loop {
             config.dequeues.minimal(dequeues, &mut next_dequeues);
             let dequeue_call = config.dequeues.last_call(dequeues);
@@ -272,13 +275,13 @@ fn search<const W: usize>(
                 let matching = next_dequeues.iter().filter(|dequeue| fits(dequeues.get(**dequeue)));
                 moves.extend(matching.map(|dequeue| (enqueue, *dequeue)));
             }
-            // The last is tried first: the dequeue that returns first, with the enqueue that returns first.
+            // The last move is tried first: the dequeue that returns first, with the enqueue that returns first.
             moves[from..].sort_unstable_by_key(|(enqueue, dequeue)| {
                 std::cmp::Reverse((dequeues.get(*dequeue).ret, enqueues.get(*enqueue).ret))
             });
             path.push(Frame { config, moves: from, placed: (enqueued.len(), dequeued.len()) });
         }
-        // On to the next configuration: the last that has a move left.
+        // Continue from the last configuration that has a move left.
         loop {
             let Some(frame) = path.last() else {
                 let all = 0..u32::try_from(input.spans.len()).expect("positions fit");
@@ -305,7 +308,7 @@ fn search<const W: usize>(
 fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], dequeued: &[usize]) -> Vec<u32> {
     let mut is_placed = vec![false; enqueues.returned.len()];
     for index in enqueued {
-        // Not so for those that never returned, which have no place there.
+        // Enqueues that never returned have no place there.
         if let Some(slot) = is_placed.get_mut(*index) {
             *slot = true;
         }
@@ -316,15 +319,15 @@ fn witness(input: &Input, enqueues: &Ops, dequeues: &Ops, enqueued: &[usize], de
     interleave(input, &first, &second)
 }
 
-/// The linearization with enqueues and dequeues in these orders.
+/// Returns the linearization with enqueues and dequeues in these orders.
 ///
-/// Each dequeue comes as early as it can: behind the enqueue it is matched with, and behind all that returned before
-/// its call.
+/// Each dequeue comes as early as possible: after the enqueue that it is matched with, and after all enqueues that
+/// returned before its call.
 ///
 /// # Complexity
 /// O(n) for n operations and events.
 pub(in crate::judge) fn interleave(input: &Input, enqueues: &[u32], dequeues: &[u32]) -> Vec<u32> {
-    // By position: how many enqueues must come before a dequeue called there.
+    // For each position, the number of enqueues that must come before a dequeue called there.
     let mut before = vec![0usize; input.events as usize];
     for (place, enqueue) in enqueues.iter().enumerate() {
         if let Some(slot) = before.get_mut(input.spans[*enqueue as usize].ret as usize) {

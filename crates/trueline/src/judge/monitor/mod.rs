@@ -1,7 +1,7 @@
-//! Near-linear monitors: for one type each, they decide without searching.
+//! Near-linear monitors, each of which decides histories of one type, most of them without searching.
 //!
-//! A monitor reads [`Standard`] operations with their intervals. Each states its conditions as code: a history outside
-//! them is [refused](crate::verdict::LimitKind::Refused), not misjudged.
+//! A monitor reads [`Standard`] operations with their intervals. Each monitor checks its conditions in code: a history
+//! that does not satisfy them is [refused](crate::verdict::LimitKind::Refused), not misjudged.
 
 mod bag;
 mod chains;
@@ -32,9 +32,10 @@ use crate::history::History;
 use crate::spec::{Spec, Standard, Taken};
 use crate::verdict::Judgement;
 
-/// Judges a history by the monitor of its type, by partition where the specification has keys.
+/// Judges a history by the monitor of its type, partitioned if the specification has keys.
 ///
-/// What the monitor cannot judge is [unknown](crate::verdict::LimitKind::Refused), with the reason.
+/// The verdict on a history that the monitor cannot judge is [unknown](crate::verdict::LimitKind::Refused), with the
+/// reason.
 ///
 /// ```
 /// use trueline::history::History;
@@ -56,13 +57,13 @@ use crate::verdict::Judgement;
 /// ```
 ///
 /// # Complexity
-/// That of the monitor, see its file: O(n), O(n log k) or O(n log n) for n operations of which k overlap; exponential in
-/// the worst case for queues with repeated values.
+/// That of the monitor, which its file states: O(n), O(n log k) or O(n log n) for n operations of which k overlap;
+/// exponential in the worst case for queues with repeated values.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     super::check(spec, history, &Config::new().algorithm(Algorithm::Monitor).budget(budget.clone()))
 }
 
-/// A value of a history, numbered from 0 by first occurrence; where values are ordered, `Input::rank` has the order.
+/// A value of a history, numbered from 0 by first occurrence. If values are ordered, `Input::rank` has their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ValueId(pub(crate) u32);
 
@@ -75,11 +76,11 @@ impl ValueId {
 /// The return position of an operation that never returned.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// One operation, as a monitor sees it.
+/// An operation, as a monitor sees it.
 ///
-/// `call` and `ret` are positions of events in `0..Input::events`, no two alike; `ret` is [`NEVER`] if it never
-/// returned, in which case it need not have taken effect. Its result may still be known (`Taken::Value` and the like:
-/// a history that was cut off) or not.
+/// `call` and `ret` are distinct positions of events in `0..Input::events`. `ret` is [`NEVER`] if the operation never
+/// returned; then it need not have taken effect. Its result may still be known (`Taken::Value` and the like, in a
+/// history that was cut off) or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) what: Standard<ValueId>,
@@ -88,7 +89,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Whether it leaves the object as it is.
+    /// Returns whether the operation leaves the object unchanged.
     fn observes(&self) -> bool {
         match self.what {
             Standard::Read(_)
@@ -109,29 +110,31 @@ impl Span {
     }
 }
 
-/// The operations of one part, in the order of their calls. Never-returning observers are not among them.
+/// The operations of one part, in the order of their calls, without never-returning observers.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) spans: Vec<Span>,
-    /// The number of positions.
+    /// The number of positions of events.
     pub(crate) events: u32,
     /// The number of distinct values.
     pub(crate) values: u32,
-    /// The value that the object holds at the start, if it is one that holds a value (registers).
+    /// The initial value, if the object is one that holds a value (a register).
     pub(crate) initial: Option<ValueId>,
-    /// By value: its place in the order of values, equal for values of equal priority; empty where that does not matter.
+    /// The rank of each value in the order of values, equal for values of equal priority; empty if the order does not
+    /// matter.
     pub(crate) rank: Vec<u32>,
 }
 
-/// What a monitor says.
+/// The answer of a monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Linearizable: here is an order, by index in `Input::spans`. It has every operation that returned.
+    /// Linearizable. The linearization is given by indices into `Input::spans`, and contains every operation that
+    /// returned.
     Accepted(Vec<u32>),
-    /// Not linearizable: these few operations conflict, by index in `Input::spans`. They are not linearizable even
-    /// alone, if the others of the same values are left out with them (`judge/monitor`'s own words for each say how).
+    /// Not linearizable. These operations, by index into `Input::spans`, conflict. The documentation of each monitor
+    /// states which other operations must be kept with them so that the remaining history is still not linearizable.
     Rejected(Vec<u32>),
-    /// Outside of what this monitor can judge; and why.
+    /// The monitor cannot judge this history, for this reason.
     Refused(&'static str),
 }
 
@@ -140,7 +143,7 @@ mod tests {
     use super::*;
     use crate::drive::{Random, Simulation, simulate};
 
-    /// Spans one after the other, but those that never return.
+    /// Returns spans that follow one another, except that some never return.
     pub(super) fn spans(whats: &[(Standard<ValueId>, bool)]) -> Input {
         let spans = (0..).zip(whats).map(|(index, &(what, returns))| {
             let call = 2 * index;
@@ -151,7 +154,8 @@ mod tests {
         Input { spans, events, values: 4, initial: None, rank: Vec::new() }
     }
 
-    /// A history of a container, and what its monitor reads. All values are distinct; some results are exchanged.
+    /// Returns a history of a container and what its monitor reads. All values are distinct; some results are
+    /// exchanged.
     pub(super) fn container<S: Spec<Value = u32>>(
         spec: &S,
         operations: u32,

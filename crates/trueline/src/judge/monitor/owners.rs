@@ -1,4 +1,4 @@
-//! Who owns the operations of a lock.
+//! The owners of the operations of a lock.
 
 use super::zones::NONE;
 use super::{Input, ValueId};
@@ -6,16 +6,16 @@ use crate::spec::Standard;
 
 /// The owners of a history, numbered from 0.
 pub(super) struct Owners {
-    /// By operation; [`NONE`] for those without an owner.
+    /// The owner of each operation; [`NONE`] for operations without an owner.
     of: Vec<u32>,
     count: usize,
 }
 
 impl Owners {
-    /// `None` if no operation that can have an owner has one.
+    /// Finds the owners. Returns `None` if no operation that can have an owner has one.
     ///
     /// # Errors
-    /// If some have and some have not, or if operations of one owner overlap.
+    /// Returns an error if only some operations have an owner, or if operations of one owner overlap.
     pub(super) fn find(input: &Input) -> Result<Option<Self>, &'static str> {
         let mut of = Vec::new();
         let (mut without, mut greatest) = (false, 0);
@@ -51,8 +51,8 @@ impl Owners {
                 }
             }
         }
-        // By owner: when its last operation returned. All of them are looked at before anything is judged: where two
-        // overlap, nobody knows their turns.
+        // For each owner, the return of its last operation. All operations are checked before anything is judged: if
+        // two of one owner overlap, their order is unknown.
         let mut returned = vec![None; count];
         for (owner, span) in of.iter().zip(&input.spans).filter(|(owner, _)| **owner != NONE) {
             let before = returned[*owner as usize].replace(span.ret);
@@ -67,13 +67,13 @@ impl Owners {
         self.count
     }
 
-    /// The owner of an operation that has one.
+    /// Returns the owner of an operation that has one.
     pub(super) fn of(&self, op: u32) -> usize {
         self.of[op as usize] as usize
     }
 }
 
-/// Who does it; the outer `None` for operations that cannot have an owner.
+/// Returns the owner of an operation; the outer `None` is for operations that cannot have an owner.
 fn by(what: &Standard<ValueId>) -> Option<Option<u32>> {
     match *what {
         Standard::Lock { by }

@@ -1,4 +1,4 @@
-//! Judging one part of a history by monitors.
+//! Judges one part of a history by monitors.
 
 use super::family::{self, Family, Monitor, Start};
 use super::locate::{Place, locate};
@@ -12,14 +12,14 @@ use crate::judge::{queue_lowe, turns};
 use crate::spec::{Standard, Taken};
 use crate::verdict::{Evidence, Verdict, Witness};
 
-/// How many configurations a search may visit to find where a history fails that is known to be rejected: that must not
-/// have to wait for what may take for ever.
+/// The number of configurations that a search may visit to find where a history fails that is known to be rejected: the
+/// verdict must not wait for a search that may take forever.
 pub(in crate::judge) const MOST_TO_LOCATE: u64 = 500_000;
 
-/// About the bytes that monitors take for each operation, beside what they read.
+/// The approximate number of bytes that monitors take for each operation, in addition to what they read.
 const BYTES: usize = 120;
 
-/// Who is to judge first.
+/// The algorithm that judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) enum By {
     /// The monitor of the type.
@@ -28,7 +28,7 @@ pub(in crate::judge) enum By {
     QueueLowe,
 }
 
-/// Judges a part, or says why it cannot.
+/// Judges a part, or returns the reason why it cannot.
 pub(in crate::judge) fn judge(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -77,7 +77,7 @@ pub(in crate::judge) fn judge(
     Ok((verdict, monitor))
 }
 
-/// Finds out more about a part that is rejected.
+/// Finds the evidence for a part that is rejected.
 fn explain(
     worker: &mut Worker<'_>,
     task: Task<'_>,
@@ -86,7 +86,7 @@ fn explain(
     meter: &mut Meter,
 ) -> Evidence<ResultId> {
     let mut judge = |input: &Input| {
-        // Most monitors do not search, but are asked many times.
+        // Most monitors do not search, but are called many times.
         meter.look_at_clock().ok()?;
         let mut go_on = || meter.configuration().is_ok();
         family::judge(family, start, input, &mut go_on).1
@@ -94,7 +94,7 @@ fn explain(
     let (frame, reader) = (worker.case.frame(), &worker.reader);
     let place = locate(&reader.input, conflict.clone(), &mut judge);
     let conflict = reader.operations(place.as_ref().map_or(&conflict, |place| &place.conflict));
-    // Search knows where, should the monitor not be able to say.
+    // If the monitor cannot find the place, search for it.
     if place.is_none() {
         let mut own = meter.part(Some(MOST_TO_LOCATE), None);
         let verdict = worker.alone(task, None, |worker| turns::search(worker, task, &mut own).0);
@@ -152,8 +152,9 @@ fn evidence(
     }
 }
 
-/// Of a linearization, operations that lead to the same state: a container has what was put in and not taken out, in
-/// that order; a register what was written last. `None` for other objects.
+/// Returns operations of a linearization that lead to the same state: for a container, the adds of the values that were
+/// not removed, in their order; for a register, the last write. Returns `None` for other objects, or if this is not
+/// known.
 fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
     let mut is_out = vec![false; input.values as usize];
     let mut is_in = vec![false; input.values as usize];
@@ -164,7 +165,7 @@ fn left_over(input: &Input, order: &[u32]) -> Option<Vec<u32>> {
             Standard::Read(_) | Standard::Front(_) | Standard::Top(_) | Standard::Min(_) => {}
             Standard::Write(_) => last_write = Some(index),
             Standard::Enqueue(value) | Standard::Push(value) | Standard::Insert(value) | Standard::Put(value) => {
-                // Of a value that was added twice, nobody knows which is left.
+                // If a value was added twice, it is not known which add is left.
                 if std::mem::replace(&mut is_in[value.index()], true) {
                     return None;
                 }

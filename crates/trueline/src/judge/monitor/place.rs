@@ -1,15 +1,16 @@
-//! From gaps to a linearization.
+//! Converts gaps to a linearization.
 
 use super::container::{Container, NONE};
 
-/// Where each operation takes effect: which gap, and when in that gap.
+/// The gap in which each operation takes effect, and when in that gap.
 ///
-/// In each gap, values that were in before and go (`closing`) come first, in the order in which they were noted; then
-/// whatever leaves the container as it was (`middle`); then values that come and stay (`opening`), those noted last
-/// first. So if values are placed one by one, each inside of those placed after it, the order is well nested.
+/// In each gap, the operations of values that were in the container before and leave it (`closing`) come first, in the
+/// order in which they were added here; then operations that leave the container as it was before them (`middle`); then
+/// those of values that enter and stay (`opening`), in reverse order of being added here. So if values are placed one
+/// by one, each inside those placed after it, the order is well nested.
 #[derive(Debug)]
 pub(super) struct Placement {
-    /// The gap behind all events: what is placed there need not have happened, and is left out.
+    /// The gap after all events: operations placed there need not have happened, and are left out.
     end: u32,
     closing: Vec<(u32, u32)>,
     middle: Vec<(u32, u32)>,
@@ -22,12 +23,12 @@ impl Placement {
         Self { end, closing, middle: Vec::new(), opening }
     }
 
-    /// Places an operation that leaves the container as it is.
+    /// Places an operation that leaves the container unchanged.
     pub(super) fn observer(&mut self, operation: u32, gap: u32) {
         self.middle.push((gap, operation));
     }
 
-    /// Places the operations of one value, as `(operation, gap)`; the looks between add and remove.
+    /// Places the operations of one value, as `(operation, gap)`; the looks come between add and remove.
     pub(super) fn value(&mut self, add: (u32, u32), remove: (u32, u32), looks: impl Iterator<Item = (u32, u32)>) {
         if add.1 == remove.1 {
             self.middle.push((add.1, add.0));
@@ -44,18 +45,18 @@ impl Placement {
                 self.middle.push((gap, look));
             }
         }
-        // `opening` is read backwards: the add comes before its looks.
+        // `opening` is read backward, so the add comes before its looks.
         self.opening.push((add.1, add.0));
         if remove.0 != NONE {
             self.closing.push((remove.1, remove.0));
         }
     }
 
-    /// The operations in the order of their gaps.
+    /// Returns the operations in the order of their gaps.
     ///
     /// # Complexity
-    /// O(n) for n operations and gaps: counting sorts, which keep the order inside of a gap. Operations come in any
-    /// order, so the first sort is by stretches of time, and the second stays inside of a stretch, which is in the cache.
+    /// O(n) for n operations and gaps: counting sorts, which keep the order inside a gap. Operations come in any order,
+    /// so the first sort is by stretches of time, and the second stays inside a stretch, which fits into the cache.
     pub(super) fn order(self) -> Vec<u32> {
         let Self { end, closing, middle, opening } = self;
         let all = || closing.iter().chain(&middle).chain(opening.iter().rev()).filter(|(gap, _)| *gap < end);
@@ -92,11 +93,11 @@ impl Placement {
     }
 }
 
-/// A stretch of time has this many bits of gaps.
+/// The number of bits of the gaps inside a stretch of time.
 const STRETCH: u32 = 11;
 const INSIDE: u32 = (1 << STRETCH) - 1;
 
-/// From how many there are of each to where each starts, if they are counted one place further on.
+/// Turns counts into starts: if the count of each item is stored one place further on, each item gets its start.
 fn sum_up(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {
@@ -105,42 +106,43 @@ fn sum_up(counts: &mut [u32]) {
     }
 }
 
-/// How many values to [read ahead](Gaps::warm).
+/// The number of values to [read ahead](Gaps::warm).
 pub(super) const AHEAD: usize = 32;
 
-/// Gaps of which more and more are covered.
+/// Gaps, more and more of which are covered.
 ///
-/// Two forests of sets of neighbouring gaps, one that finds the next uncovered gap and one that finds the previous.
+/// Two union-find forests over neighboring gaps: one finds the next uncovered gap, the other the previous one.
 #[derive(Debug)]
 pub(super) struct Gaps {
-    /// By gap: itself if it is uncovered, else one behind it, on the way to the next uncovered one.
+    /// For each gap, the gap itself if it is uncovered; otherwise a later gap on the path to the next uncovered one.
     next: Vec<u32>,
-    /// By gap plus 1: the same for the previous uncovered gap plus 1; 0 is always uncovered and stands for none.
+    /// For each gap plus 1, the same for the previous uncovered gap plus 1; 0 is always uncovered and stands for none.
     previous: Vec<u32>,
 }
 
 impl Gaps {
-    /// The gaps `0..=end`, none covered; `end` never will be. With `both`, the previous can be asked for.
+    /// Returns the gaps `0..=end`, none of them covered; `end` will never be. With `both`, [`previous`](Gaps::previous)
+    /// can be used.
     pub(super) fn new(end: u32, both: bool) -> Self {
         Self { next: (0..=end).collect(), previous: if both { (0..=end + 1).collect() } else { Vec::new() } }
     }
 
-    /// The first uncovered gap from `gap` on.
+    /// Returns the first uncovered gap from `gap` on.
     #[inline]
     pub(super) fn next(&mut self, gap: u32) -> u32 {
         find(&mut self.next, gap)
     }
 
-    /// The last uncovered gap up to `gap`.
+    /// Returns the last uncovered gap up to `gap`.
     #[inline]
     pub(super) fn previous(&mut self, gap: u32) -> Option<u32> {
         find(&mut self.previous, gap + 1).checked_sub(1)
     }
 
-    /// Reads what will be needed for these values, which may be anywhere in memory.
+    /// Reads the entries that will be needed for these values, which may be anywhere in memory.
     ///
-    /// Reads that do not depend on each other wait for memory together: for values in no order of time this saves a
-    /// third.
+    /// Reads that do not depend on each other wait for memory together; if the values are in no order of time, this
+    /// saves a third of the time.
     pub(super) fn warm(&self, container: &Container, values: &[u32]) {
         let read = values.iter().fold(0, |read, number| {
             let value = &container.values[*number as usize];
@@ -166,7 +168,7 @@ impl Gaps {
     }
 }
 
-/// The root of a set, halving the path to it.
+/// Returns the root of a set, halving the path to it.
 #[inline]
 fn find(parent: &mut [u32], start: u32) -> u32 {
     let mut node = start;

@@ -1,24 +1,27 @@
 //! Priority queues with distinct values; priorities may be equal.
 //!
-//! Values are looked at from the best priority (that which is removed first) to the worst. The worst value of a history
-//! disturbs no other. Its remove, and each look at it, need a gap in which no strictly better value is
-//! [critical](super::container), and that is all they need: there the better ones can be cut. So by induction the
+//! Values are processed from the best priority (the one that is removed first) to the worst. The worst value of a
+//! history does not affect the others. Its remove, and each look at it, need a gap in which no strictly better value is
+//! [critical](super::container), and that is all they need: there, the better values can be cut. So by induction, the
 //! history is linearizable if and only if each remove and look has such a gap, and so has each operation that found
-//! nothing, for which all values are better.
+//! nothing, for which all values count as better.
 //!
-//! **The linearization.** Each value is in for as short a time as can be: it is removed in the first gap of its remove
-//! that no better value covers, and inserted in the last gap before its first return. If it was looked at before that,
-//! then in the last gap before its first return that no better value covers, and the looks are there too. Let `g` be a
-//! gap in which something worse is removed or looked at. It is covered by no better value. If it is before the first
-//! return, the insert is in `g` or later; if it is after the last call, the remove is in `g` or earlier. Inside of a gap
-//! [`Placement`] puts removes of better values first and inserts of better values last.
+//! **The linearization.** Each value is in the queue for as short a time as possible: it is removed in the first gap of
+//! its remove that no better value covers, and inserted in the last gap before its first return. If it was looked at
+//! before that return, it is inserted in the last gap before the return that no better value covers, and these looks
+//! are there too. Let `g` be a gap in which a worse value is removed or looked at. No better value covers it. If it is
+//! before the first return of a better value, the insert of that value is in `g` or later; if it is after the last
+//! call, the remove is in `g` or earlier. Inside a gap, [`Placement`] puts removes of better values first and inserts
+//! of better values last.
 //!
-//! A conflict is an operation and better values that are there from its call to its return, one or the other.
+//! A conflict is an operation and better values of which at least one is in the queue at each moment from its call to
+//! its return.
 //!
-//! **Removes that never returned**, of which nobody knows what they removed: all choices are tried, if they are few.
+//! **Removes that never returned** and whose values are unknown: all choices are tried, if they are few.
 //!
 //! # Complexity
-//! O(n α(n)) for n operations and events, if ranks are dense; otherwise they are sorted.
+//! O(n) operations on a union-find structure with path halving, for n operations and events, if ranks are dense;
+//! otherwise the ranks are sorted too.
 
 use super::container::{self, Container, NONE, Role};
 use super::place::{AHEAD, Gaps, Placement};
@@ -45,7 +48,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// The values that live, by rank.
+/// Returns the values that are not left out, in the order of their ranks.
 fn by_rank(input: &Input, container: &Container) -> Vec<u32> {
     let rank = |value: u32| input.rank[value as usize];
     let most = container.living().map(|(number, _)| rank(number)).max().unwrap_or(0) as usize;
@@ -73,7 +76,8 @@ fn by_rank(input: &Input, container: &Container) -> Vec<u32> {
 
 fn decide(input: &Input, container: &Container) -> Answer {
     let rank = |value: u32| input.rank[value as usize];
-    // `value`'s operation with this interval has values strictly better than `value` in its way.
+    // Returns the conflict of an operation of `value` with this interval, all of whose gaps are covered by values
+    // strictly better than `value`.
     let blocked = |value: u32, operation: u32, from: u32, until: u32| {
         let mut chain = container.cover(from, until, |other| rank(other) < rank(value)).unwrap_or_default();
         debug_assert!(!chain.is_empty(), "a better value is there all the time");

@@ -1,29 +1,30 @@
 //! FIFO queues with distinct values.
 //!
-//! After [tuning](super::container), value `w` must come before value `v` if the enqueue of `w` was over before that of
-//! `v` began, or if `w` was at the front, for the first time to end, before the last call of an operation of `v`:
+//! After [tuning](super::container), value `w` must come before value `v` if the enqueue of `w` ended before that of
+//! `v` began, or if an operation that saw `w` at the front ended before the last call of an operation of `v`:
 //! `first_return(w) < add_call(v)` or `first_front(w) < last_call(v)`, where `first_front` is the first return of a
-//! dequeue or peek. The history is linearizable if and only if this *forced order* has no cycle, and each operation that
-//! found the queue empty has a gap in which no value is critical.
+//! dequeue or peek. The history is linearizable if and only if this *forced order* has no cycle, and each operation
+//! that found the queue empty has a gap in which no value is critical.
 //!
-//! *Sufficient*: take values in an order that keeps the forced one. Enqueue each at the latest of the enqueue calls up
-//! to its own, look at it and dequeue it after the last calls of all values before it. That an operation would be too
-//! late there is one of the two conditions. Empty results do not depend on the rest: that is the cut lemma.
+//! *Sufficient*: take the values in an order that keeps the forced one. Enqueue each at the latest of the enqueue calls
+//! up to its own; look at it and dequeue it after the last calls of all values before it. If an operation were too late
+//! there, one of the two conditions would be violated. Empty results do not depend on the rest, by the cut lemma.
 //!
-//! **Without peeks** a cycle means that there is one of two values: `a` is surely enqueued before `b`, and `b` surely
-//! dequeued before `a` (Henzinger, Sezgin and Vafeiadis have this condition in "Aspect-oriented linearizability
-//! proofs"). One sweep over the events finds it.
+//! **Without peeks**, if there is a cycle, there is one of two values: `a` is certainly enqueued before `b`, and `b` is
+//! certainly dequeued before `a` (Henzinger, Sezgin and Vafeiadis have this condition in "Aspect-oriented
+//! linearizability proofs"). One sweep over the events finds it.
 //!
-//! **With peeks** there are cycles of three values without any of two, so the forced order is sorted topologically.
-//! Its edges are never listed: a value has no predecessor among those left if and only if its enqueue was called before
-//! the first of their first returns, and its last call was before the first of the *others'* first fronts. Both bounds
-//! only grow.
+//! **With peeks**, there are cycles of three values without any cycle of two, so the forced order is sorted
+//! topologically. Its edges are never listed: a value has no predecessor among the remaining ones if and only if its
+//! enqueue was called before the earliest of their first returns, and its last call was before the earliest of the
+//! *others'* first fronts. Both bounds only grow.
 //!
-//! **Dequeues that never returned**, of which nobody knows what they took, are paired by call with unremoved values by
-//! first return, where there are no peeks. With peeks this is wrong, and all choices are tried if they are few.
+//! **Dequeues that never returned** and whose values are unknown are paired, in the order of their calls, with
+//! unremoved values in the order of their first returns, if there are no peeks. With peeks this would be incorrect, and
+//! all choices are tried if they are few.
 //!
-//! A conflict is two values, or up to three around a cycle, or an operation that found nothing and values that are
-//! there all that time.
+//! A conflict is two values, or up to three in a cycle, or an operation that found nothing and values that cover the
+//! whole time from its call to its return.
 //!
 //! # Complexity
 //! O(n) for n operations and events.
@@ -68,10 +69,11 @@ fn decide(input: &Input, container: &Container) -> Answer {
     }
 }
 
-/// For each operation that found nothing: a gap in which no value is critical, as `(gap, operation)`, by gap.
+/// Returns, for each operation that found nothing, a gap in which no value is critical, as `(gap, operation)`, in the
+/// order of the gaps.
 ///
 /// # Errors
-/// The first operation that has none.
+/// Returns the first operation that has no such gap.
 fn cuts(input: &Input, container: &Container) -> Result<Vec<(u32, u32)>, u32> {
     if container.empties.is_empty() {
         return Ok(Vec::new());
@@ -83,23 +85,23 @@ fn cuts(input: &Input, container: &Container) -> Result<Vec<(u32, u32)>, u32> {
         .map(|&operation| {
             let span = input.spans[operation as usize];
             let gap = free[span.call as usize];
-            // By call, the gaps are in order too.
+            // The operations are in the order of their calls, so the gaps are in order too.
             if gap < span.ret { Ok((gap, operation)) } else { Err(operation) }
         })
         .collect()
 }
 
-/// Two values of which the first was surely enqueued first and the second surely dequeued first.
+/// Returns two values of which the first was certainly enqueued first and the second was certainly dequeued first.
 ///
-/// Decides for histories without peeks.
+/// This decides histories without peeks.
 fn sweep(container: &Container) -> Option<[u32; 2]> {
-    // By position: the value whose enqueue is called, or that is first returned with, there.
+    // For each position, the value whose enqueue is called there, or whose first return is there.
     let mut at = vec![NONE; container.end as usize];
     for (number, value) in container.living() {
         at[value.add_call as usize] = number;
         at[value.first_return as usize] = number;
     }
-    // Of the values that were surely enqueued so far: the last of their last calls, and whose it is.
+    // The latest last call of the values that were certainly enqueued so far, and its value.
     let (mut late, mut latest) = (0, NONE);
     for (position, &number) in (0..).zip(&at) {
         if number == NONE {
@@ -117,7 +119,7 @@ fn sweep(container: &Container) -> Option<[u32; 2]> {
     None
 }
 
-/// The values in an order that keeps the forced one; or some, at most three, that are forced in a cycle.
+/// Returns the values in an order that keeps the forced one, or at most three values that are forced in a cycle.
 fn topological(input: &Input, container: &Container) -> Result<Vec<u32>, Vec<u32>> {
     let mut kahn = Kahn::new(input, container);
     kahn.run();
@@ -128,23 +130,25 @@ fn topological(input: &Input, container: &Container) -> Result<Vec<u32>, Vec<u32
 struct Kahn<'a> {
     values: &'a [Value],
     end: u32,
-    /// By value: the first return of a dequeue or peek; behind the end if there is none.
+    /// For each value, the first return of a dequeue or peek; after the end if there is none.
     first_front: Vec<u32>,
-    /// By position: the value whose enqueue is called there, or whose first return is there.
+    /// For each position, the value whose enqueue is called there, or whose first return is there.
     enqueued: Vec<u32>,
-    /// By position: the value whose last call or whose first front is there.
+    /// For each position, the value whose last call or first front is there.
     fronted: Vec<u32>,
-    /// The values that nothing removes.
+    /// The values that no operation removes.
     unremoved: Vec<u32>,
-    /// By value: bit 0 if its enqueue, bit 1 if its last call is early enough; [`TAKEN`] once it is in the order.
+    /// For each value, bit 0 is set if its enqueue is early enough, bit 1 if its last call is; [`TAKEN`] once it is in
+    /// the order.
     free: Vec<u8>,
-    /// All positions before are of values taken, or calls. At it: the first of the first returns of the rest.
+    /// All earlier positions belong to values that are taken, or are calls. At this position is the earliest first
+    /// return of the remaining values.
     first_enqueued: usize,
-    /// The same of first fronts.
+    /// The corresponding position for first fronts.
     first_fronted: usize,
-    /// The second of them. Not before `first_fronted`; the same only at the end.
+    /// The position of the second of them. Not before `first_fronted`, and equal to it only at the end.
     second_fronted: usize,
-    /// The values that are ready; those before `taken` are taken.
+    /// The values that are ready; those before index `taken` are taken.
     order: Vec<u32>,
     taken: usize,
 }
@@ -251,7 +255,8 @@ impl<'a> Kahn<'a> {
         }
     }
 
-    /// The value with the first front does not wait for itself.
+    /// Allows the value with the earliest first front if its last call is before the second earliest one: a value does
+    /// not wait for itself.
     fn look_for_second_front(&mut self, first: u32) {
         if self.free[first as usize] & 2 != 0 {
             return;
@@ -263,7 +268,7 @@ impl<'a> Kahn<'a> {
             }
             self.second_fronted += 1;
         }
-        // If there is no other first front, the bound is behind the end.
+        // If there is no other first front, the bound is after the end.
         if self.second_fronted >= self.end as usize
             || (self.values[first as usize].last_call as usize) < self.second_fronted
         {
@@ -271,10 +276,10 @@ impl<'a> Kahn<'a> {
         }
     }
 
-    /// A cycle of the forced order among the values that are left.
+    /// Returns a cycle of the forced order among the remaining values.
     ///
-    /// Each waits for one of three: the value with the first of the first returns, or one of those with the first two
-    /// first fronts.
+    /// Each value waits for one of three: the value with the earliest first return, or one of those with the two
+    /// earliest first fronts.
     fn cycle(&self) -> Vec<u32> {
         let waits_for = |value: u32| {
             if self.free[value as usize] & 1 == 0 {
@@ -297,11 +302,12 @@ impl<'a> Kahn<'a> {
     }
 }
 
-/// The linearization of these values in this order, cut at these gaps.
+/// Returns the linearization of these values in this order, cut at these gaps.
 ///
-/// First without the cuts: each enqueue is at the latest of the enqueue calls up to it, each front behind the last calls
-/// of all values before it; both move forward in time, so they are merged, enqueues first. Then, if there are cuts, each
-/// value goes to the first part in which it can be removed before the cut: see [`container`].
+/// First without the cuts: each enqueue is at the latest of the enqueue calls up to it, and each front operation comes
+/// after the last calls of all values before it. Both move forward in time, so they are merged, with enqueues first.
+/// Then, if there are cuts, each value goes to the first part in which it can be removed before the cut: see
+/// [`container`].
 fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u32)]) -> Vec<u32> {
     let end = container.end;
     let mut order = Vec::with_capacity(input.spans.len());
@@ -309,7 +315,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
     let mut whose = Vec::new();
     let (mut enqueues, mut enqueue_point) = (values.iter(), 0);
     let mut enqueue_until = |point: u32, order: &mut Vec<u32>, whose: &mut Vec<u32>| {
-        // `enqueue_point` is the point of the last one placed: looking ahead does not move it.
+        // `enqueue_point` is the point of the last enqueue that was placed; looking ahead does not move it.
         while let Some(&number) = enqueues.as_slice().first() {
             let value = &container.values[number as usize];
             if enqueue_point.max(value.add_call) > point {
@@ -321,7 +327,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
             whose.push(number);
         }
     };
-    // The last calls of all values so far, and the first operation at the end.
+    // The latest last call of the values so far, and the first operation at the end.
     let (mut front_point, mut at_end) = (0, None);
     for &number in values {
         let value = &container.values[number as usize];
@@ -347,7 +353,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
         order.truncate(at_end);
         return order;
     }
-    // How many different gaps of cuts are before each position.
+    // For each position, the number of distinct gaps before it in which there are cuts.
     let mut part = vec![0u32; end as usize + 1];
     for (gap, _) in cuts {
         part[*gap as usize] = 1;
@@ -356,7 +362,7 @@ fn witness(input: &Input, container: &Container, values: &[u32], cuts: &[(u32, u
     for slot in &mut part {
         parts += std::mem::replace(slot, parts);
     }
-    // Part 0, cut 0, part 1, cut 1, ...: a counting sort.
+    // Part 0, cut 0, part 1, cut 1, and so on, by counting sort.
     let in_parts = order.iter().zip(&whose).enumerate().filter_map(|(place, (&operation, &number))| {
         let of_value = part[container.values[number as usize].last_call as usize];
         (place < at_end || of_value < parts).then_some((2 * of_value as usize, operation))
@@ -384,7 +390,7 @@ mod tests {
     use crate::drive::Random;
     use crate::spec::{Queue, QueueOp, QueueRet};
 
-    /// Without peeks, two values that are surely in the wrong order are all that can be wrong.
+    /// Without peeks, a history is rejected only because of two values that are certainly in the wrong order.
     #[test]
     fn the_sweep_and_the_topological_order_agree() {
         let mut random = Random::new(11);

@@ -1,4 +1,4 @@
-//! Reading a part of a history as standard operations.
+//! Reads a part of a history as standard operations.
 
 use super::family::{Family, Start};
 use super::{Input, NEVER, Span, ValueId};
@@ -9,27 +9,27 @@ use crate::judge::search::problem::Task;
 use crate::spec::{Initial, Standard};
 use crate::verdict::LimitKind;
 
-/// What monitors read, kept from one part to the next for its memory.
+/// Reads parts for monitors; it is kept from one part to the next to reuse its memory.
 pub(in crate::judge) struct Reader<'a> {
     case: &'a dyn Case,
     values: Box<dyn ReadValues + 'a>,
-    /// By operation of the history: its span, where it is one of the part's.
+    /// For each operation of the history, its span, if it belongs to the current part.
     spans: Vec<u32>,
-    /// By span: its operation.
+    /// The operation of each span.
     pub(in crate::judge) ids: Vec<OpId>,
     pub(in crate::judge) input: Input,
 }
 
-/// How often the clock is looked at, in events.
+/// The number of events between two checks of the clock.
 const LOOK_EVERY: u32 = 1 << 16;
 
-/// How many operations are read at a time.
+/// The number of operations that are read at a time.
 const BATCH: usize = 32;
 
-/// What an operation is until it has been read.
+/// A placeholder for an operation that has not been read yet.
 const READ_LATER: Standard<ValueId> = Standard::Increment;
 
-/// The span of an operation that has none.
+/// Marks an operation that has no span.
 const NONE: u32 = u32::MAX;
 
 impl<'a> Reader<'a> {
@@ -38,10 +38,11 @@ impl<'a> Reader<'a> {
         Self { case, values: case.values(), spans: Vec::new(), ids: Vec::new(), input }
     }
 
-    /// Reads a part: answers its family and how it starts, or why it has none.
+    /// Reads a part. Returns its family and how it starts, or the reason why it has no family.
     ///
     /// # Complexity
-    /// Linear in the events, up to the first operation that is not standard; n log n to rank values by priority.
+    /// Linear in the number of events, up to the first operation that is not standard; O(n log n) to rank values by
+    /// priority.
     pub(in crate::judge) fn read(
         &mut self,
         task: Task<'_>,
@@ -54,13 +55,13 @@ impl<'a> Reader<'a> {
         self.input.spans.clear();
         self.input.spans.reserve(task.events.len() / 2);
         self.input.rank.clear();
-        // Half of the events are calls, and about half of those bring a new value.
+        // Half of the events are calls, and about half of these introduce a new value.
         let initial = self.values.start(task.events.len() / 4);
         let permits = if let Initial::Permits(permits) = initial { permits } else { 0 };
         self.input.initial = if let Initial::Value(value) = initial { Some(value) } else { None };
         let mut families = Family::ALL;
         let of_one_key = !task.one_key && !self.values.spans_keys();
-        // What returns later has not returned in this part.
+        // An operation that returns after the end has not returned in this part.
         let end = task.events.last().map_or(0, |event| frame.position(*event));
         let mut position = 0;
         let mut read = 0;
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Makes processes the owners of locks, if owners do not count: a condition of the monitor, see `shared_lock`.
+    /// Makes processes the owners of locks if operations have no owners: a condition of the monitor, see `shared_lock`.
     fn owners(&mut self) {
         let frame = self.case.frame();
         for (span, id) in self.input.spans.iter_mut().zip(&self.ids) {
@@ -140,12 +141,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The operations of these spans.
+    /// Returns the operations of these spans.
     pub(in crate::judge) fn operations(&self, spans: &[u32]) -> Vec<OpId> {
         spans.iter().map(|span| self.ids[*span as usize]).collect()
     }
 
-    /// About the bytes that it takes.
+    /// Returns the approximate number of bytes that the reader takes.
     pub(in crate::judge) fn bytes(&self) -> usize {
         self.input.spans.capacity() * size_of::<Span>()
             + self.ids.capacity() * size_of::<OpId>()

@@ -1,16 +1,17 @@
 //! A register that is read and written.
 //!
-//! Gibbons and Korach (1997): where each value is written once, and not the initial one again, the write of a value and
-//! its reads form a cluster that must be contiguous, and clusters are put in order by their [zones](super::zones).
-//! Reads of the initial value are a cluster that began before everything.
+//! Gibbons and Korach (1997): if each value is written once, and the initial value is not written again, the write of a
+//! value and its reads form a cluster that must be contiguous, and clusters are ordered by their [zones](super::zones).
+//! Reads of the initial value are a cluster that began before all others.
 //!
 //! # Conditions
-//! Reads and writes only, each value written once, the initial value known and never written. Writes that never
-//! returned are fine: [left out](super::chains) if nobody read them.
+//! Only reads and writes; each value is written once; the initial value is known and never written. A write that never
+//! returned is [left out](super::chains) if its value was not read.
 //!
 //! # Conflict
-//! At most six operations: a read of a value that nobody wrote; a write and a read of its value that returned before;
-//! or the ends of two zones with the writes of their values. They are not linearizable by themselves.
+//! At most six operations: a read of a value that was never written; a write and a read of its value that returned
+//! before the write was called; or the ends of two zones with the writes of their values. They are not linearizable by
+//! themselves.
 //!
 //! # Complexity
 //! O(events).

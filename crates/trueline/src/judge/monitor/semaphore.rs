@@ -1,16 +1,16 @@
 //! A semaphore whose acquires wait.
 //!
-//! An acquire may take effect as late as it returns, and a release as early as it is called; that is best for all of
-//! them at once. So a history is linearizable if and only if at each position the acquires that returned are no more
-//! than the first permits and the releases that were called.
+//! An acquire may take effect as late as its return, and a release as early as its call, and this is best for all of
+//! them at the same time. So a history is linearizable if and only if at each position the number of acquires that
+//! returned is at most the initial number of permits plus the number of releases that were called.
 //!
 //! # Conditions
-//! `Acquire` and `Release` only: tries that fail need a search. A release adds a permit whether or not one was taken. An
-//! acquire that never returned is left out, a release that never returned takes effect.
+//! Only `Acquire` and `Release`: attempts that fail need a search. A release adds a permit whether or not one was
+//! taken. An acquire that never returned is left out; a release that never returned takes effect.
 //!
 //! # Conflict
-//! The first acquire to return without a permit. The history of it, *of all acquires that returned before it and of all
-//! releases* is not linearizable by itself.
+//! The first acquire that returned without a permit. The history of this acquire, *of all acquires that returned before
+//! it and of all releases* is not linearizable by itself.
 //!
 //! # Complexity
 //! O(events).
@@ -20,7 +20,7 @@ use super::{Answer, Input, NEVER};
 use crate::spec::Standard;
 
 pub(crate) fn judge(input: &Input, permits: u64) -> Answer {
-    // By position, what takes effect there.
+    // For each position, the operation that takes effect there.
     let mut points = vec![NONE; input.events as usize];
     for (op, span) in (0..).zip(&input.spans) {
         let position = match span.what {

@@ -1,19 +1,21 @@
-//! A lock that many may hold to read, and one to write.
+//! A lock that many owners may hold for reading, or one for writing.
 //!
-//! Each hold is a lock and the next unlock of the same owner. It can be made as short as possible: the lock takes effect
-//! as it returns, the unlock as it is called. That is possible for all at once, and no linearization has shorter holds;
-//! so the history is linearizable if and only if no two of these holds overlap of which one is for writing.
+//! A hold consists of a lock and the next unlock of the same owner. It can be made as short as possible: the lock takes
+//! effect when it returns, and the unlock when it is called. This is possible for all holds at once, and no
+//! linearization has shorter holds. So the history is linearizable if and only if no two of these holds overlap of
+//! which one is for writing.
 //!
-//! Where owners do not count, but every process happens to lock and unlock in turn, processes can be given as owners:
-//! along any order of the operations, those who locked and have not unlocked are exactly the holders.
+//! If operations have no owners, but every process happens to lock and unlock in turn, the processes can be used as
+//! owners: along any order of the operations, the processes that have locked and not unlocked are exactly the holders.
 //!
 //! # Conditions
-//! `Lock`, `Unlock`, `LockShared` and `UnlockShared` only, and no failed tries. All have an owner; the operations of an
-//! owner do not overlap, and each unlock follows a lock of the same kind of the same owner, with nothing between: what
-//! another order means depends on the lock, and is refused. A lock that never returned is left out, an unlock is not.
+//! Only `Lock`, `Unlock`, `LockShared` and `UnlockShared`, and no failed attempts. All operations have an owner; the
+//! operations of an owner do not overlap, and each unlock follows a lock of the same kind by the same owner, with no
+//! operation of that owner in between. What another order means depends on the lock, so it is refused. A lock that
+//! never returned is left out; an unlock that never returned is not.
 //!
 //! # Conflict
-//! The locks and unlocks of two holds that overlap: at most four. They are not linearizable by themselves.
+//! The locks and unlocks of two holds that overlap: at most four operations. They are not linearizable by themselves.
 //!
 //! # Complexity
 //! O(events).
@@ -40,7 +42,8 @@ pub(crate) fn judge(input: &Input) -> Answer {
     }
 }
 
-/// An order in which no holds overlap that must not, or those that do. Failed tries are not looked at.
+/// Returns an order in which no two holds overlap that must not, or the operations of two holds that do. Failed
+/// attempts are ignored.
 pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, Vec<u32>>, &'static str> {
     let (points, partners) = points(input, owners)?;
     let mut order = Vec::with_capacity(input.spans.len());
@@ -71,11 +74,11 @@ pub(super) fn holds(input: &Input, owners: &Owners) -> Result<Result<Vec<u32>, V
     Ok(Ok(order))
 }
 
-/// By position, the operation that takes effect there; and by lock, its unlock.
+/// Returns, for each position, the operation that takes effect there, and for each lock, its unlock.
 fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'static str> {
     let mut points = vec![NONE; input.events as usize];
     let mut partners = vec![NONE; input.spans.len()];
-    // By owner: the lock that it holds.
+    // For each owner, the lock that it holds.
     let mut held_by = vec![NONE; owners.count()];
     for (op, span) in (0..).zip(&input.spans) {
         let (locks, shared) = match span.what {
@@ -107,7 +110,7 @@ fn points(input: &Input, owners: &Owners) -> Result<(Vec<u32>, Vec<u32>), &'stat
     Ok((points, partners))
 }
 
-/// A lock for reading that is held where `op` takes effect.
+/// Returns a lock for reading that is held where `op` takes effect.
 fn holder(input: &Input, partners: &[u32], op: u32) -> u32 {
     let now = input.spans[op as usize].ret;
     let holds = |lock: u32| {

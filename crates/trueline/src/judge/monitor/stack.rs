@@ -1,38 +1,41 @@
 //! Stacks with distinct values.
 //!
 //! **Peeling.** A value can be the bottom one if *each* of its operations has a gap, in its tuned interval, in which no
-//! other value that is left is [critical](super::container). Then it is peeled: taken out. The history is linearizable
-//! if and only if everything can be peeled, in whatever order. *Necessary*: the bottom value of a linearization
-//! satisfies it. *Sufficient*: cut a linearization of the others at the gaps of the value's operations, and put these in.
-//! Peeling only makes fewer values critical, so the order does not matter.
+//! other remaining value is [critical](super::container). Then it is peeled, that is, removed. The history is
+//! linearizable if and only if all values can be peeled, in whatever order. *Necessary*: the bottom value of a
+//! linearization satisfies the condition. *Sufficient*: cut a linearization of the others at the gaps of the value's
+//! operations, and insert these operations there. Peeling only makes fewer values critical, so the order does not
+//! matter.
 //!
-//! **Watching** ([`watch`], without tops). Gaps between the same changes of what is critical are one *block*. Each
-//! block watches the value that became critical last of those critical in it; that one mostly goes last. Only when it
-//! is peeled does the block look for another: those that started before are found by following `parent`, the value
-//! watched when a value became critical. A block that finds none is *free*, and frees the operations that it touches.
-//! Next to a block that was free before these are only operations that begin (or end) in the block itself.
+//! **Watching** ([`watch`], without tops). A *block* is a run of gaps in which the same values are critical. Each block
+//! watches, of the values critical in it, the one that became critical last, which is usually peeled last. Only when
+//! this value is peeled does the block look for another: values that became critical before are found by following
+//! `parent`, the value that was watched when a value became critical. A block that finds none is *free*, and frees the
+//! operations that it touches. If a neighboring block was free already, these are only operations that begin (or end)
+//! in the block itself.
 //!
-//! **By trees** ([`by_trees`], with tops, or where watching walks too far). A tree has the number of critical values of
-//! each block, and gives the block with the fewest. If there are none, the operations that it touches are free; if there
-//! is one, its tops there are. Measured on a million operations, watching is 15 % faster where it gets through, which
-//! is where stacks are not deep.
+//! **By trees** ([`by_trees`], with tops, or if watching takes too many steps). A tree holds the number of critical
+//! values of each block, and returns the block with the fewest. If there are none, the operations that the block
+//! touches are free; if there is one, the tops of that value in the block are. Measured on a million operations,
+//! watching is 15 % faster where it completes, which is where stacks are not deep.
 //!
-//! **The linearization.** The values are placed backwards, the one that was peeled last first, each at the gaps that are
-//! free of those placed before: popped in the first such gap from its last call on, pushed in the last such gap before
-//! its first return (or all in one gap, if one is in both), tops in between. Then a value below, `w`, has no operation
-//! strictly between the push and the pop of `v` above: in the gap of that operation `v` is not critical, so `v` is pushed
-//! there or later, or popped there or earlier. Inside of a gap [`Placement`] nests them.
+//! **The linearization.** The values are placed in reverse order of peeling, each in gaps in which no value placed
+//! before is critical: it is popped in the first such gap from its last call on, and pushed in the last such gap before
+//! its first return (or all its operations are in one gap, if one is in both intervals), with its tops in between. Then
+//! a value `w` below a value `v` has no operation strictly between the push and the pop of `v`: in the gap of that
+//! operation `v` is not critical, so `v` is pushed there or later, or popped there or earlier. Inside a gap,
+//! [`Placement`] nests them.
 //!
-//! A conflict is some values of which none can be peeled before the others: for each, one of its operations has others
-//! of them critical from its call to its return.
+//! A conflict is a set of values none of which can be peeled before the others: each has an operation such that, in
+//! each gap from its call to its return, another of the values is critical.
 //!
-//! **Pops that never returned**, of which nobody knows what they took: all choices are tried, if they are few. No rule
-//! to choose is known.
+//! **Pops that never returned** and whose values are unknown: all choices are tried, if they are few. No rule for
+//! choosing is known.
 //!
 //! # Complexity
-//! Watching is O(n) plus a logarithm for each block that becomes free with no free neighbour, plus the steps of the
-//! search for another critical value; once these are more than [`PATIENCE`] times what is done, trees take over:
-//! O(n log n).
+//! Watching takes O(n), plus a logarithm for each block that becomes free without a free neighbor, plus the steps of
+//! the search for another critical value. Once these are more than [`PATIENCE`] times the number of values peeled and
+//! blocks freed, trees take over: O(n log n).
 
 use super::container::{self, Container, NONE, Role};
 use super::place::{AHEAD, Gaps, Placement};
@@ -48,10 +51,11 @@ fn role(what: &Standard<ValueId>) -> Option<Role> {
     }
 }
 
-/// How many steps blocks may take to find another value to watch, for each value peeled and each block freed so far.
+/// The number of steps that blocks may take to find another value to watch, for each value peeled and each block freed
+/// so far.
 const PATIENCE: usize = 4;
 
-/// How many more they may.
+/// The number of steps that blocks may take in addition to these.
 const HEAD_START: usize = 256;
 
 /// Judges a stack whose values are distinct.
@@ -59,7 +63,7 @@ pub(crate) fn judge(input: &Input) -> Answer {
     judge_with(input, PATIENCE)
 }
 
-/// The same; with no patience, by trees alone.
+/// Judges a stack whose values are distinct; with a patience of 0, by trees alone.
 fn judge_with(input: &Input, patience: usize) -> Answer {
     match container::collect(input, role) {
         Ok(container) => container::complete(input, container, false, |container| decide(input, container, patience)),
@@ -79,19 +83,20 @@ fn decide(input: &Input, container: &Container, patience: usize) -> Answer {
     place(input, container, &peeled)
 }
 
-/// The gaps, in runs in which the same values are critical.
+/// The blocks: runs of gaps in which the same values are critical.
 struct Blocks {
-    /// By gap: its block.
+    /// The block of each gap.
     of_gap: Vec<u32>,
-    /// How many there are.
+    /// The number of blocks.
     count: u32,
-    /// By block: the value that becomes critical at its start, or [`NONE`].
+    /// For each block, the value that becomes critical at its start, or [`NONE`].
     starts: Vec<u32>,
 }
 
 impl Blocks {
     fn new(container: &Container) -> Self {
-        // First the value that becomes critical, or a mark where one ceases to be; then the block.
+        // The vector holds first the value that becomes critical, or a mark where a value ceases to be critical; then
+        // the block.
         const ENDS: u32 = NONE - 1;
         let mut of_gap = vec![NONE; container.end as usize + 1];
         let mut critical = 0;
@@ -117,12 +122,12 @@ impl Blocks {
         self.of_gap[gap as usize]
     }
 
-    /// The first and the last block of the gaps `from..until`.
+    /// Returns the first and the last block of the gaps `from..until`.
     fn range(&self, from: u32, until: u32) -> (u32, u32) {
         (self.of(from), self.of(until - 1))
     }
 
-    /// The blocks of the push and the pop of a value, for `operation` 0 and 1.
+    /// Returns the first and last blocks of the push (`operation` 0) or the pop (`operation` 1) of a value.
     fn of_operation(&self, container: &Container, value: u32, operation: u32) -> (u32, u32) {
         let value = &container.values[value as usize];
         if operation == 0 {
@@ -133,9 +138,9 @@ impl Blocks {
     }
 }
 
-/// Operations by their first or their last block.
+/// Operations, sorted by their first or their last block.
 struct ByBlock {
-    /// By block: where its operations start in `operations`.
+    /// For each block, where its operations start in `operations`.
     starts: Vec<u32>,
     operations: Vec<u32>,
 }
@@ -149,7 +154,7 @@ impl ByBlock {
         for block in 1..=blocks as usize {
             starts[block + 1] += starts[block];
         }
-        // `starts[block + 1]` is where the next operation of the block goes, and in the end where the next block starts.
+        // `starts[block + 1]` is where the next operation of the block goes, and finally where the next block starts.
         let mut sorted = vec![NONE; starts[blocks as usize + 1] as usize];
         for (block, operation) in operations {
             let place = &mut starts[block as usize + 1];
@@ -164,16 +169,17 @@ impl ByBlock {
     }
 }
 
-/// Intervals by where they begin; finds those that contain a block.
+/// Intervals in the order of their first blocks; finds those that contain a block.
 struct Stabbing {
-    /// A binary tree: the leaves have the last block of each interval plus 1, or 0 if it is gone; above, the greatest.
+    /// A binary tree. Each leaf holds the last block of an interval plus 1, or 0 if the interval was removed; each
+    /// inner node holds the maximum of its children.
     ends: Vec<u32>,
     leaves: usize,
 }
 
 impl Stabbing {
     fn new(ends: impl ExactSizeIterator<Item = u32>) -> Self {
-        // One leaf more than intervals, so that a search may begin behind the last.
+        // One more leaf than intervals, so that a search may begin after the last one.
         let leaves = (ends.len() + 1).next_power_of_two();
         let mut tree = vec![0; 2 * leaves];
         for (slot, end) in tree[leaves..].iter_mut().zip(ends) {
@@ -185,10 +191,10 @@ impl Stabbing {
         Self { ends: tree, leaves }
     }
 
-    /// The last interval before `until`, but not before `from`, that ends in `block` or behind it.
+    /// Returns the last interval before `until`, but not before `from`, that ends in `block` or after it.
     fn find(&self, from: usize, until: usize, block: u32) -> Option<usize> {
         let mut node = until + self.leaves;
-        // Up, until something to the left will do ...
+        // Up, until a subtree to the left contains such an interval ...
         loop {
             if node <= 1 {
                 return None;
@@ -199,7 +205,7 @@ impl Stabbing {
             }
             node >>= 1;
         }
-        // ... and down again, keeping to the right.
+        // ... and down again, preferring the right child.
         while node < self.leaves {
             node = 2 * node + usize::from(self.ends[2 * node + 1] > block);
         }
@@ -222,9 +228,9 @@ impl Stabbing {
 
 /// The operations that wait for a free block.
 struct Waiting {
-    /// By value: how many of its operations still wait.
+    /// For each value, the number of its operations that still wait.
     left: Vec<u32>,
-    /// By operation.
+    /// Whether each operation is free.
     is_free: Vec<bool>,
     /// The values none of whose operations wait any more.
     peelable: Vec<u32>,
@@ -241,10 +247,10 @@ impl Waiting {
     }
 }
 
-/// Peels, where there are no tops; gives the values in the order of peeling, not all of them if it gets stuck.
+/// Peels values if there are no tops. Returns them in the order of peeling; not all of them if it gets stuck.
 ///
-/// `None` if blocks took more than `patience` steps for each value peeled and each block freed to find another value to
-/// watch.
+/// Returns `None` if blocks took more than `patience` steps, for each value peeled and each block freed, to find
+/// another value to watch.
 ///
 /// Operation `2 v` is the push of value `v`, `2 v + 1` its pop.
 fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<u32>> {
@@ -259,11 +265,11 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
     let mut stabbing = Stabbing::new(begins.operations.iter().map(|operation| block(*operation).1));
     let mut waiting = Waiting { left: vec![2; values], is_free: vec![false; 2 * values], peelable: Vec::new() };
 
-    // By value: the block behind the last in which it is critical.
+    // Returns the block after the last one in which a value is critical.
     let last = |value: u32| blocks.of(container.values[value as usize].last_call);
-    // By value: the one that was watched when it became critical, later one further on the way.
+    // For each value, the one that was watched when it became critical; later, one further along that path.
     let mut parent = vec![NONE; values];
-    // By value: the first block that watches it; by block, the next.
+    // For each value, the first block that watches it; for each block, the next one that watches the same value.
     let (mut watchers, mut next_watcher) = (vec![NONE; values], vec![NONE; blocks.count as usize]);
     let mut free = Vec::new();
     let mut open: Vec<u32> = Vec::new();
@@ -309,7 +315,7 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
         let mut block = watchers[value as usize];
         while block != NONE {
             let next = next_watcher[block as usize];
-            // The latest started that is left and has not ended.
+            // Find the remaining value that became critical last and is still critical in this block.
             let mut other = value;
             loop {
                 other = left_above(&mut parent, &is_peeled, other, &mut steps);
@@ -330,7 +336,8 @@ fn watch(container: &Container, blocks: &Blocks, patience: usize) -> Option<Vec<
     }
 }
 
-/// The next above `value` that is not peeled, or [`NONE`]. What is peeled on the way is skipped from then on.
+/// Returns the next value above `value` that is not peeled, or [`NONE`]. Peeled values on the path are skipped from
+/// then on.
 fn left_above(parent: &mut [u32], is_peeled: &[bool], value: u32, steps: &mut usize) -> u32 {
     let mut below = value;
     loop {
@@ -340,22 +347,22 @@ fn left_above(parent: &mut [u32], is_peeled: &[bool], value: u32, steps: &mut us
             parent[value as usize] = above;
             return above;
         }
-        // Halves the path.
+        // Halve the path.
         parent[below as usize] = parent[above as usize];
         below = above;
     }
 }
 
-/// A number for each block, in a tree: adding to several at once, and finding the least.
+/// A number for each block, in a tree: several can be decremented at once, and the least can be found.
 struct Depths {
-    /// By node: the least number below it, without what was added above it.
+    /// For each node, the least number below it, without what was subtracted at nodes above it.
     least: Vec<u32>,
-    /// By node: what was subtracted from all below it.
+    /// For each node, the amount that was subtracted from all numbers below it.
     less: Vec<u32>,
     leaves: usize,
 }
 
-/// A depth that no block has: it was taken. Subtracting from it does not bring it down to one that a block has.
+/// The depth of a block that was taken. Subtracting from it never yields a depth that a block can have.
 const TAKEN: u32 = u32::MAX;
 
 impl Depths {
@@ -404,7 +411,7 @@ impl Depths {
         self.refresh(last);
     }
 
-    /// Takes out a block with the least depth; gives both.
+    /// Takes out a block with the least depth, and returns both.
     fn take_least(&mut self) -> (usize, u32) {
         let depth = self.least[1];
         let mut node = 1;
@@ -417,7 +424,7 @@ impl Depths {
     }
 }
 
-/// Which values are critical in a block, summed up: right if there is one.
+/// The sum of the numbers of the values that are critical in a block: if there is only one, its number.
 struct Sums {
     /// A Fenwick tree of changes.
     tree: Vec<u32>,
@@ -446,14 +453,14 @@ impl Sums {
     }
 }
 
-/// Peels; gives the values in the order of peeling, not all of them if it gets stuck.
+/// Peels values. Returns them in the order of peeling; not all of them if it gets stuck.
 ///
-/// Operation `2 v` is the push of value `v`, `2 v + 1` its pop; the tops come behind these, by value and call.
+/// Operation `2 v` is the push of value `v`, `2 v + 1` its pop; the tops come after these, ordered by value and call.
 fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
     let values = container.values.len();
     let first_top = u32::try_from(2 * values).expect("two operations for each value fit");
     let mut left = vec![2u32; values];
-    // By top: its value, and its blocks. By value: where its tops start.
+    // For each top, its value and its blocks; for each value, where its tops start.
     let (mut top_values, mut top_blocks, mut top_starts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, value) in (0..).zip(&container.values) {
         top_starts.push(top_values.len());
@@ -499,7 +506,8 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
         *slot = depth;
     }
     let mut depths = Depths::new(&depths);
-    // By value: the first block that was taken when this was the only critical value; by block, the next.
+    // For each value, the first block that was taken while this was the only critical value; for each block, the next
+    // such block.
     let (mut alone, mut next_alone) = (vec![NONE; values], vec![NONE; blocks.count as usize]);
     let mut free: Vec<u32> = Vec::new();
     let mut peeled = Vec::with_capacity(container.live);
@@ -541,7 +549,7 @@ fn by_trees(input: &Input, container: &Container, blocks: &Blocks) -> Vec<u32> {
                 let value = sums.at(block);
                 next_alone[taken] = std::mem::replace(&mut alone[value as usize], block);
                 let tops = top_starts[value as usize]..top_starts[value as usize + 1];
-                // Of the tops of this value, which are by call, those that are called by then.
+                // The tops of this value, which are ordered by call, that begin in this block or earlier.
                 let until = tops.start + top_blocks[tops.clone()].partition_point(|blocks| blocks.0 <= block);
                 while let Some(found) = stabbing_tops.find(tops.start, until, block) {
                     stabbing_tops.remove(found);
@@ -590,10 +598,10 @@ fn place(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     Answer::Accepted(placement.order())
 }
 
-/// Why the values that were not peeled cannot be: a few of them that are in each other's way.
+/// Returns the conflict of values that cannot be peeled: a few of them that block each other.
 ///
-/// From one value on, those in its way are added, those in their way, and so on; from several, and the fewest are
-/// kept. If that takes too long, all that are left are the conflict.
+/// Starting with one value, adds the values that block it, the values that block those, and so on. This is done from
+/// several starts, and the smallest set is kept. If this takes too long, all remaining values are the conflict.
 fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     const STARTS: usize = 32;
     let mut is_left: Vec<bool> = container.values.iter().map(container::Value::lives).collect();
@@ -628,7 +636,7 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
         }
     }
     let (values, mut operations) = fewest.unwrap_or_else(|| {
-        // All that are left, with all their operations.
+        // All remaining values, with all their operations.
         let looks = left.iter().flat_map(|value| container.looks(*value as usize)).copied().collect();
         (left, looks)
     });
@@ -636,11 +644,12 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     container.conflict(input, &values, &operations)
 }
 
-/// What is in the way of what, among the values that are left.
+/// Which remaining values block which operations.
 struct Ways<'a> {
     input: &'a Input,
     container: &'a Container,
-    /// By gap: of the values that became critical up to there, the two that stay so for the longest; [`NONE`] for none.
+    /// For each gap, the two values that stay critical longest among those that became critical up to there; [`NONE`]
+    /// if there is none.
     longest: Vec<[u32; 2]>,
 }
 
@@ -666,7 +675,7 @@ impl<'a> Ways<'a> {
         Self { input, container, longest }
     }
 
-    /// An operation of `value`, and other values of which one or the other is critical in each of its gaps.
+    /// Returns an operation of `value`, and other values of which at least one is critical in each of its gaps.
     fn in_the_way(&self, value: u32, steps: &mut usize) -> (u32, Vec<u32>) {
         let tuned = &self.container.values[value as usize];
         let push = (tuned.add, tuned.add_call, tuned.first_return);
@@ -721,7 +730,7 @@ mod tests {
             let operations = if number % 100 == 0 { 2000 } else { 4 + random.below(8) };
             let call = |value: Option<u32>| value.map_or(StackOp::Pop, StackOp::Push);
             let (history, input) = container(&stack, operations, &mut random, call, |_| true);
-            // By trees, by what comes first, by watching.
+            // By trees, with the default patience, and by watching.
             let accepted = [0, PATIENCE, 1 << 20].map(|patience| match judge_with(&input, patience) {
                 Answer::Accepted(order) => {
                     let order: Vec<OpId> = order.into_iter().map(OpId).collect();

@@ -1,35 +1,36 @@
-//! Blocks of operations that must stand next to each other, put in order: the zone test.
+//! The zone test: orders blocks of operations, each of which must be contiguous.
 //!
-//! Gibbons and Korach (1997) have it for the reads and writes of one value; a chain of read-modify-writes, and all that
-//! happens to a key of a map while it is present, are such blocks too.
+//! Gibbons and Korach (1997) use it for the reads and writes of one value. A chain of read-modify-writes, and all
+//! operations on a key of a map while the key is present, are such blocks too.
 //!
 //! Block `a` must come before block `b` if an operation of `a` returned before one of `b` was called, that is, if
-//! `first_return(a) < last_call(b)`. The blocks can be put in order if and only if no two of them must each come before
-//! the other:
+//! `first_return(a) < last_call(b)`. The blocks can be ordered if and only if no two of them must each come before the
+//! other:
 //!
 //! - *Two are enough.* Let `a` have the earliest first return on a cycle. Each block `x` of the cycle has a predecessor
 //!   there whose first return is before `last_call(x)`, so `first_return(a)` is too: `a` must come before all of them,
 //!   and so before its own predecessor.
-//! - *Which two.* A block is *forward* if its first return is before its last call: its value is surely there between
-//!   them. Two forward blocks conflict if these zones overlap; a forward block and one that is not if the zone of the
-//!   latter, from last call to first return, lies within the zone of the former; two that are not forward never do.
-//! - *The order.* By last call, but a block that is not forward and whose last call falls into a forward zone comes
-//!   right behind that zone's block.
+//! - *Which two.* A block is *forward* if its first return is before its last call: its value is certainly there
+//!   between them. Two forward blocks conflict if these zones overlap; a forward block conflicts with one that is not
+//!   forward if the zone of the latter, from last call to first return, lies within the zone of the former; two blocks
+//!   that are not forward never conflict.
+//! - *The order.* By last call, except that a block that is not forward and whose last call falls into a forward zone
+//!   comes directly after that zone's block.
 //!
 //! # Complexity
-//! O(events + blocks): positions are bucketed, nothing is compared.
+//! O(events + blocks): positions are bucketed rather than compared.
 
 use super::NEVER;
 
-/// No operation, block or position.
+/// A number that stands for no operation, block or position.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The first return and the last call of some operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Zone {
-    /// [`NEVER`] if none of them returned, or there are none: then the block is left out.
+    /// [`NEVER`] if none of them returned, or if there are none: then the block is left out.
     pub(super) first_return: u32,
-    /// Of no meaning if there are no operations; [`NEVER`] if the block must be the last.
+    /// Meaningless if there are no operations; [`NEVER`] if the block must be the last.
     pub(super) last_call: u32,
 }
 
@@ -51,12 +52,12 @@ impl Zone {
     }
 }
 
-/// Puts the blocks in an order that keeps the order of their operations, or gives two that conflict.
+/// Returns the blocks in an order that keeps the order of their operations, or two blocks that conflict.
 ///
 /// `initial` is a block that began before all others, if it has any operation.
 pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Result<Vec<u32>, [u32; 2]> {
     let zone = |block: u32| zones[block as usize];
-    // By position: the block whose last call, or whose first return if it is forward, is there.
+    // For each position, the block whose last call is there, or whose first return is there if it is forward.
     let mut at = vec![NONE; events as usize];
     let mut blocks = 0;
     for (block, zone) in (0..).zip(zones) {
@@ -72,9 +73,9 @@ pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Resu
         }
     }
     let mut order = Vec::with_capacity(blocks);
-    // The forward block in whose zone this position is.
+    // The forward block whose zone contains this position.
     let mut open = initial.filter(|&block| zone(block).first_return != NEVER);
-    // Blocks that come right behind it.
+    // Blocks that come directly after it.
     let mut behind = Vec::new();
     for (position, &block) in (0..).zip(&at) {
         if block == NONE {
@@ -95,7 +96,7 @@ pub(super) fn arrange(zones: &[Zone], events: u32, initial: Option<u32>) -> Resu
             None => open = Some(block),
         }
     }
-    // One that lasts to the end.
+    // A block that lasts to the end.
     order.extend(open);
     debug_assert_eq!(order.len(), blocks, "each block has its place");
     Ok(order)

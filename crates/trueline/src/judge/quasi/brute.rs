@@ -1,8 +1,9 @@
-//! The definition of quasi linearizability, tried out: the oracle that the other checkers are compared with.
+//! Quasi linearizability by its definition: the oracle that the other checkers are compared with.
 //!
-//! Every choice of the operations that need not have taken effect, every legal order `s''` of the others, and every linear
-//! extension `s'` of `<_h` of the same: are they as near each other as the semantics asks? It shares nothing with the
-//! other checkers: no automaton, no memory of what failed, no machine with jobs.
+//! It tries every choice of the operations that need not have taken effect, every legal order `s''` of the others, and
+//! every linear extension `s'` of `<_h` on the same operations, and checks whether `s'` and `s''` are as near to each
+//! other as the semantics requires. It shares nothing with the other checkers: no automaton, no memory of failed
+//! configurations, no scheduling of jobs.
 //!
 //! # Complexity
 //! O(n!^2).
@@ -13,13 +14,13 @@ use super::task::{Found, Task};
 use crate::judge::erased::{Case, Machine};
 use crate::verdict::LimitKind;
 
-/// The most operations that may have taken effect or not, of which all choices are tried.
+/// The maximum number of operations that may have taken effect or not; all choices of them are tried.
 const MOST: usize = 20;
 
-/// The most operations: each is a level of recursion.
+/// The maximum number of operations, because each is a level of recursion.
 const MOST_OPERATIONS: usize = 1_000;
 
-/// Tries out the definition.
+/// Judges one object by trying every order that the definition allows.
 pub(super) fn search(
     case: &dyn Case,
     task: &Task,
@@ -64,10 +65,11 @@ pub(super) fn search(
     Ok(Found::behind(longest))
 }
 
-/// What is told of each order.
+/// A function that is called with each order.
 type Each<'f, T> = &'f mut dyn FnMut(&[u32], &mut Meter) -> Result<T, LimitKind>;
 
-/// Tells of all orders of these operations in which each may come next, given those that are left.
+/// Calls `found` with all orders of these operations; `is_next` decides whether an operation may come next among the
+/// remaining ones.
 fn all_orders(
     rest: &[u32],
     order: &mut Vec<u32>,
@@ -95,12 +97,12 @@ struct Legal<'a> {
     machine: Box<dyn Machine + 'a>,
     task: &'a Task,
     serial: Option<&'a dyn SerialOrders>,
-    /// The bytes of states that the meter knows of.
+    /// The bytes of states that the meter has been told about.
     charged: usize,
 }
 
 impl Legal<'_> {
-    /// Tells of all legal orders of these operations, until one is right.
+    /// Calls `found` with all legal orders of these operations, until it returns `true`.
     fn all_orders(
         &mut self,
         rest: &[u32],
@@ -134,7 +136,8 @@ impl Legal<'_> {
         Ok(false)
     }
 
-    /// The states behind an operation; any at all, if the specification is not asked.
+    /// Returns the states after an operation; for serial histories the specification is not used, and the states stay
+    /// the same.
     fn step(&mut self, states: &[u32], op: u32) -> Vec<u32> {
         if self.serial.is_some() {
             return states.to_vec();
@@ -148,7 +151,7 @@ impl Legal<'_> {
     }
 }
 
-/// Whether two orders of the same operations are as near each other as the semantics asks.
+/// Returns whether two orders of the same operations are as near to each other as the semantics requires.
 fn is_near(task: &Task, of_program: bool, order: &[u32], permuted: &[u32]) -> bool {
     let of_class = |order: &[u32], class: u32| -> Vec<u32> {
         order.iter().copied().filter(|op| task.class[*op as usize] == Some(class)).collect()

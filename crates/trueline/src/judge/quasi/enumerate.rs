@@ -1,21 +1,22 @@
-//! The paper's algorithm: all sequentializations, and of each all quasi-permutations.
+//! The paper's algorithm: enumerates all sequentializations, and all quasi-permutations of each.
 //!
-//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the optimisations of section VI-C, each to be switched:
-//! (1) serial histories that are the same are kept once ([`SerialList::without_duplicates`](super::SerialList::without_duplicates));
-//! (2) a history that was judged before is not judged again; (3) a sequentialization or a permutation that was looked at
-//! before, in whichever history, is skipped.
+//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithms 1 and 2, with the optimizations of section VI-C, each of which
+//! can be switched on and off: (1) equal serial histories are kept only once
+//! ([`SerialList::without_duplicates`](super::SerialList::without_duplicates)); (2) a history that was judged before is
+//! not judged again; (3) a sequentialization or a permutation that was tried before, in whichever history, is skipped.
 //!
-//! Departures.
-//! - Lines 17 to 19 of algorithm 1 take the first two calls that overlap apart, and put one of them before all else. If three
-//!   overlap, the third never comes first, and sequentializations are missed. Here they are all linear extensions of `<_h`.
-//! - The third optimisation is right only of sequences that are known to be wrong: one that was right in another history
-//!   makes this one right too. So only wrong ones are skipped.
-//! - Algorithm 1 permutes the sequence as a whole. With several classes, each is permuted by itself; then each way to
-//!   interleave them is tried, up to the first operation that is not legal. Permutations of classes are counted, not ways to
-//!   interleave them.
+//! Departures from the paper:
+//! - Lines 17 to 19 of algorithm 1 separate the first two calls that overlap, and put one of them before all others. If
+//!   three overlap, the third never comes first, and sequentializations are missed. Here all linear extensions of `<_h`
+//!   are tried.
+//! - The third optimization is correct only for sequences that are known to fail: a sequence that succeeded in another
+//!   history makes this one succeed too. So only failed sequences are skipped.
+//! - Algorithm 1 permutes the sequence as a whole. With several classes, each is permuted separately, and then every
+//!   way to interleave them is tried, up to the first operation that is not legal. The statistics count permutations of
+//!   classes, not ways to interleave them.
 //!
 //! # Complexity
-//! The number of linear extensions times that of permutations, both exponential.
+//! The number of linear extensions times the number of permutations, both of which are exponential.
 
 use std::time::Instant;
 
@@ -33,12 +34,13 @@ use crate::history::{EventKind, History};
 use crate::spec::Spec;
 use crate::verdict::{Judgement, LimitKind, Stats, Verdict};
 
-/// The paper's optimisations; the first is [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
+/// The paper's second and third optimizations; the first is
+/// [`SerialList::without_duplicates`](super::SerialList::without_duplicates).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Optimisations {
     /// (2) Do not judge a history again.
     pub histories: bool,
-    /// (3) Skip sequentializations and permutations that were looked at before.
+    /// (3) Skip sequentializations and permutations that were tried before.
     pub sequences: bool,
 }
 
@@ -49,18 +51,18 @@ impl Default for Optimisations {
 }
 
 impl Optimisations {
-    /// Both.
+    /// Both optimizations.
     pub const fn all() -> Self {
         Self { histories: true, sequences: true }
     }
 
-    /// Neither.
+    /// Neither optimization.
     pub const fn none() -> Self {
         Self { histories: false, sequences: false }
     }
 }
 
-/// What was looked at.
+/// The sequences that were tried and failed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looked {
     is_on: bool,
@@ -76,21 +78,21 @@ impl Looked {
     }
 }
 
-/// How many there were.
+/// The number of sequences that were tried.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) sequentializations: u64,
     pub(super) permutations: u64,
 }
 
-/// What is legal.
+/// Which orders are legal.
 pub(super) enum Legal<'l, 'a> {
     Specification(&'l mut Automaton<'a>),
     Program(&'l Serial<'l>),
 }
 
-/// Tries all sequentializations and permutations of one object. `numbers` tells operations with their results apart, over
-/// all histories that share `looked`.
+/// Tries all sequentializations and permutations of one object. `numbers` identifies operations with their results,
+/// across all histories that share `looked`.
 pub(super) fn search(
     task: &Task,
     legal: Legal<'_, '_>,
@@ -127,7 +129,7 @@ struct Search<'s, 'l, 'a> {
 }
 
 impl Search<'_, '_, '_> {
-    /// Goes through the linear extensions that begin with `order`, until one has a legal permutation.
+    /// Enumerates the linear extensions that begin with `order`, until one has a legal permutation.
     fn sequentializations(&mut self, rest: &mut Vec<u32>, order: &mut Vec<u32>) -> Result<bool, LimitKind> {
         if rest.is_empty() {
             return self.sequentialization(order);
@@ -152,7 +154,7 @@ impl Search<'_, '_, '_> {
         sequence.iter().map(|op| self.numbers[*op as usize]).collect()
     }
 
-    /// Whether a sequentialization has a legal permutation, which is `permuted` then.
+    /// Returns whether a sequentialization has a legal permutation; if so, `permuted` holds it.
     fn sequentialization(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
         let key = self.key(order);
@@ -171,7 +173,7 @@ impl Search<'_, '_, '_> {
         Ok(has_one)
     }
 
-    /// Whether an order is legal as it is.
+    /// Returns whether an order is legal without being permuted.
     fn is_legal(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         self.permuted.clear();
         if let Legal::Program(serial) = &self.legal {
@@ -204,13 +206,13 @@ impl Search<'_, '_, '_> {
         Ok(next)
     }
 
-    /// The operations of a class in an order.
+    /// Returns the operations of a class in an order.
     fn of_class(&self, order: &[u32], class: Option<usize>) -> Vec<u32> {
         let is_of = |op: &u32| self.task.class[*op as usize].map(|class| class as usize) == class;
         order.iter().copied().filter(is_of).collect()
     }
 
-    /// Semantics (C): one class changes places among itself.
+    /// Semantics (C): the operations of one class change places among themselves.
     fn in_place(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         for (class, &factor) in self.task.factors.iter().enumerate() {
             let members = self.of_class(order, Some(class));
@@ -244,16 +246,16 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Semantics (A) and (B): each class is permuted, and they are interleaved.
+    /// Semantics (A) and (B): each class is permuted, and the classes are interleaved.
     fn by_class(&mut self, order: &[u32]) -> Result<bool, LimitKind> {
         let mut orders: Vec<Vec<u32>> =
             (0..self.task.factors.len()).map(|class| self.of_class(order, Some(class))).collect();
-        // What is in no class may be anywhere: each is as a class by itself.
+        // An operation in no class may be anywhere, so each of them is a class of its own.
         orders.extend(self.of_class(order, None).into_iter().map(|op| vec![op]));
         self.permute(&mut orders, 0)
     }
 
-    /// Goes through the permutations of the classes from `class` on.
+    /// Enumerates the permutations of the classes from `class` on.
     fn permute(&mut self, orders: &mut [Vec<u32>], class: usize) -> Result<bool, LimitKind> {
         let Some(&factor) = self.task.factors.get(class) else {
             self.meter.configuration()?;
@@ -280,7 +282,7 @@ impl Search<'_, '_, '_> {
         Ok(false)
     }
 
-    /// Whether the orders can be interleaved to a legal one, which is `permuted` then.
+    /// Returns whether the orders can be interleaved to a legal one; if so, `permuted` holds it.
     fn interleave(
         &mut self,
         orders: &[Vec<u32>],
@@ -313,7 +315,8 @@ impl Search<'_, '_, '_> {
 /// An operation with its result.
 type Pair<S> = (<S as Spec>::Op, Option<<S as Spec>::Ret>);
 
-/// Round-Up: judges histories of one program one after the other by the paper's algorithm, and remembers what it looked at.
+/// Round-Up: judges histories of one program one after the other by the paper's algorithm, and remembers which
+/// sequences failed.
 ///
 /// ```
 /// use trueline::history::History;
@@ -359,7 +362,7 @@ impl<S: Spec> std::fmt::Debug for RoundUp<'_, S> {
 }
 
 impl<'a, S: Spec> RoundUp<'a, S> {
-    /// With nothing looked at yet.
+    /// Returns a checker that has not judged any history yet.
     pub fn new(spec: &'a S, semantics: &'a Semantics<'a, S::Op, S::Ret>, optimisations: Optimisations) -> Self {
         Self {
             spec,
@@ -374,7 +377,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
     /// Judges one more history.
     ///
     /// # Panics
-    /// If the specification contradicts itself, so that a witness that was found cannot be replayed.
+    /// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
     pub fn check(&mut self, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
         let started = Instant::now();
         let mut number = |pair: Pair<S>| {
@@ -391,7 +394,7 @@ impl<'a, S: Spec> RoundUp<'a, S> {
             EventKind::Return => (history[event.op()].process.0, u32::MAX),
         };
         let mut identity: Vec<(u32, u32)> = history.events().iter().map(of_event).collect();
-        // Objects tell histories apart too.
+        // Histories that differ only in their objects are different too.
         identity.extend(history.operations().iter().map(|operation| (operation.object.0, u32::MAX)));
         if let Some(verdict) = self.judged.get(&identity).filter(|_| self.optimisations.histories) {
             let stats = Stats {

@@ -1,27 +1,28 @@
-//! Round-Up's own semantics by one search: `s'` and `s''` grow together.
+//! Round-Up's own semantics, by one search: `s'` and `s''` grow together.
 //!
-//! All operations but those of one class are at the same place in both, so that they are added to both at once, in an order
-//! that keeps `<_h`. For each place of the class, one of its operations is added to `s'` and one to `s''`, each not too
-//! far from where the other has it. `s''` must remain the beginning of a serial history, as far as that is known.
+//! All operations except those of one class are at the same place in both orders, so they are added to both at once, in
+//! an order that keeps `<_h`. For each place of the class, one of its operations is added to `s'` and one to `s''`,
+//! neither of them too far from its place in the other order. `s''` must stay a prefix of a serial history, as far as
+//! that is known.
 //!
 //! # Complexity
-//! Exponential; what was met before is not looked at again. The paper's programs have some ten calls.
+//! Exponential; a configuration is visited only once. The paper's programs have about ten calls.
 
 use super::super::search::Meter;
 use super::seen::Seen;
 use super::task::{Found, Task};
 use crate::verdict::LimitKind;
 
-/// What the serial histories say of a sequence of operations, by number.
+/// Whether a sequence of operations, by number, is a serial history or may be a prefix of one.
 pub(super) struct Serial<'s> {
     pub(super) contains: &'s dyn Fn(&[u32]) -> bool,
     pub(super) may_begin: &'s dyn Fn(&[u32]) -> bool,
 }
 
-/// Searches for `s'` and `s''`, in which one class, whichever, is permuted.
+/// Searches for `s'` and `s''` in which one class, whichever, is permuted.
 pub(super) fn search(task: &Task, serial: &Serial<'_>, meter: &mut Meter) -> Result<Found, LimitKind> {
     let mut longest = Vec::new();
-    // Without classes nothing is permuted.
+    // Without classes, nothing is permuted.
     for class in 0..task.factors.len().max(1) {
         let class = u32::try_from(class).expect("classes are few");
         let mut search = Search {
@@ -55,11 +56,11 @@ struct Search<'s> {
     factor: u32,
     order: Vec<u32>,
     permuted: Vec<u32>,
-    /// By operation: where it is in `s'`, if it is there: of those of the class, among those of the class.
+    /// For each operation, its place in `s'` if it is there; for operations of the class, counted within the class.
     place: Vec<Option<u32>>,
-    /// The same in `s''`.
+    /// For each operation, its place in `s''`, counted in the same way.
     position: Vec<Option<u32>>,
-    /// How many of the class are in each.
+    /// The number of operations of the class in each order.
     index: u32,
     seen: Seen,
     longest: Vec<u32>,
@@ -71,12 +72,12 @@ impl Search<'_> {
         self.task.class[op as usize] == Some(self.class)
     }
 
-    /// Whether all that returned before it was called is in `s'`.
+    /// Returns whether all operations that returned before `op` was called are in `s'`.
     fn is_free(&self, op: u32) -> bool {
         self.task.operations().all(|other| self.place[other as usize].is_some() || !self.task.precedes(other, op))
     }
 
-    /// Whether what is in only one of both may still come into the other.
+    /// Returns whether each operation that is in only one of the orders may still be added to the other.
     fn is_in_time(&self) -> bool {
         self.place.iter().zip(&self.position).all(|both| match both {
             (Some(alone), None) | (None, Some(alone)) => self.index - alone <= self.factor,
@@ -125,7 +126,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Goes on with `op` in `s'` and `other` in `s''`; of those of the class, at this place.
+    /// Continues with `op` in `s'` and `other` in `s''`, at place `index` of the class if they belong to it.
     fn with(&mut self, op: u32, other: u32, index: Option<u32>) -> Result<bool, LimitKind> {
         self.order.push(op);
         self.permuted.push(other);
@@ -143,7 +144,8 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Whether this was not met before: `s''`, what is in `s'`, and where, if it is only there.
+    /// Returns whether the configuration was not met before: `s''`, the operations in `s'`, and the places of those
+    /// that are only in `s'`.
     fn is_new(&mut self) -> Result<bool, LimitKind> {
         let mut key = self.permuted.clone();
         for (op, place) in (0..).zip(&self.place) {

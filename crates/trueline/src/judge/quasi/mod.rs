@@ -1,23 +1,24 @@
-//! Quasi linearizability: operations may be out of order, but not by much.
+//! Quasi linearizability: operations may be out of order, but only by a limited distance.
 //!
 //! Afek, Korland & Yanovsky's definition, as Zhang, Chattopadhyay & Wang, *Round-Up: Runtime Verification of Quasi
 //! Linearizability for Concurrent Data Structures*, give it (definition 4). A history is quasi linearizable if it has a
-//! sequentialization `s'`, an order of its operations that keeps the order in time, and a permutation `s''` of it that the
-//! sequential object allows, such that of each *class* of operations none is further from its place than the *factor* of
-//! the class. Several objects are judged one by one, which is sound.
+//! sequentialization `s'`, an order of its operations that keeps the order in time, and a permutation `s''` of `s'`
+//! that the sequential object allows, such that no operation of a *class* is further from its place than the *factor*
+//! of the class. Several objects are judged one by one, which is sound.
 //!
 //! # Three semantics
 //!
-//! The paper has three, and they differ. A verdict says which it used (`Stats::criterion`).
+//! The paper has three semantics, which differ. A judgement reports which one was used (`Stats::criterion`).
 //!
 //! **(A) [By class](Semantics::by_class)**: definition 4. Places are counted within each class. If classes are disjoint
-//! and none is everything, then *time between classes counts for nothing*: a value may be taken out before it is put in, at any
-//! factor.
+//! and none of them contains all operations, then *the order in time between classes does not matter*: a value may be
+//! taken out before it is put in, with any factor.
 //!
-//! **(B) [As a whole](Semantics::whole_domain)**: what algorithm 1 decides. All operations are one class. No operation is
-//! further from its place than the factor, and so neither it is in any class. With factor 0 this is linearizability.
+//! **(B) [As a whole](Semantics::whole_domain)**: what algorithm 1 decides. All operations are one class. No operation
+//! is further from its place than the factor; it follows that the same holds within any class. With factor 0, this is
+//! linearizability.
 //!
-//! **(C) [As a program](Semantics::of_program)**: what the tool did, if one goes by its tables. The operations of one class
+//! **(C) [As a program](Semantics::of_program)**: what the tool did, judging by its tables. The operations of one class
 //! change places among themselves, all others stay where they are, and `s''` must be a serial history *of the same
 //! program*, whatever else a queue would allow.
 //!
@@ -36,7 +37,7 @@
 //!     check(&Queue::new(), history, &semantics, QuasiAlgorithm::Auto, &Budget::unlimited()).verdict.is_accepted()
 //! };
 //!
-//! // 1 is taken out, and then put in.
+//! // 1 is dequeued before it is enqueued.
 //! let mut builder = History::builder();
 //! builder.call(0, QueueOp::Dequeue)?;
 //! builder.ret(0, QueueRet::Value(Some(1)))?;
@@ -46,14 +47,14 @@
 //! assert!(accepts(&early, Semantics::by_class(factors(0)))); // (A) looks at each class alone
 //! assert!(!accepts(&early, Semantics::whole_domain(0))); // (B) with 0 is linearizability,
 //! assert!(accepts(&early, Semantics::whole_domain(1))); // and with 1 they may change places.
-//! // (C) The program takes out first, and finds nothing.
+//! // (C) The program dequeues first, and finds the queue empty.
 //! let serial = |sequence: &[(&QueueOp<i32>, &QueueRet<i32>)]| {
 //!     sequence
 //!         == [(&QueueOp::Dequeue, &QueueRet::Value(None)), (&QueueOp::Enqueue(1), &QueueRet::Done)]
 //! };
 //! assert!(!accepts(&early, Semantics::of_program(factors(1), &serial)));
 //!
-//! // 1 and 2 are put in, and taken out the wrong way round.
+//! // 1 and 2 are enqueued, and dequeued in reverse order.
 //! let mut builder = History::builder();
 //! for (op, ret) in [
 //!     (QueueOp::Enqueue(1), QueueRet::Done),
@@ -70,16 +71,17 @@
 //! # Ok::<(), trueline::history::HistoryError>(())
 //! ```
 //!
-//! All three reject what is not drained where no order is legal: of 1, 2, 3 that were put in, only 3 was taken out, and no
-//! legal order takes it first. Round-Up asks for programs that take out as much as they put in. The relaxed specifications
-//! ([`RelaxedQueue`](crate::spec::RelaxedQueue) and others) do not need that, and keep time: prefer them where you can.
+//! All three reject a history that does not take out all values, if no order is legal: if 1, 2 and 3 were put in and
+//! only 3 was taken out, no legal order takes 3 first. Round-Up requires programs that take out as many values as they
+//! put in. The relaxed specifications ([`RelaxedQueue`](crate::spec::RelaxedQueue) and others) do not require that, and
+//! keep the order in time: prefer them where possible.
 //!
 //! # Checkers
 //!
 //! | algorithm | |
 //! |---|---|
-//! | [search](QuasiAlgorithm::Search) | one search for `s''`, `s'` follows; for (C), both together |
-//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; [`RoundUp`] keeps what it saw |
+//! | [search](QuasiAlgorithm::Search) | one search for `s''`, which determines `s'`; for (C), a search for both |
+//! | [enumerate](QuasiAlgorithm::Enumerate) | the paper's: all `s'`, and all `s''` of each; see also [`RoundUp`] |
 //! | [brute force](QuasiAlgorithm::Brute) | the definition, for tests |
 
 mod brute;
@@ -113,17 +115,17 @@ use in_place::Serial;
 use semantics::{Criterion, SerialOrders};
 use task::{Found, Task, Why};
 
-/// How to judge.
+/// The algorithm that judges quasi linearizability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum QuasiAlgorithm {
-    /// Search.
+    /// The default: search.
     #[default]
     Auto,
-    /// One search.
+    /// One search for the legal order.
     Search,
-    /// The paper's algorithm, with all its optimisations.
+    /// The paper's algorithm, with all its optimizations.
     Enumerate,
-    /// The definition.
+    /// The definition, by trying all orders.
     Brute,
 }
 
@@ -140,8 +142,8 @@ impl QuasiAlgorithm {
 
 /// Judges whether a history is quasi linearizable.
 ///
-/// An accepted history comes with `s'` ([`Witness::order`]) and `s''` ([`Witness::permuted`]), which have been replayed. A
-/// rejected one comes with how much larger the factors would have to be ([`QuasiEvidence`]).
+/// An accepted history comes with `s'` ([`Witness::order`]) and `s''` ([`Witness::permuted`]), which have been
+/// replayed. The evidence for a rejected one includes how much larger the factors would have to be ([`QuasiEvidence`]).
 ///
 /// ```
 /// use trueline::history::History;
@@ -231,14 +233,14 @@ pub fn judge<S: Spec + ?Sized>(
 enum By<'b> {
     Search,
     Enumerate {
-        /// By operation of the history: tells operations with their results apart.
+        /// For each operation of the history, a number that identifies the operation with its result.
         numbers: &'b [u32],
         looked: &'b mut Looked,
     },
     Brute,
 }
 
-/// So many configurations are visited to learn how much larger the factors would have to be.
+/// The number of configurations that are visited to find out how much larger the factors would have to be.
 const TO_LEARN_MORE: u64 = 50_000;
 
 struct Judge<'a> {
@@ -274,7 +276,7 @@ impl<'a> Judge<'a> {
         Limit { kind, event: 0, events: self.case.frame().event_count() }
     }
 
-    /// Whether the history can be judged at all.
+    /// Returns the reason why the history cannot be judged, if there is one.
     fn refusal(&self) -> Option<LimitKind> {
         let frame = self.case.frame();
         if self.criterion.pending == Pending::Refuse && frame.operations().any(|op| frame.ret(op).is_none()) {
@@ -306,7 +308,7 @@ impl<'a> Judge<'a> {
                     let more = if why.is_final { MoreFactor::Never } else { self.more(&task, &kinds, by) };
                     return Verdict::Rejected(self.evidence(&task, events, &why, more));
                 }
-                // Another object may still be wrong.
+                // Another object may still be rejected.
                 Err(kind) => unknown = unknown.or(Some(self.limit(kind))),
             }
         }
@@ -361,10 +363,10 @@ impl<'a> Judge<'a> {
         found
     }
 
-    /// By how much the factors would have to be larger for this object to be accepted.
+    /// Returns how much larger the factors would have to be for this object to be accepted.
     fn more(&mut self, task: &Task, kinds: &Classes, by: &By<'_>) -> MoreFactor {
         let mut by = if matches!(by, By::Brute) { By::Brute } else { By::Search };
-        // With this much nothing is out of reach.
+        // With factors larger by this much, every order is near enough.
         let enough = (0..).zip(&task.factors).map(|(class, factor)| {
             let members = task.class.iter().filter(|of| **of == Some(class)).count();
             u32::try_from(members).unwrap_or(u32::MAX).saturating_sub(1).saturating_sub(*factor)
@@ -374,7 +376,7 @@ impl<'a> Judge<'a> {
         for more in 1..=enough {
             let mut meter = self.meter.part(Some(left), None);
             let found = self.decide_within(&task.relaxed_by(more), kinds, &mut by, &mut meter);
-            // What is seen without a search takes time too.
+            // A rejection that is found without a search takes time too.
             left = left.saturating_sub(meter.configurations.max(task.len() as u64 / 8));
             self.meter.add(&meter);
             match found {
@@ -394,7 +396,8 @@ impl<'a> Judge<'a> {
         };
         let out_of_reach: Vec<u32> = task.operations().filter(is_out_of_reach).collect();
         let refused = out_of_reach.iter().copied().min_by_key(|op| task.returns[*op as usize]);
-        // If all are there, they are not in an order that is near enough: then the last is as good as any.
+        // If all operations were reached, they are not in an order that is near enough; then the last one is as good as
+        // any.
         let refused = refused.or_else(|| why.longest.iter().copied().rev().find(|op| task.must(*op)));
         let refused = refused.expect("what has no operation that returned is accepted");
         let id = task.ids[refused as usize];
@@ -412,7 +415,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Checks a witness point by point against the definition.
+    /// Checks a witness against each point of the definition.
     fn replay(&self, task: &Task, order: &[u32], permuted: &[u32]) {
         let in_order = |one: &[u32]| {
             let mut sorted = one.to_vec();
@@ -443,9 +446,9 @@ impl<'a> Judge<'a> {
         );
     }
 
-    /// Whether two orders of the same operations are as near each other as the semantics asks.
+    /// Returns whether two orders of the same operations are as near to each other as the semantics requires.
     fn is_near(&self, task: &Task, order: &[u32], permuted: &[u32]) -> bool {
-        // By class and operation: where it is in each.
+        // The place of each operation within its class.
         let places = |order: &[u32]| {
             let mut counts = vec![0_u32; task.factors.len()];
             let mut places = vec![0_u32; task.len()];
@@ -465,7 +468,7 @@ impl<'a> Judge<'a> {
         if self.criterion.serial.is_none() {
             return order.iter().all(is_near);
         }
-        // Those that changed places are of one class.
+        // The operations that changed places must all be of one class.
         let changed = || order.iter().zip(permuted).filter(|(one, other)| one != other);
         let class = changed().next().map(|(one, _)| task.class[*one as usize]);
         changed().all(|(one, other)| {
@@ -479,7 +482,7 @@ fn of_task(task: &Task, numbers: &[u32]) -> Vec<u32> {
     task.ids.iter().map(|id| numbers[id.index()]).collect()
 }
 
-/// One order of all from one of each object: each operation as soon as possible.
+/// Merges the orders of all objects into one: each operation is placed as early as possible.
 fn merge(frame: Frame<'_>, mut orders: Vec<Vec<OpId>>) -> Vec<OpId> {
     if orders.len() == 1 {
         return orders.pop().unwrap_or_default();

@@ -1,14 +1,14 @@
-//! Algorithm 2 of the paper: the permutations of a sequence in which nothing is more than `k` places off.
+//! Algorithm 2 of the paper: the permutations of a sequence in which no element is more than `k` places off.
 //!
-//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithm 2 and section V: a depth-first search that makes no permutation in vain.
-//! At each place some events are *enabled*: those that may be there. Each has a *lateness*, from `-k` where it is
-//! first enabled to `k` where it must be selected. The first run is the sequence itself; each further one goes back to the
+//! Zhang, Chattopadhyay & Wang, *Round-Up*, algorithm 2 and section V: a depth-first search that has no dead ends. At
+//! each place some events are *enabled*: those that may be there. Each has a *lateness*, from `-k` where it is first
+//! enabled to `k` where it must be selected. The first run is the sequence itself; each further run goes back to the
 //! last place where there is another choice.
 //!
-//! Departures: three slips of the printed algorithm are mended. Line 36 sets `done` to the selected event, and forgets those
-//! selected there before: it has to be added. Line 59 passes on what is not in `p.done`, and so loses events that were
-//! selected there in earlier runs: it has to be what is not `p.select`. Line 60 lets the lateness fall: it has to rise, as
-//! the text says.
+//! Departures from the paper: three mistakes of the printed algorithm are corrected. Line 36 sets `done` to the
+//! selected event, and forgets those that were selected there before; the event must be added. Line 59 passes on the
+//! events that are not in `p.done`, and so loses events that were selected there in earlier runs; it must pass on those
+//! that are not `p.select`. Line 60 decreases the lateness; it must increase it, as the text says.
 //!
 //! # Complexity
 //! O(m k) for each permutation of m events.
@@ -19,13 +19,13 @@ type Enabled = (usize, i64);
 #[derive(Clone, Debug, Default)]
 struct Place {
     enabled: Vec<Enabled>,
-    /// Those that are enabled here for the first time.
+    /// The events that are enabled here for the first time.
     newly_enabled: Vec<Enabled>,
     select: usize,
     done: Vec<usize>,
 }
 
-/// The permutations of `0..m` in which nothing is more than `k` places off; the first is `0..m` itself.
+/// The permutations of `0..m` in which no element is more than `k` places off; the first is `0..m` itself.
 ///
 /// ```
 /// use trueline::judge::quasi::Permutations;
@@ -42,7 +42,7 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Of so many events, by so many places.
+    /// Returns the permutations of `m` events by at most `k` places.
     pub fn new(m: usize, k: u32) -> Self {
         let k = i64::from(k);
         let mut places = vec![Place::default(); m];
@@ -63,18 +63,18 @@ impl Permutations {
         Self { k, places, is_first: true }
     }
 
-    /// An event that is enabled and was not selected at this place yet.
+    /// Returns an event that is enabled and has not been selected at this place yet.
     fn pick(&self, at: usize) -> Option<usize> {
         let Place { enabled, done, .. } = &self.places[at];
         let is_left = |event: &usize| !done.contains(event);
         match enabled.iter().find(|(_, lateness)| *lateness == self.k) {
-            // It must be here.
+            // This event must be selected here.
             Some((event, _)) => Some(*event).filter(is_left),
             None => enabled.iter().map(|(event, _)| *event).find(is_left),
         }
     }
 
-    /// What is enabled behind a place.
+    /// Updates the events that are enabled at a place, from the place before it.
     fn update(&mut self, at: usize) {
         let Some(before) = at.checked_sub(1).map(|before| &self.places[before]) else { return };
         let passed_on = before.enabled.iter().filter(|(event, _)| *event != before.select);

@@ -1,46 +1,51 @@
-//! One search for the legal order, with the sequentialization a few steps behind it.
+//! One search for the legal order, with the sequentialization following a few steps behind it.
 //!
-//! Definition 4 asks for a sequentialization `s'` and a legal permutation `s''` of it. The paper makes all of both. Here only
-//! `s''` is searched for, operation by operation, among legal ones; `s'` follows from it.
+//! Definition 4 asks for a sequentialization `s'` and a legal permutation `s''` of it. The paper enumerates all of
+//! both. Here only `s''` is searched for, operation by operation, among legal orders; `s'` follows from it.
 //!
-//! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there a linear extension of `<_h`
-//! in which each is at most `K` places away? That is a single machine with unit jobs: the job at position `p` may be done in
-//! places `p - K` to `p + K`, and behind all jobs that precede it. So: go through the places; in each, of the jobs that
-//! may be done, do one with the earliest deadline, where the deadline of a job is less than that of each job it precedes.
+//! **One class.** Let the operations of a class with factor `K` be in the order of `s''`. Is there a linear extension
+//! of `<_h` in which each is at most `K` places away? This is scheduling of unit jobs on a single machine: the job at
+//! position `p` may be done in places `p - K` to `p + K`, after all jobs that precede it. So go through the places; in
+//! each, of the jobs that may be done, do one with the earliest deadline, where the deadline of a job is less than that
+//! of each job that it precedes.
 //!
-//! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.* Let some schedule agree
-//! with ours up to `s`, and have `y` there where we choose `x`, which it has at `t > s`. Let `y` go where the first job is
-//! that `y` precedes, that job where the first is that it precedes, and so on while these are before `t`; the last goes to
-//! `t`, and `x` to `s`. Nothing passes a job that it precedes, and all but `x` go to later places, at most `t`. Is that too
-//! late for any? Not for `y`, whose deadline is not before that of `x`. A job `z` that `y` precedes and whose position is
-//! known has its deadline behind that of `y`. One whose position is not known has a position of at least `s + K + 1`,
-//! and a deadline of at least `s + 2K + 1`, and `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule
-//! that agrees with ours up to and at `s`.
+//! *This is exact, and place `s` can be filled as soon as the positions up to `s + K` are known.* Let some schedule
+//! agree with ours up to `s`, and have `y` there where we choose `x`, which it has at `t > s`. Move `y` to the place of
+//! the first job that `y` precedes, that job to the place of the first job that it precedes, and so on while these
+//! places are before `t`; the last one moves to `t`, and `x` moves to `s`. No job passes a job that it precedes, and
+//! all except `x` move to later places, at most `t`. Is that too late for any of them? Not for `y`, whose deadline is
+//! not before that of `x`. A job `z` that `y` precedes and whose position is known has its deadline after that of `y`.
+//! A job whose position is not known has a position of at least `s + K + 1`, and a deadline of at least `s + 2K + 1`,
+//! and `t` is at most the deadline of `x`, `s + 2K`. So there is a schedule that agrees with ours up to and including
+//! `s`.
 //!
-//! **Several classes.** If they are disjoint and none of them is everything, any linear extensions of the classes can be
-//! interleaved to one of all: a cycle of steps in `<_h` and in the classes' orders would have `a <_h b`, `b` before `c` in a
-//! class, and `c <_h d`; then `b` was called before `c` returned, so `a <_h d`, and the cycle can be made shorter, until it is
-//! in one class, where there is none. So each class can be looked at alone, and order in time between classes
-//! counts for nothing.
+//! **Several classes.** If they are disjoint and none of them contains all operations, any linear extensions of the
+//! classes can be interleaved to one of all operations. Otherwise there would be a cycle of steps in `<_h` and in the
+//! orders of the classes. It would have `a <_h b`, `b` before `c` in a class, and `c <_h d`. Then `b` was called before
+//! `c` returned, so `a <_h d`, and the cycle can be shortened until it is within one class, where there is none. So
+//! each class can be judged separately, and the order in time between classes does not matter.
 //!
-//! A configuration is: which operations are in `s''`, the state behind them, and which of them have no place in `s'` yet, with
-//! their positions (at most `K` of each class). Configurations from which no `s'` can come are dropped at once: if
-//! operations that are not in `s''` precede waiting ones, there must be places for them ([`Search::fits`]).
+//! A configuration consists of the operations that are in `s''`, the state after them, and those of them that have no
+//! place in `s'` yet, with their positions (at most `K` of each class). Configurations that cannot lead to any `s'` are
+//! dropped at once: if operations that are not in `s''` precede waiting ones, there must be places for them
+//! ([`Search::fits`]).
 //!
-//! **Queues.** Where no class has both, putting in and taking out commute as long as the queue is not empty. What takes the
-//! first value must be the next that takes at all, so that it is taken at once, and nothing else is tried. Without this,
-//! every number of operations of one class would be tried with every number of the other.
+//! **Queues.** If no class contains both enqueues and dequeues, these commute as long as the queue is not empty. The
+//! dequeue that takes the first value must be the next dequeue of all, so it is linearized at once, and nothing else is
+//! tried. Otherwise every number of operations of one class would be tried with every number of the other.
 //!
-//! If no value comes twice, more can be foreseen: values come out in the order in which they are put in. Of two dequeues `w`
-//! and `v` in a class, let `w` return before `2K - 1` others are called that return before `v` is called (or before `v` is
-//! called, if `K` is 0). In `s'` they are at least `2K` places apart, so that in `s''` `w` is still first, and so is the
-//! enqueue of its value. So `v`'s value is not put in before that of `w` is ([`Foresight`]). A value that nobody takes out is
-//! put in behind all that somebody does. If time asks for the reverse, by the same argument for the class of enqueues, or if a
-//! value comes out more often than it was put in, there is nothing to search for ([`Search::conflict`]).
+//! If no value occurs twice, more can be foreseen, because values come out in the order in which they are put in. Let
+//! `w` and `v` be two dequeues of a class such that `w` returns before `2K - 1` others are called that return before
+//! `v` is called (or before `v` is called, if `K` is 0). In `s'` they are at least `2K` places apart, so in `s''` `w`
+//! still comes first, and so does the enqueue of its value. So `v`'s value is not put in before that of `w`
+//! ([`Foresight`]). A value that is not taken out is put in after all values that are. If the order in time requires
+//! the reverse, by the same argument for the class of enqueues, or if a value is taken out more often than it was put
+//! in, no search is needed ([`Search::conflict`]).
 //!
 //! # Complexity
-//! For classes that are kept together by time, about `n 2^k` configurations times the orders of `K` operations; O(K^2 + k)
-//! each, where `k` operations are open at a time. With several classes and no queue, `n` may become `n^2`.
+//! For classes that are kept together by time, about `n 2^k` configurations times the number of orders of `K`
+//! operations, with O(K^2 + k) work each, where `k` operations are open at a time. With several classes and no queue,
+//! `n` may become `n^2`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -51,38 +56,38 @@ use super::seen::Seen;
 use super::task::{Found, NEVER, Queue, Role, Task, Why};
 use crate::verdict::LimitKind;
 
-/// A class: its order in `s''`, in `s'`, and what is in `s''` but not in `s'`.
+/// A class: its order in `s''`, its order in `s'`, and the operations that are in `s''` but not in `s'`.
 struct Class {
     factor: usize,
     permuted: Vec<u32>,
     order: Vec<u32>,
-    /// In the order of `s''`.
+    /// The operations that are in `s''` but not in `s'`, in the order of `s''`.
     waiting: Vec<u32>,
-    /// Its operations, in the order of their calls.
+    /// The operations of the class, in the order of their calls.
     members: Vec<u32>,
 }
 
 struct Search<'t> {
     task: &'t Task,
-    /// The last has what is in no class.
+    /// The classes; the last one holds the operations that are in no class.
     classes: Vec<Class>,
-    /// By operation: which of `classes`.
+    /// For each operation, its index in `classes`.
     class: Vec<usize>,
-    /// By operation: its position in `s''` of its class.
+    /// For each operation, its position in `s''` within its class.
     position: Vec<u32>,
-    /// By operation: its number among the members of its class.
+    /// For each operation, its number among the members of its class.
     rank: Vec<u32>,
     is_placed: Vec<bool>,
-    /// Operations that are not in `s''`, in the order of their calls, as a ring for each class. Behind the operations come the
-    /// rings themselves.
+    /// The operations that are not in `s''`, in the order of their calls, as a doubly linked ring for each class. The
+    /// entries after those of the operations are the heads of the rings.
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// `s''`.
+    /// The order `s''`.
     permuted: Vec<u32>,
-    /// How many that must be are not in `s''`.
+    /// The number of operations that must be in `s''` and are not.
     must: usize,
-    /// Of a queue: how many values are in it, and how many operations that must be are left that take something out or find
-    /// it empty.
+    /// For a queue, the number of values in it, and the number of operations not yet in `s''` that must take a value
+    /// out or find it empty.
     holds: usize,
     takes: usize,
     foresight: Option<Foresight>,
@@ -90,20 +95,21 @@ struct Search<'t> {
     key: Vec<u32>,
 }
 
-/// Which values are to be put into a queue before others.
+/// Which values must be put into a queue before others.
 struct Foresight {
-    /// By operation that puts: when the value is taken out; [`NEVER`] if that need not be.
+    /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
+    /// take effect.
     due: Vec<u32>,
-    /// By operation that puts: values that are taken out before this must be put in before.
+    /// For each put, a position: values that are taken out before this position must be put in before this value.
     until: Vec<u32>,
-    /// Operations that put what must be taken out and are not in `s''`, by when it is taken out, as a ring. Behind the
-    /// operations comes the ring itself.
+    /// The puts that are not in `s''` and whose values must be taken out, ordered by `due`, as a doubly linked ring.
+    /// The entry after those of the operations is the head of the ring.
     next: Vec<u32>,
     previous: Vec<u32>,
 }
 
 impl Foresight {
-    /// `None` if nothing can be foreseen.
+    /// Returns `None` if nothing can be foreseen.
     fn new(task: &Task, queue: &Queue) -> Option<Self> {
         let taken_by = queue.taken_by.as_ref()?;
         let mut takes = task.operations().filter(|op| queue.roles[*op as usize] == Role::Takes);
@@ -117,7 +123,7 @@ impl Foresight {
         for put in puts() {
             if let Some(taken) = taken_by[put as usize] {
                 due[put as usize] = task.returns[taken as usize];
-                // If it need not be taken out, it may be left behind.
+                // If the value need not be taken out, it may be put in at any time.
                 until[put as usize] = if task.must(taken) { bounds[taken as usize] } else { 0 };
             }
         }
@@ -134,7 +140,7 @@ impl Foresight {
         Some(Self { due, until, next, previous })
     }
 
-    /// Whether some other value must be put in first.
+    /// Returns whether some other value must be put in first.
     fn forbids(&self, put: u32) -> bool {
         let first = self.next[self.due.len()] as usize;
         self.due.get(first).is_some_and(|due| *due < self.until[put as usize])
@@ -151,12 +157,14 @@ impl Foresight {
     }
 }
 
-/// If so many operations of a class are between two of it in time, those are in the same order in `s''`.
+/// Returns the number of operations of a class between two others in time that forces the two into the same order in
+/// `s''`.
 fn between(factor: u32) -> usize {
     (factor as usize).saturating_mul(2).saturating_sub(1)
 }
 
-/// By operation of a class: before when another must have returned for so many to be between them.
+/// Returns, for each operation of a class, the position before which another must have returned for `between`
+/// operations of the class to be between the two.
 fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
     let members: Vec<u32> = task.operations().filter(|op| task.class[*op as usize] == Some(class)).collect();
     if between == 0 {
@@ -166,7 +174,7 @@ fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
     by_return.sort_by_key(|op| task.returns[*op as usize]);
     let mut returned = by_return.into_iter().peekable();
     let mut bounds = vec![0; task.len()];
-    // The last calls of those that returned.
+    // The latest calls of the operations that have returned.
     let mut last: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     for op in members {
         let call = task.calls[op as usize];
@@ -183,11 +191,11 @@ fn bounds(task: &Task, class: u32, between: usize) -> Vec<u32> {
     bounds
 }
 
-/// A configuration on the way to the present one.
+/// A configuration on the path to the current one.
 struct Frame {
-    /// What led to it, and how many operations got their places then.
+    /// The operation that led to it, and how many operations got their places in `s'` then.
     placed: Option<(u32, usize)>,
-    /// What may come next, and where it leads.
+    /// The operations that may come next, each with the state that it leads to.
     candidates: Vec<(u32, StateId)>,
     tried: usize,
 }
@@ -277,7 +285,7 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// What is wrong with a queue at first sight.
+    /// Returns a conflict of a queue that can be found without a search, if there is one.
     fn conflict(&self) -> Option<Why> {
         let (task, queue) = (self.task, self.task.queue.as_ref()?);
         if let Some(op) = queue.from_nowhere {
@@ -287,7 +295,7 @@ impl<'t> Search<'t> {
         for (class, factor) in (0..).zip(&task.factors) {
             let puts = || task.operations().filter(|op| task.class[*op as usize] == Some(class) && self.puts(*op));
             let behind = bounds(task, class, between(*factor));
-            // Values by when they are taken out, and of those up to each the one that is put in latest.
+            // The values ordered by when they are taken out and, up to each of them, the one that is put in latest.
             let mut by_due: Vec<u32> = puts().filter(|put| foresight.due[*put as usize] != NEVER).collect();
             by_due.sort_by_key(|put| foresight.due[*put as usize]);
             let mut latest = by_due.clone();
@@ -297,11 +305,11 @@ impl<'t> Search<'t> {
                 }
             }
             for put in puts() {
-                // Those that must be put in before this.
+                // The values that must be put in before this one.
                 let count =
                     by_due.partition_point(|other| foresight.due[*other as usize] < foresight.until[put as usize]);
                 let Some(&other) = count.checked_sub(1).and_then(|last| latest.get(last)) else { continue };
-                // But this is put in before that.
+                // But this value is certainly put in before the other one.
                 if task.returns[put as usize] < behind[other as usize] {
                     let taken = [put, other].into_iter().filter_map(|put| taken_by[put as usize]);
                     let mut conflict: Vec<u32> = [put, other].into_iter().chain(taken).collect();
@@ -313,7 +321,7 @@ impl<'t> Search<'t> {
         None
     }
 
-    /// The operations of a class that are not in `s''`, in the order of their calls.
+    /// Returns the operations of a class that are not in `s''`, in the order of their calls.
     fn unplaced(&self, class: usize) -> impl Iterator<Item = u32> + '_ {
         let ring = self.task.len() + class;
         let mut at = ring;
@@ -323,14 +331,15 @@ impl<'t> Search<'t> {
         })
     }
 
-    /// How many operations of a class that are not in `s''` returned before `call`.
+    /// Returns the number of operations of a class that are not in `s''` and returned before `call`.
     fn unplaced_before(&self, class: usize, call: u32) -> usize {
         let task = self.task;
         let called_before = self.unplaced(class).take_while(|op| task.calls[*op as usize] < call);
         called_before.filter(|op| task.returns[*op as usize] < call).count()
     }
 
-    /// What may be next in `s''`, as far as the specification goes, and where it leads; what returned first comes first.
+    /// Returns the operations that may be next in `s''`, as far as the specification is concerned, with the states that
+    /// they lead to, in the order of their returns.
     fn candidates(
         &self,
         state: StateId,
@@ -339,12 +348,13 @@ impl<'t> Search<'t> {
     ) -> Result<Vec<(u32, StateId)>, LimitKind> {
         let task = self.task;
         let mut candidates = Vec::new();
-        // What takes the first value is the next that takes.
+        // The dequeue that takes the first value is the next dequeue.
         let only_takes = task.queue.as_ref().filter(|queue| queue.is_apart && self.holds > 0 && self.takes > 0);
         for (index, class) in self.classes.iter().enumerate() {
             let mut passed: Vec<u32> = Vec::new();
             for op in self.unplaced(index) {
-                // Those that precede it and are behind it in `s''` are before it in `s'`: it is at least as far away.
+                // Operations that precede it and come after it in `s''` come before it in `s'`, so it is at least that
+                // far from its place.
                 let call = task.calls[op as usize];
                 if passed.iter().filter(|returned| **returned < call).count() > class.factor.saturating_mul(2) {
                     break;
@@ -372,8 +382,8 @@ impl<'t> Search<'t> {
         Ok(candidates)
     }
 
-    /// Puts an operation at the end of `s''`, and others into `s'` as far as that is decided; says how many. `None` if there
-    /// is no `s'` then, whatever follows: nothing is changed.
+    /// Appends an operation to `s''`, and operations to `s'` as far as these are determined; returns how many. Returns
+    /// `None` if no `s'` is possible then, whatever follows; in this case nothing is changed.
     fn place(&mut self, op: u32) -> Option<usize> {
         let task = self.task;
         let (at, index) = (op as usize, self.class[op as usize]);
@@ -450,14 +460,15 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// The last place that a waiting operation can have, less one for what it precedes among those waiting.
+    /// Returns the last place that a waiting operation can have, so that the waiting operations that it precedes can
+    /// come later.
     fn deadline(&self, class: &Class, op: u32) -> usize {
         let place = |op: u32| self.position[op as usize] as usize + class.factor;
         let behind = class.waiting.iter().filter(|other| self.task.precedes(op, **other)).map(|other| place(*other));
         behind.map(|place| place.saturating_sub(1)).fold(place(op), usize::min)
     }
 
-    /// Decides the next place in `s'` of a class; whether there is something for it.
+    /// Decides the next place in the `s'` of a class. Returns whether there is an operation for it.
     fn fill(&mut self, index: usize) -> bool {
         let task = self.task;
         let class = &self.classes[index];
@@ -481,11 +492,12 @@ impl<'t> Search<'t> {
         true
     }
 
-    /// Whether there are places for all that waits and for what precedes that: else no `s'` can come of this.
+    /// Returns whether there are places for all waiting operations and for those that precede them; otherwise no `s'`
+    /// is possible.
     ///
-    /// If not more than the factor wait, those that are not in `s''` yet can follow in the order of `s'`, so that each is
-    /// off by as many as wait behind it. What remains is that the waiting ones are in time, which they are if for each
-    /// deadline not too many have it or an earlier one.
+    /// If at most `factor` operations wait, those that are not in `s''` yet can follow in the order of `s'`, so that
+    /// each is off by the number of operations that wait behind it. It remains to check that the waiting ones can meet
+    /// their deadlines, which they can if, for each deadline, not too many operations have this or an earlier one.
     fn fits(&self, index: usize) -> bool {
         let task = self.task;
         let class = &self.classes[index];
@@ -494,20 +506,20 @@ impl<'t> Search<'t> {
             class.waiting.iter().map(|op| (self.deadline(class, *op), task.calls[*op as usize])).collect();
         deadlines.iter().flat_map(|(deadline, _)| [deadline.saturating_sub(1), *deadline]).all(|until| {
             let waiting = deadlines.iter().filter(|(deadline, _)| *deadline <= until).count();
-            // What precedes one of these must be before it.
+            // Operations that precede one of these must come before it.
             let calls = deadlines.iter().filter(|(deadline, _)| *deadline <= until + 1).map(|(_, call)| *call);
             let before = calls.max().map_or(0, |call| self.unplaced_before(index, call));
             place + waiting + before <= until + 1
         })
     }
 
-    /// Whether the configuration was not met before.
+    /// Returns whether the configuration was not met before.
     fn is_new(&mut self, state: StateId, meter: &mut Meter) -> Result<bool, LimitKind> {
         let (task, key) = (self.task, &mut self.key);
         key.clear();
         key.push(state.0);
         for (index, class) in self.classes.iter().enumerate() {
-            // All members before the first that is not in `s''`, and these behind it.
+            // All members before the first one that is not in `s''`, and the members in `s''` after it.
             let first = self.next[task.len() + index] as usize;
             let start = if first < task.len() { self.rank[first] as usize } else { class.members.len() };
             key.push(number_of(start));
@@ -531,14 +543,14 @@ impl<'t> Search<'t> {
         self.seen.insert(key, meter)
     }
 
-    /// All that must be is in `s''`.
+    /// Returns the witness, when all operations that must be in `s''` are.
     fn accepted(mut self) -> Found {
         for index in 0..self.task.factors.len() {
             while !self.classes[index].waiting.is_empty() {
                 assert!(self.fill(index), "what waits fits");
             }
         }
-        // What is in no class is in the order of the calls.
+        // Operations in no class are in the order of their calls.
         let last = self.classes.last_mut().expect("there is one for what is in no class");
         last.order = last.members.iter().copied().filter(|op| self.is_placed[*op as usize]).collect();
         let orders: Vec<Vec<u32>> = self.classes.into_iter().map(|class| class.order).collect();
@@ -546,7 +558,7 @@ impl<'t> Search<'t> {
     }
 }
 
-/// One linear extension of all from one of each class.
+/// Returns one linear extension of all operations, given one of each class.
 fn interleave(task: &Task, orders: &[Vec<u32>]) -> Vec<u32> {
     let mut by_return: Vec<u32> = orders.concat();
     by_return.sort_by_key(|op| task.returns[*op as usize]);
@@ -558,7 +570,8 @@ fn interleave(task: &Task, orders: &[Vec<u32>]) -> Vec<u32> {
         while is_out[by_return[first] as usize] {
             first += 1;
         }
-        // The first of those that are left to return: nothing else is called behind that.
+        // The next of the remaining operations to return: an operation that is called after this return cannot come
+        // before it.
         let until = task.returns[by_return[first] as usize];
         let head = (0..orders.len())
             .filter(|class| orders[*class].get(heads[*class]).is_some_and(|op| task.calls[*op as usize] < until))

@@ -1,4 +1,5 @@
-//! Configurations that were met, as words of any number: all in one list, so that forgetting them takes no time.
+//! Configurations that were met, as sequences of words of any length, all in one vector, so that dropping them takes no
+//! time.
 
 use std::hash::BuildHasher;
 
@@ -7,17 +8,17 @@ use hashbrown::HashTable;
 use super::super::search::{Meter, hash};
 use crate::verdict::LimitKind;
 
-/// The configurations that were met. It never mixes up two.
+/// The set of configurations that were met. It stores whole keys, so it never confuses two configurations.
 #[derive(Default)]
 pub(super) struct Seen {
     words: Vec<u32>,
-    /// Where in `words` each begins and ends.
+    /// The start and end of each configuration in `words`.
     table: HashTable<(usize, usize)>,
     hasher: hash::Builder,
 }
 
 impl Seen {
-    /// Adds a configuration; whether it is new.
+    /// Adds a configuration. Returns whether it is new.
     pub(super) fn insert(&mut self, key: &[u32], meter: &mut Meter) -> Result<bool, LimitKind> {
         let Self { words, table, hasher } = self;
         let hash = hasher.hash_one(key);
@@ -31,7 +32,7 @@ impl Seen {
             meter.free(old * size_of::<u32>());
         }
         if table.len() == table.capacity() {
-            // It doubles.
+            // The table doubles.
             meter.allocate(table.allocation_size().max(64))?;
         }
         let start = words.len();

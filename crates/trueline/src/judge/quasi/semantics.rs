@@ -1,4 +1,4 @@
-//! What quasi linearizable means: the classes of operations, their factors, and which orders are legal.
+//! The variants of quasi linearizability: the classes of operations, their factors, and which orders are legal.
 
 use std::fmt::{self, Write as _};
 use std::hash::Hash;
@@ -9,13 +9,13 @@ use super::super::search::hash;
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 
-/// Whether an operation with its result is in a class.
+/// A function that returns whether an operation with its result belongs to a class.
 type Member<'a, Op, Ret> = Box<dyn Fn(&Op, Option<&Ret>) -> bool + Send + Sync + 'a>;
 
 /// Classes of operations, each with its factor: the function `Q` of definition 3.
 ///
-/// An operation belongs to the first class that has it, so that classes are disjoint. An operation in no class may be
-/// anywhere.
+/// An operation belongs to the first class that contains it, so that classes are disjoint. An operation in no class may
+/// be anywhere.
 ///
 /// ```
 /// use trueline::judge::quasi::Factors;
@@ -43,18 +43,18 @@ impl<Op, Ret> Default for Factors<'_, Op, Ret> {
 }
 
 impl<'a, Op, Ret> Factors<'a, Op, Ret> {
-    /// No class.
+    /// Returns factors without any class.
     pub fn new() -> Self {
         Self { classes: Vec::new() }
     }
 
-    /// And the operations that `has` has, which may be out of order by `factor`.
+    /// Adds a class of the operations for which `has` returns `true`, which may be out of order by `factor`.
     #[must_use]
     pub fn class(self, name: impl Into<String>, factor: u32, has: impl Fn(&Op) -> bool + Send + Sync + 'a) -> Self {
         self.class_by_result(name, factor, move |op, _| has(op))
     }
 
-    /// The same where the result counts too: `None` if the operation never returned.
+    /// Adds a class that also depends on the result, which is `None` if the operation never returned.
     #[must_use]
     pub fn class_by_result(
         mut self,
@@ -66,7 +66,7 @@ impl<'a, Op, Ret> Factors<'a, Op, Ret> {
         self
     }
 
-    /// The class of an operation, if it has one.
+    /// Returns the class of an operation, if it has one.
     pub(super) fn of(&self, op: &Op, result: Option<&Ret>) -> Option<usize> {
         self.classes.iter().position(|class| (class.has)(op, result))
     }
@@ -93,12 +93,13 @@ impl<Op, Ret> fmt::Debug for Factors<'_, Op, Ret> {
 
 /// The serial histories of a program: what it does if its calls do not overlap.
 ///
-/// Whoever explores a program supplies them; a closure will do.
+/// Code that explores a program provides them; a closure is enough.
 pub trait SerialHistories<Op, Ret>: Sync {
-    /// Whether the program has this serial history, of operations and their results.
+    /// Returns whether the program has this serial history, given as operations and their results.
     fn contains(&self, sequence: &[(&Op, &Ret)]) -> bool;
 
-    /// Whether one of its serial histories may begin like this. Yes is always right, and costs time.
+    /// Returns whether a serial history of the program may begin like this. It is always correct to return `true`, but
+    /// this may cost time.
     fn may_begin(&self, sequence: &[(&Op, &Ret)]) -> bool {
         let _ = sequence;
         true
@@ -111,13 +112,13 @@ impl<Op, Ret, F: Fn(&[(&Op, &Ret)]) -> bool + Sync> SerialHistories<Op, Ret> for
     }
 }
 
-/// Serial histories one by one, compared one by one: the first phase of Round-Up.
+/// An explicit list of serial histories, which are compared one by one: the first phase of Round-Up.
 ///
 /// ```
 /// use trueline::judge::quasi::{SerialHistories, SerialList};
 /// use trueline::spec::{Queue, QueueOp, QueueRet};
 ///
-/// // Figure 2 of the paper: 1 and 2 are there, then a thread adds 3 and another 4 and takes one; then three are taken.
+/// // Figure 2 of the paper: 1 and 2 are put in; a thread adds 3, another adds 4 and takes one; then three are taken.
 /// let before = [QueueOp::Enqueue(1), QueueOp::Enqueue(2)];
 /// let threads = [vec![QueueOp::Enqueue(3)], vec![QueueOp::Enqueue(4), QueueOp::Dequeue]];
 /// let after = [QueueOp::Dequeue, QueueOp::Dequeue, QueueOp::Dequeue];
@@ -130,12 +131,13 @@ pub struct SerialList<Op, Ret> {
 }
 
 impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
-    /// These.
+    /// Returns a list of these histories.
     pub fn new(histories: Vec<Vec<(Op, Ret)>>) -> Self {
         Self { histories }
     }
 
-    /// All that a program does: `before`, then `threads` one call at a time, then `after`, on the object of `spec`.
+    /// Returns all serial histories of a program: `before`, then `threads` one call at a time, then `after`, on the
+    /// object of `spec`.
     pub fn of_program<S: Spec<Op = Op, Ret = Ret>>(spec: &S, before: &[Op], threads: &[Vec<Op>], after: &[Op]) -> Self {
         let mut program = Program {
             spec,
@@ -150,7 +152,7 @@ impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
         Self { histories: program.found }
     }
 
-    /// The first optimisation of the paper: each once.
+    /// Removes duplicates: the first optimization of the paper.
     #[must_use]
     pub fn without_duplicates(mut self) -> Self {
         let mut known = HashSet::<Vec<(Op, Ret)>, hash::Builder>::default();
@@ -158,12 +160,12 @@ impl<Op: Clone + Eq + Hash, Ret: Clone + Eq + Hash> SerialList<Op, Ret> {
         self
     }
 
-    /// How many there are.
+    /// Returns the number of serial histories.
     pub fn len(&self) -> usize {
         self.histories.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.histories.is_empty()
     }
@@ -183,13 +185,13 @@ fn begins<Op: Eq, Ret: Eq>(history: &[(Op, Ret)], sequence: &[(&Op, &Ret)]) -> b
     history.len() >= sequence.len() && history.iter().zip(sequence).all(|((op, ret), other)| (op, ret) == *other)
 }
 
-/// A program that is carried out one call at a time, in every way.
+/// A program whose calls are made one at a time, in every order.
 struct Program<'p, S: Spec> {
     spec: &'p S,
     before: &'p [S::Op],
     threads: &'p [Vec<S::Op>],
     after: &'p [S::Op],
-    /// How many calls of each thread were made.
+    /// The number of calls that each thread has made.
     done: Vec<usize>,
     sequence: Vec<(S::Op, S::Ret)>,
     found: Vec<Vec<(S::Op, S::Ret)>>,
@@ -226,17 +228,17 @@ impl<S: Spec> Program<'_, S> {
     }
 }
 
-/// What becomes of operations that never returned.
+/// How operations that never returned are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pending {
     /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.
     #[default]
     Extend,
-    /// A history with such operations is not judged. The paper's own has none.
+    /// A history with such operations is refused. The paper's histories have none.
     Refuse,
 }
 
-/// Which quasi linearizability. See the [module](super) for how they differ.
+/// A variant of quasi linearizability. See the [module](super) for how the variants differ.
 pub struct Semantics<'a, Op, Ret> {
     pub(super) kind: Kind<'a, Op, Ret>,
     pub(super) pending: Pending,
@@ -259,13 +261,13 @@ impl<'a, Op, Ret> Semantics<'a, Op, Ret> {
         Self { kind: Kind::WholeDomain(factor), pending: Pending::default() }
     }
 
-    /// (C) Round-Up's own: the operations of one class, whichever, change places among themselves, and what comes of it is
-    /// one of the serial histories of the program. The specification is not asked.
+    /// (C) Round-Up's own semantics: the operations of one class, whichever, change places among themselves, and the
+    /// result must be one of the serial histories of the program. The specification is not used.
     pub fn of_program(factors: Factors<'a, Op, Ret>, serial: &'a dyn SerialHistories<Op, Ret>) -> Self {
         Self { kind: Kind::OfProgram(factors, serial), pending: Pending::default() }
     }
 
-    /// What becomes of operations that never returned.
+    /// Sets how operations that never returned are treated.
     #[must_use]
     pub fn pending(mut self, pending: Pending) -> Self {
         self.pending = pending;
@@ -292,7 +294,7 @@ impl<Op, Ret> fmt::Debug for Semantics<'_, Op, Ret> {
 }
 
 impl<Op, Ret> Semantics<'_, Op, Ret> {
-    /// What it says of the operations of a history, by number.
+    /// Returns the criterion for the operations of a history, by number.
     pub(super) fn of_history<'n>(
         &self,
         history: &History<Op, Ret>,
@@ -312,23 +314,23 @@ impl<Op, Ret> Semantics<'_, Op, Ret> {
         Criterion { name: self.to_string(), pending: self.pending, class, factors, serial }
     }
 
-    /// The serial histories of the program, for the operations of `history`.
+    /// Returns the serial histories of the program, for the operations of `history`.
     pub(super) fn serial_orders<'n>(&'n self, history: &'n History<Op, Ret>) -> Option<SerialOf<'n, Op, Ret>> {
         let Kind::OfProgram(_, histories) = self.kind else { return None };
         Some(SerialOf { histories, history })
     }
 }
 
-/// What a semantics says of the operations of one history, without their types.
+/// A semantics applied to the operations of one history, without their types.
 pub(super) struct Criterion<'n> {
     /// The semantics in words.
     pub(super) name: String,
     pub(super) pending: Pending,
-    /// By operation: its class, if it has one.
+    /// For each operation, its class, if it has one.
     pub(super) class: Vec<Option<u32>>,
-    /// By class.
+    /// The factor of each class.
     pub(super) factors: Vec<u32>,
-    /// For (C): which orders are serial histories.
+    /// For (C), which orders are serial histories.
     pub(super) serial: Option<&'n dyn SerialOrders>,
 }
 

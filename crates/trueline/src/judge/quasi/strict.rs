@@ -1,8 +1,9 @@
-//! The two restrictions of strict out-of-order, section V of the paper.
+//! The two restrictions of strict out-of-order semantics, section V of the paper.
 //!
-//! A queue holds `0, 1, 2, ..`, and `removed` is the order in which they are taken out. Both restrictions together say the same
-//! as that nothing is more than `k` places off. The paper's second restriction has the head "returned by one of the first
-//! k deq operations"; by its own example and by the lateness attribute that must be `k + 1`.
+//! A queue holds `0, 1, 2, ..`, and `removed` is the order in which they are taken out. Both restrictions together are
+//! equivalent to the condition that no value is more than `k` places off. In the paper's second restriction, the head
+//! is "returned by one of the first k deq operations"; by its own example and by the lateness attribute, this must be
+//! `k + 1`.
 //!
 //! ```
 //! use trueline::judge::quasi::strict::{is_near_the_head, is_not_late};
@@ -17,13 +18,14 @@
 //! assert_eq!(both([2, 1, 0]), (false, false));
 //! ```
 
-/// Restriction 1: each value is at most `k` steps from the head when it is removed.
+/// Restriction 1: returns whether each value is at most `k` steps from the head when it is removed.
 pub fn is_near_the_head(removed: &[usize], k: usize) -> bool {
     let still_there = |at: usize| removed[at..].iter();
     removed.iter().enumerate().all(|(at, value)| still_there(at).filter(|other| *other < value).count() <= k)
 }
 
-/// Restriction 2: each value is removed by one of the first `k + 1` removals from the one on that it was due at.
+/// Restriction 2: returns whether each value is removed by one of the `k + 1` removals that start with the one at which
+/// it is due, or earlier.
 pub fn is_not_late(removed: &[usize], k: usize) -> bool {
     removed.iter().enumerate().all(|(at, value)| at.saturating_sub(*value) <= k)
 }

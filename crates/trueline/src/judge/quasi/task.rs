@@ -1,4 +1,4 @@
-//! The operations of one object in numbers, with their classes.
+//! The operations of one object by number, with their classes.
 
 use hashbrown::HashMap;
 
@@ -11,10 +11,10 @@ use crate::judge::frame::calls;
 use crate::judge::monitor::{Span, ValueId};
 use crate::spec::{Initial, Standard, Taken};
 
-/// Where what never returned returned.
+/// The return position of an operation that never returned.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// What a standard operation of a queue does.
+/// The role of a standard operation of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Puts,
@@ -24,16 +24,16 @@ pub(super) enum Role {
     FindsEmpty,
 }
 
-/// What is known of the operations of a queue.
+/// What is known about the operations of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    /// By operation: what it does.
+    /// The role of each operation.
     pub(super) roles: Vec<Role>,
-    /// Whether no class both puts and takes.
+    /// Whether no class contains both puts and other operations.
     pub(super) is_apart: bool,
-    /// By operation that puts: what takes the same value. `None` if some value comes twice.
+    /// For each put, the operation that takes the same value. `None` if some value is put in or taken out twice.
     pub(super) taken_by: Option<Vec<Option<u32>>>,
-    /// An operation that must have taken a value which was not put in so often.
+    /// An operation that must have taken a value that was not put in that often.
     pub(super) from_nowhere: Option<u32>,
 }
 
@@ -42,15 +42,15 @@ pub(super) struct Queue {
 pub(super) struct Task {
     pub(super) ids: Vec<OpId>,
     pub(super) calls: Vec<u32>,
-    /// [`NEVER`] for what need not take effect.
+    /// The positions of the returns; [`NEVER`] for operations that need not take effect.
     pub(super) returns: Vec<u32>,
-    /// By operation: the class, numbered by `factors`; or none.
+    /// The class of each operation, as an index into `factors`, if it has one.
     pub(super) class: Vec<Option<u32>>,
-    /// By class: by how much its operations may be out of order.
+    /// For each class, the distance by which its operations may be out of order.
     pub(super) factors: Vec<u32>,
-    /// By operation: what the automaton knows it as.
+    /// The class of each operation in the automaton.
     pub(super) kinds: Vec<ClassId>,
-    /// If the object is a queue.
+    /// What is known about the operations, if the object is a queue.
     pub(super) queue: Option<Queue>,
 }
 
@@ -71,7 +71,7 @@ impl Task {
         task
     }
 
-    /// What is known of the operations of a queue; `None` if it is something else.
+    /// Returns what is known about the operations of a queue, or `None` if the object is not a queue.
     fn queue(&self, case: &dyn Case) -> Option<Queue> {
         let mut read = case.values();
         if read.start(self.len() / 2) != Initial::Nothing {
@@ -82,7 +82,8 @@ impl Task {
             return None;
         }
         let mut roles = Vec::with_capacity(self.len());
-        // By value: what puts it and what takes it, and how much more often it is put in than it must have been taken out.
+        // For each value, the operations that put it in and take it out, and how much more often it is put in than it
+        // must have been taken out.
         let mut values = HashMap::<ValueId, ([Option<u32>; 2], i64), hash::Builder>::default();
         let mut is_distinct = true;
         for (op, span) in self.operations().zip(&spans) {
@@ -112,7 +113,7 @@ impl Task {
         Some(Queue { is_apart: self.is_apart(&roles), roles, taken_by, from_nowhere })
     }
 
-    /// Whether no class both puts and takes.
+    /// Returns whether no class contains both puts and other operations.
     fn is_apart(&self, roles: &[Role]) -> bool {
         let mut does = vec![[false; 2]; self.factors.len()];
         for (class, role) in self.class.iter().zip(roles) {
@@ -127,22 +128,22 @@ impl Task {
         self.ids.len()
     }
 
-    /// Whether `first` returned before `second` was called.
+    /// Returns whether `first` returned before `second` was called.
     pub(super) fn precedes(&self, first: u32, second: u32) -> bool {
         self.returns[first as usize] < self.calls[second as usize]
     }
 
-    /// Whether it returned, so that it must have taken effect.
+    /// Returns whether the operation returned, so that it must have taken effect.
     pub(super) fn must(&self, op: u32) -> bool {
         self.returns[op as usize] != NEVER
     }
 
-    /// All operations.
+    /// Returns all operations.
     pub(super) fn operations(&self) -> std::ops::Range<u32> {
         0..u32::try_from(self.len()).expect("operations are counted in 32 bits")
     }
 
-    /// The same with all factors larger by `more`.
+    /// Returns the same task with all factors larger by `more`.
     pub(super) fn relaxed_by(&self, more: u32) -> Self {
         let factors = self.factors.iter().map(|factor| factor.saturating_add(more)).collect();
         Self { factors, ..self.clone() }
@@ -153,28 +154,28 @@ impl Task {
     }
 }
 
-/// What is known of one object.
+/// The result of judging one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// A sequentialization, and a legal order that is not far from it.
+    /// A sequentialization, and a legal order that is near enough to it.
     Accepted { order: Vec<u32>, permuted: Vec<u32> },
-    /// There is none.
+    /// There is no such pair of orders.
     Rejected(Why),
 }
 
-/// Why there is none.
+/// Why there is no such pair of orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Why {
-    /// The longest beginning of a legal order that was found.
+    /// The longest prefix of a legal order that was found.
     pub(super) longest: Vec<u32>,
-    /// Operations that cannot all be right, if that was seen without a search.
+    /// Operations that cannot all have happened as recorded, if this was found without a search.
     pub(super) conflict: Vec<u32>,
-    /// Whether they are wrong whatever the factors.
+    /// Whether they conflict whatever the factors are.
     pub(super) is_final: bool,
 }
 
 impl Found {
-    /// Rejected behind a search.
+    /// Returns a rejection after a search.
     pub(super) fn behind(longest: Vec<u32>) -> Self {
         Self::Rejected(Why { longest, ..Why::default() })
     }

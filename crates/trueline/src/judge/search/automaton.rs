@@ -1,11 +1,11 @@
-//! The specification as a graph of numbered states, built as it is walked.
+//! The specification as a graph of numbered states, which is built as it is explored.
 
 use super::budget::Meter;
 use super::hash;
 use super::problem::{ClassId, Classes};
 use crate::verdict::LimitKind;
 
-/// A state of the specification, numbered from 0, the initial one.
+/// A state of the specification, by number; the initial state is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StateId(pub(crate) u32);
 
@@ -17,28 +17,29 @@ impl StateId {
     }
 }
 
-/// A result that some operation could have had, by number.
+/// A result that an operation could have had, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ResultId(pub(crate) u32);
 
-/// The states of some specification, behind numbers: what user types are hidden behind, so that a search is compiled
-/// once and not once for each specification.
+/// The states of a specification, by number. This trait hides user types, so that a search is compiled once rather than
+/// for each specification.
 pub(crate) trait StateSpace {
     /// Numbers the states that `class` leads to from `state` with its recorded result, and appends them to `next`.
     fn successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
-    /// The same with any result but the recorded one.
+    /// Numbers the states that `class` leads to from `state` with any result but the recorded one, and appends them to
+    /// `next`.
     fn other_successors(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
-    /// Whether a goal may have its result in `state` or behind it, without a blind write.
+    /// Returns whether a goal may have its result in `state` or in a state that follows it without a blind write.
     fn reaches(&self, state: StateId, goal: ClassId) -> bool;
     fn len(&self) -> usize;
-    /// The bytes of states and table.
+    /// Returns the bytes of the states and their table.
     fn bytes(&self) -> usize;
-    /// Forgets all states but those in `keep` (ascending), which are numbered anew in that order.
+    /// Forgets all states except those in `keep` (ascending), which are renumbered in that order.
     fn retain(&mut self, keep: &[StateId]);
 }
 
 /// Removes all but the first of equal states. The order is the specification's own, not that of the numbers: a search
-/// that is halfway through a list must find it in the same order after states were numbered anew.
+/// that is halfway through a list must find it in the same order after the states were renumbered.
 pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
     if states.len() < 2 {
         return;
@@ -47,24 +48,24 @@ pub(crate) fn keep_first_of_equal(states: &mut Vec<StateId>) {
     states.retain(|state| known.insert(*state));
 }
 
-/// Where one step leads.
+/// The states that one step leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Nowhere: the operation cannot have this result here.
+    /// No state: the operation cannot have this result here.
     None,
-    /// To one state.
+    /// One state.
     One(StateId),
-    /// To several: [`Automaton::several`] has them.
+    /// Several states: [`Automaton::several`] returns them.
     Several(u32),
 }
 
-/// Steps that were taken, by state and class.
+/// Memoized steps, by state and class.
 #[derive(Debug)]
 pub(crate) struct Steps {
     memo: Memo,
     /// Lists of states, by the number in `Step::Several`.
     several: Vec<Box<[StateId]>>,
-    /// Numbers in `several` by state and class; exact, unlike `memo`, so that lists are not made twice.
+    /// The numbers in `several` by state and class. Unlike `memo`, this map is exact, so that no list is made twice.
     several_of: hashbrown::HashMap<(StateId, ClassId), u32, hash::Builder>,
     scratch: Vec<StateId>,
 }
@@ -80,7 +81,7 @@ pub(crate) struct Automaton<'a> {
     space: &'a mut (dyn StateSpace + 'a),
     steps: &'a mut Steps,
     classes: &'a Classes,
-    /// What the meter was last told.
+    /// The bytes that the meter was last told about.
     charged: usize,
 }
 
@@ -91,17 +92,17 @@ impl std::fmt::Debug for Automaton<'_> {
 }
 
 impl<'a> Automaton<'a> {
-    /// The automaton of these states, with the steps taken so far; they must be of these states.
+    /// Returns the automaton of these states, with the steps that have been memoized for the same states.
     pub(crate) fn new(space: &'a mut (dyn StateSpace + 'a), steps: &'a mut Steps, classes: &'a Classes) -> Self {
         Self { space, steps, classes, charged: 0 }
     }
 
-    /// The number of states met so far.
+    /// Returns the number of states met so far.
     pub(crate) fn states(&self) -> usize {
         self.space.len()
     }
 
-    /// Whether the class observes.
+    /// Returns whether the operations of the class leave every state unchanged.
     #[inline]
     pub(crate) fn observes(&self, class: ClassId) -> bool {
         self.classes.observes(class)
@@ -111,15 +112,16 @@ impl<'a> Automaton<'a> {
         self.classes.len()
     }
 
-    /// The states that a `Step::Several` leads to.
+    /// Returns the states that a `Step::Several` leads to.
     pub(crate) fn several(&self, list: u32) -> &[StateId] {
         &self.steps.several[list as usize]
     }
 
-    /// Where `class` leads from `state`, with its recorded result or any if it has none.
+    /// Returns the states that `class` leads to from `state`, with its recorded result, or with any result if it has
+    /// none.
     ///
     /// # Complexity
-    /// O(1) if the step was taken lately; else one step of the specification.
+    /// O(1) if the step was taken recently; otherwise one step of the specification.
     #[inline]
     pub(crate) fn step(&mut self, state: StateId, class: ClassId, meter: &mut Meter) -> Result<Step, LimitKind> {
         match self.steps.memo.get(state, class) {
@@ -146,7 +148,7 @@ impl<'a> Automaton<'a> {
         Ok(step)
     }
 
-    /// The states that `class` leads to from `state` with any result but the recorded one.
+    /// Appends the states that `class` leads to from `state` with any result but the recorded one to `next`.
     pub(crate) fn other_steps(
         &mut self,
         state: StateId,
@@ -158,23 +160,23 @@ impl<'a> Automaton<'a> {
         self.charge(meter)
     }
 
-    /// Whether a goal may have its result in `state` or behind it, without a blind write.
+    /// Returns whether a goal may have its result in `state` or in a state that follows it without a blind write.
     pub(crate) fn reaches(&self, state: StateId, goal: ClassId) -> bool {
         self.space.reaches(state, goal)
     }
 
-    /// The bytes of states and tables.
+    /// Returns the bytes of the states and the tables.
     pub(crate) fn bytes(&self) -> usize {
         let Steps { memo, several, several_of, .. } = &*self.steps;
         self.space.bytes() + memo.bytes() + several_of.allocation_size() + several.len() * 48
     }
 
-    /// The bytes of states alone.
+    /// Returns the bytes of the states alone.
     pub(crate) fn state_bytes(&self) -> usize {
         self.space.bytes()
     }
 
-    /// Tells the meter how much has been added. A new meter is told everything.
+    /// Reports newly allocated bytes to the meter. A new meter is charged for everything.
     fn charge(&mut self, meter: &mut Meter) -> Result<(), LimitKind> {
         let bytes = self.bytes();
         let more = bytes.saturating_sub(self.charged);
@@ -182,8 +184,8 @@ impl<'a> Automaton<'a> {
         if more > 0 { meter.allocate(more) } else { Ok(()) }
     }
 
-    /// Forgets all states but those in `keep` (ascending, with the initial one), which are numbered anew in that
-    /// order.
+    /// Forgets all states except those in `keep` (ascending, starting with the initial one), which are renumbered in
+    /// that order.
     pub(crate) fn retain(&mut self, keep: &[StateId], meter: &mut Meter) {
         debug_assert_eq!(keep.first(), Some(&StateId::INITIAL), "the initial state keeps its number");
         self.space.retain(keep);
@@ -194,15 +196,15 @@ impl<'a> Automaton<'a> {
     }
 }
 
-/// Steps taken lately. It forgets: a step that is not there is computed again.
+/// A cache of recent steps. A step that is not in the cache is computed again.
 ///
-/// Direct-mapped, with whole keys, so that it never answers for another step.
+/// It is direct-mapped and stores whole keys, so that it never returns the result of another step.
 #[derive(Debug)]
 struct Memo {
-    /// (state, class, step) as words; an empty entry has state `u32::MAX`.
+    /// The entries; an empty one has state `u32::MAX`.
     entries: Vec<Entry>,
     shift: u32,
-    /// Misses since the last growth.
+    /// The number of misses since the last growth.
     misses: usize,
 }
 

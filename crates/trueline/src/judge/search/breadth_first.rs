@@ -1,5 +1,4 @@
-//! Breadth-first search by event: all configurations that agree with the history so far, carried from return to
-//! return.
+//! Breadth-first search by event: carries all configurations that agree with the history so far from return to return.
 
 use hashbrown::HashTable;
 
@@ -15,15 +14,15 @@ use crate::verdict::LimitKind;
 /// When the result of an operation is compared with the recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
-    /// When it is linearized.
+    /// When the operation is linearized.
     Ahead,
-    /// When it returns. The [`Problem`] must have two bits for each slot: the second says that the result was wrong.
-    /// (Configurations that differ only in *which* wrong result an operation had are one here; all of them die at its
-    /// return.)
+    /// When the operation returns. The [`Problem`] must have two bits for each slot; the second one is set if the
+    /// result was not the recorded one. (Configurations that differ only in *which* wrong result an operation had are
+    /// merged; all of them are dropped at its return.)
     AtReturn,
 }
 
-/// How to search.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     pub(crate) rules: Rules,
@@ -46,7 +45,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     }
     let mut rules = options.rules;
     if options.compare == Compare::AtReturn {
-        // Eager observers look at recorded results ahead of the return.
+        // Eager observers compare recorded results before the return.
         rules.eager_observers = false;
     }
     let lister = match Candidates::new(rules, automaton, meter) {
@@ -78,9 +77,9 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
 struct Configuration<M> {
     state: StateId,
     mask: M,
-    /// The last step on a way to it.
+    /// The last step on a path to the configuration.
     step: u32,
-    /// How many never-returning operations it used.
+    /// The number of never-returning operations that it used.
     used: u32,
 }
 
@@ -94,16 +93,16 @@ struct Search<'s, 'a, M> {
     level: u32,
     /// Configurations in which the operation that returns at this level is not linearized.
     here: Store<M>,
-    /// Configurations behind that return.
+    /// Configurations after that return.
     next: Store<M>,
-    /// Indices into `here` to be expanded, by how many never-returning operations were used: what uses fewer may
-    /// dominate what uses more, so it comes first.
+    /// Indices into `here` of configurations to expand, grouped by the number of never-returning operations that they
+    /// used. A configuration that uses fewer may dominate one that uses more, so it comes first.
     queue: Vec<Vec<u32>>,
     steps: Steps,
     lister: Candidates,
     candidates: Vec<u32>,
     others: Vec<StateId>,
-    /// The operations linearized by the step that is being taken.
+    /// The operations linearized by the current step.
     gained: Vec<u32>,
 }
 
@@ -113,7 +112,8 @@ impl<M: Mask> Search<'_, '_, M> {
         self.meter.allocate(problem.bytes())?;
         let mask = M::zero(problem.words);
         let mut frontier = vec![Configuration { state: StateId::INITIAL, mask, step: Steps::START, used: 0 }];
-        // Set when no configuration with only right results is left: from then on the history is known to be bad.
+        // Set when no configuration with only correct results is left: from then on the history is known to be
+        // rejected.
         let mut rejected = None;
         for level in 0..problem.levels() {
             self.level = level;
@@ -139,14 +139,14 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(Found::Accepted(problem.unfold(self.steps.path(last.step))))
     }
 
-    /// What is known at the return that no configuration with right results survives.
+    /// Returns the rejection at the return that no configuration with correct results passes.
     fn rejection(&self) -> Found {
         let right = self.here.configurations.iter().find(|one| self.all_right(&one.mask));
         let prefix = right.map_or_else(Vec::new, |one| self.problem.unfold(self.steps.path(one.step)));
         Found::Rejected { level: self.level, prefix }
     }
 
-    /// Whether no operation is linearized with a wrong result.
+    /// Returns whether no operation is linearized with a wrong result.
     fn all_right(&self, mask: &M) -> bool {
         match self.compare {
             Compare::Ahead => true,
@@ -157,11 +157,11 @@ impl<M: Mask> Search<'_, '_, M> {
         }
     }
 
-    /// Expands every configuration of this level, cheapest in never-returning operations first.
+    /// Expands every configuration of this level, starting with those that used the fewest never-returning operations.
     fn expand(&mut self) -> Result<(), LimitKind> {
         let mut used = 0;
         while used < self.queue.len() {
-            // A step uses no fewer than before: what is added goes to this bucket or a later one.
+            // A step never uses fewer than before, so new configurations go to this bucket or a later one.
             let Some(index) = self.queue[used].pop() else {
                 used += 1;
                 continue;
@@ -217,14 +217,15 @@ impl<M: Mask> Search<'_, '_, M> {
         to.used += u32::from(self.problem.returns_never(op));
         self.gained.clear();
         self.gained.push(op);
-        // What was settled before this step was let pass then; linearizing more first can wait until it is needed.
+        // If the returning operation was settled before this step, `from` has passed the return already; linearizing
+        // further operations before that return can wait until they are needed.
         let newly_settled = !self.problem.is_settled(&from.mask, self.problem.returns[self.level as usize]);
         self.admit(to, newly_settled)
     }
 
-    /// Takes a configuration up at this level: behind the return if its operation is linearized, else before it; or
-    /// both, if the operation is settled and `may_pass` says that this is new.
-    /// `gained` has the operations linearized since its `step`.
+    /// Admits a configuration at this level: after the return if the returning operation is linearized, otherwise
+    /// before it. If that operation is settled and `may_pass` is set, which means that this is new, the configuration
+    /// is admitted on both sides. `gained` holds the operations linearized since its `step`.
     fn admit(&mut self, mut configuration: Configuration<M>, may_pass: bool) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         let problem = self.problem;
@@ -277,20 +278,19 @@ impl<M: Mask> Search<'_, '_, M> {
 struct Store<M> {
     configurations: Vec<Configuration<M>>,
     alive: Vec<bool>,
-    /// By configuration: another that is equal but for observers and never-returning operations; `END` for none.
+    /// For each configuration, another one that differs only in bits that can be compared; `END` if there is none.
     chain: Vec<u32>,
-    /// The first of each chain.
+    /// The first configuration of each chain.
     table: HashTable<u32>,
     table_bytes: usize,
-    /// What the masks took behind pointers since the start of the level.
+    /// The heap bytes of masks since the start of the level.
     mask_bytes: usize,
-    /// A configuration that has more of these bits is better: observers that are satisfied, blind writes that are
-    /// settled.
+    /// A configuration with more of these bits is better: observers that are satisfied, blind writes that are settled.
     more: M,
-    /// A configuration that has fewer of these bits is better: blind writes that are linearized, never-returning
-    /// operations that were used.
+    /// A configuration with fewer of these bits is better: blind writes that are linearized, never-returning operations
+    /// that were used.
     fewer: M,
-    /// All bits by which configurations of one chain may differ: those, and counters.
+    /// All bits in which configurations of one chain may differ: those of `more` and `fewer`, and the counters.
     comparable: M,
     dominance: bool,
 }
@@ -313,7 +313,7 @@ impl<M: Mask> Store<M> {
         }
     }
 
-    /// Empties it for a level.
+    /// Empties the set for a new level.
     fn start(
         &mut self,
         problem: &Problem,
@@ -358,7 +358,8 @@ impl<M: Mask> Store<M> {
         }
     }
 
-    /// Adds a configuration unless another dominates it; drops those that it dominates. The new index, if added.
+    /// Adds a configuration unless another one dominates it, and drops those that it dominates. Returns its index if it
+    /// was added.
     fn insert(
         &mut self,
         problem: &Problem,
@@ -419,7 +420,7 @@ impl<M: Mask> Store<M> {
         Ok(Some(index))
     }
 
-    /// Moves out what is not dominated.
+    /// Moves the configurations that are not dominated to `frontier`.
     fn take_living(&mut self, frontier: &mut Vec<Configuration<M>>) {
         let mut alive = self.alive.iter();
         frontier.extend(self.configurations.drain(..).filter(|_| alive.next().is_some_and(|alive| *alive)));
@@ -436,7 +437,7 @@ fn ordinary_hash<M: Mask>(configuration: &Configuration<M>, comparable: &M) -> u
         .fold(hash::word(configuration.state.0.into()), |hash, word| hash::words(hash, &[word]))
 }
 
-/// Whether `a`, equal to `b` in all that cannot be compared, is at least as good in all that can.
+/// Returns whether `a`, which equals `b` in all bits that cannot be compared, is at least as good in all others.
 #[inline]
 fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> bool {
     let words = a.words().iter().zip(b.words()).zip(more.words().iter().zip(fewer.words()));
@@ -452,11 +453,11 @@ fn dominates<M: Mask>(problem: &Problem, more: &M, fewer: &M, a: &M, b: &M) -> b
             .all(|optional| a.field(optional.field) <= b.field(optional.field))
 }
 
-/// The steps on the ways to the configurations that are left: a tree with links to the root.
+/// The steps on the paths to the remaining configurations: a tree with links to the root.
 #[derive(Debug, Default)]
 struct Steps {
     steps: Vec<Link>,
-    /// The length at which what no configuration needs any more is dropped.
+    /// The length at which steps that no configuration needs are dropped.
     collect_at: usize,
 }
 
@@ -477,7 +478,7 @@ impl Steps {
         Ok(step)
     }
 
-    /// The operations on the way to `step`.
+    /// Returns the operations on the path to `step`.
     fn path(&self, mut step: u32) -> Vec<u32> {
         let mut path = Vec::new();
         while step != Self::START {
@@ -489,14 +490,14 @@ impl Steps {
         path
     }
 
-    /// Drops the steps that lead to no configuration of the frontier, once they may be half of all.
+    /// Drops the steps that do not lead to a configuration of the frontier, once these may be half of all steps.
     fn collect<M>(&mut self, frontier: &mut [Configuration<M>], meter: &mut Meter) {
         const LEAST: usize = 1 << 12;
         if self.steps.len() < self.collect_at.max(LEAST) {
             return;
         }
         let old_bytes = self.steps.capacity() * size_of::<Link>();
-        // A flag and a new number for each step. Without room for them the search goes on as it is.
+        // A flag and a new number for each step. If there is no room for them, the search continues without collecting.
         let scratch = self.steps.len() * 5;
         if meter.allocate(scratch).is_err() {
             return;
@@ -508,7 +509,7 @@ impl Steps {
                 step = self.steps[step as usize].before;
             }
         }
-        // A step is always behind the one before it, so the new number of that one is known.
+        // A step always comes after its predecessor, so the new number of the predecessor is known.
         let mut renumbered = vec![Self::START; self.steps.len()];
         let mut kept = 0;
         for old in 0..self.steps.len() {

@@ -1,4 +1,4 @@
-//! Limits, and holding to them.
+//! Limits on a check, and their enforcement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::verdict::LimitKind;
 
-/// What a check may take. Without a limit it goes on until it knows.
+/// The limits of a check. Without a limit, a check runs until it has an answer.
 ///
-/// A checker returns within 5 % and 50 ms of the time, and its tables with the states' heap sizes stay within the
-/// memory: growth is checked before it happens.
+/// A checker returns within 5 % and 50 ms of the time limit. Its tables and the heap sizes of the states stay within
+/// the memory limit, because growth is checked before it happens.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,26 +27,26 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No limit.
+    /// Returns a budget without limits.
     pub fn unlimited() -> Self {
         Self::default()
     }
 
-    /// At most this long.
+    /// Limits the time.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// At most this many bytes of tables and states.
+    /// Limits the bytes of tables and states.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// At most this many configurations.
+    /// Limits the number of configurations.
     #[must_use]
     pub fn configurations(mut self, configurations: u64) -> Self {
         self.configurations = Some(configurations);
@@ -57,7 +57,7 @@ impl Budget {
         self.memory
     }
 
-    /// Until `token` is cancelled.
+    /// Ends the check when `token` is canceled.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
@@ -67,19 +67,19 @@ impl Budget {
 
 /// Cancels checks from another thread.
 ///
-/// A child is cancelled with its parent, but can be cancelled alone.
+/// A child is canceled together with its parent, but can also be canceled alone.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    /// The place of the limit in [`REASONS`], plus one; 0 until it is cancelled.
+    /// The index of the limit in [`REASONS`], plus one; 0 until the token is canceled.
     reason: Arc<AtomicU8>,
     parent: Option<Arc<CancelToken>>,
 }
 
-/// Why checks may be ended from outside.
+/// The limits for which a check can be ended from outside.
 const REASONS: [LimitKind; 3] = [LimitKind::Cancelled, LimitKind::Time, LimitKind::Memory];
 
 impl CancelToken {
-    /// A token that is not cancelled.
+    /// Returns a token that is not canceled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -89,8 +89,9 @@ impl CancelToken {
         self.cancel_for(LimitKind::Cancelled);
     }
 
-    /// Ends all checks that have this token or a child of it, as if they had reached this limit themselves: for a program that
-    /// watches its own time or memory. The first reason stays; limits other than time and memory count as cancelled.
+    /// Ends all checks that have this token or a child of it, as if they had reached this limit themselves. This is for
+    /// a program that watches its own time or memory. The first reason is kept; limits other than time and memory count
+    /// as canceled.
     pub fn cancel_for(&self, limit: LimitKind) {
         let code = match limit {
             LimitKind::Time => 2,
@@ -100,12 +101,12 @@ impl CancelToken {
         let _ = self.reason.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether the token was canceled.
     pub fn is_cancelled(&self) -> bool {
         self.reason().is_some()
     }
 
-    /// Why it was cancelled, if it was.
+    /// Returns why the token was canceled, if it was.
     pub fn reason(&self) -> Option<LimitKind> {
         match self.reason.load(Ordering::Relaxed).checked_sub(1) {
             Some(reason) => Some(REASONS[usize::from(reason)]),
@@ -113,21 +114,21 @@ impl CancelToken {
         }
     }
 
-    /// A token that is cancelled when this one is.
+    /// Returns a token that is canceled when this one is.
     #[must_use]
     pub fn child(&self) -> Self {
         Self { reason: Arc::default(), parent: Some(Arc::new(self.clone())) }
     }
 }
 
-/// How often the clock and the token are looked at, in configurations. At 10 M configurations a second this is every
-/// 50 µs; the slowest models take some 10 µs a configuration, so that the delay stays below 6 ms.
+/// The number of configurations between two checks of the clock and the token. At 10 M configurations per second, this
+/// is 50 µs; the slowest models take about 10 µs for a configuration, so that the delay stays below 6 ms.
 const LOOK_EVERY: u32 = 512;
 
-/// How many small steps, such as a look at an operation, take about as long as a configuration.
+/// The number of small steps, such as looking at an operation, that take about as long as a configuration.
 const STEPS: usize = 64;
 
-/// A budget being spent by one search.
+/// The remaining budget of one search.
 #[derive(Debug)]
 pub(crate) struct Meter {
     deadline: Option<Instant>,
@@ -135,7 +136,7 @@ pub(crate) struct Meter {
     configurations_left: u64,
     cancel: Option<CancelToken>,
     until_look: u32,
-    /// Configurations visited.
+    /// The number of configurations visited.
     pub(crate) configurations: u64,
     bytes: u64,
     pub(crate) peak_bytes: u64,
@@ -149,7 +150,8 @@ impl Meter {
             memory: budget.memory.unwrap_or(u64::MAX),
             configurations_left: budget.configurations.unwrap_or(u64::MAX),
             cancel: budget.cancel.clone(),
-            // The first configuration looks: a token that was cancelled before the start ends the search at once.
+            // The first configuration checks the limits, so that a token that was canceled before the start ends the
+            // search at once.
             until_look: 1,
             configurations: 0,
             bytes: 0,
@@ -157,7 +159,8 @@ impl Meter {
         }
     }
 
-    /// A meter of the same clock for a part of the work: its own configurations and token, what memory is left.
+    /// Returns a meter with the same deadline for a part of the work, with its own limit of configurations and token,
+    /// and with the remaining memory.
     pub(crate) fn part(&self, configurations: Option<u64>, cancel: Option<CancelToken>) -> Self {
         Self {
             deadline: self.deadline,
@@ -171,7 +174,7 @@ impl Meter {
         }
     }
 
-    /// A meter of the same clock for one of several threads: its share of what memory is left.
+    /// Returns a meter with the same deadline for one of several threads, with its share of the remaining memory.
     pub(crate) fn share(&self, threads: usize, cancel: CancelToken) -> Self {
         let mut own = self.part(None, Some(cancel));
         if own.memory != u64::MAX {
@@ -183,18 +186,18 @@ impl Meter {
     /// Adds what another thread spent at the same time.
     pub(crate) fn merge(&mut self, other: &Meter) {
         self.configurations += other.configurations;
-        // An upper bound: as if both had their peaks at once.
+        // This is an upper bound, as if both had reached their peaks at the same time.
         self.peak_bytes += other.peak_bytes;
     }
 
-    /// Takes over what a part spent.
+    /// Adds what a part spent.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.configurations += part.configurations;
         self.configurations_left = self.configurations_left.saturating_sub(part.configurations);
         self.peak_bytes = self.peak_bytes.max(self.bytes + part.peak_bytes);
     }
 
-    /// Whether no configuration is left.
+    /// Returns whether no configuration is left.
     pub(crate) fn is_spent(&self) -> bool {
         self.configurations_left == 0
     }
@@ -203,7 +206,7 @@ impl Meter {
         self.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)
     }
 
-    /// One configuration more.
+    /// Counts one more configuration.
     #[inline]
     pub(crate) fn configuration(&mut self) -> Result<(), LimitKind> {
         self.configurations += 1;
@@ -211,8 +214,8 @@ impl Meter {
         if self.until_look == 0 { self.look() } else { Ok(()) }
     }
 
-    /// Work of this many small steps, beside configurations: the clock is looked at as often as if it were
-    /// [`STEPS`] steps to a configuration.
+    /// Counts this many small steps in addition to configurations: the clock is checked as if every [`STEPS`] steps
+    /// were a configuration.
     #[inline]
     pub(crate) fn work(&mut self, steps: usize) -> Result<(), LimitKind> {
         let spent = u32::try_from(steps / STEPS).unwrap_or(u32::MAX);
@@ -223,7 +226,7 @@ impl Meter {
         self.look()
     }
 
-    /// Asks for what a table has grown by; `charged` is what it had.
+    /// Reserves the bytes by which a table has grown; `charged` is the size that was reserved before.
     pub(crate) fn grown(&mut self, charged: &mut usize, bytes: usize) -> Result<(), LimitKind> {
         if bytes > *charged {
             self.allocate(bytes - *charged)?;
@@ -243,7 +246,7 @@ impl Meter {
         self.look_at_clock()
     }
 
-    /// Looks at the clock and the token: to be called in long work that visits no configuration.
+    /// Checks the clock and the token. Long work that visits no configuration must call this.
     pub(crate) fn look_at_clock(&self) -> Result<(), LimitKind> {
         if let Some(reason) = self.cancel.as_ref().and_then(CancelToken::reason) {
             return Err(reason);
@@ -254,7 +257,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Asks for `bytes` more, before they are allocated.
+    /// Reserves `bytes` more, before they are allocated.
     pub(crate) fn allocate(&mut self, bytes: usize) -> Result<(), LimitKind> {
         let total = self.bytes.saturating_add(bytes as u64);
         if total > self.memory {
@@ -265,7 +268,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Pushes `item`, asking first for what the vector must grow by.
+    /// Pushes `item`, after reserving the bytes by which the vector must grow.
     #[inline]
     pub(crate) fn push<T>(&mut self, items: &mut Vec<T>, item: T) -> Result<(), LimitKind> {
         if items.len() == items.capacity() {
@@ -285,7 +288,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Gives `bytes` back, after they were freed.
+    /// Releases `bytes`, after they were freed.
     pub(crate) fn free(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_sub(bytes as u64);
     }

@@ -8,13 +8,13 @@ use super::rules::Rules;
 use super::window::Window;
 use crate::verdict::LimitKind;
 
-/// Lists candidates, of identical operations one only.
+/// Lists the operations to try, with only one of several identical operations.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     rules: Rules,
-    /// By class: the last list that an operation of it was put on.
+    /// For each class, the number of the last list that contains one of its operations.
     listed: Vec<u32>,
-    /// The number of this list; numbers start at 1.
+    /// The number of the current list; numbers start at 1.
     list: u32,
 }
 
@@ -25,8 +25,8 @@ impl Candidates {
         Ok(Self { rules, listed: vec![0; classes], list: 0 })
     }
 
-    /// Appends to `candidates` the operations to try in a configuration with this mask at the window's level: by return,
-    /// the never-returning ones last.
+    /// Appends to `candidates` the operations to try in a configuration with this mask at the window's level, in the
+    /// order of their returns, with never-returning operations last.
     pub(crate) fn append<M: Mask>(
         &mut self,
         problem: &Problem,
@@ -44,11 +44,11 @@ impl Candidates {
         }
         let Self { rules, listed, list } = self;
         let mut is_repeated = |class: usize| rules.identical && std::mem::replace(&mut listed[class], *list) == *list;
-        // By return, so that of identical operations the first to return is met first.
+        // In the order of returns, so that the first of identical operations to return comes first.
         for &op in window.open().iter().rev() {
             let class = problem.class(op);
             if mask.has(problem.slot(op))
-                // An observer that is still open here is not possible here.
+                // Observers that are possible here are linearized already, so this one is not possible.
                 || rules.eager_observers && automaton.observes(class)
                 || is_repeated(class.index())
             {

@@ -1,7 +1,7 @@
-//! Depth-first search for a linearization: what Wing & Gong's and Lowe's tree and graph searches share.
+//! Depth-first search for a linearization: the code that the tree and graph searches of Wing & Gong and of Lowe share.
 //!
-//! From a configuration, each open operation that is not linearized is tried in some order; a dead end is undone.
-//! Recursion is a stack of frames, a path is a stack of operations (`trail`), undoing is popping.
+//! From a configuration, each open operation that is not linearized is tried in some order; a dead end is undone. The
+//! recursion is a stack of frames, a path is a stack of operations (`trail`), and undoing is popping.
 
 use super::automaton::{Automaton, StateId, Step};
 use super::budget::Meter;
@@ -14,38 +14,38 @@ use super::seen::{Key, Seen};
 use super::{Found, Window, hash};
 use crate::verdict::LimitKind;
 
-/// What failed configurations are remembered.
+/// Which failed configurations are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// None: a tree search.
     Tree,
-    /// All: a graph search.
+    /// All of them: a graph search.
     Graph,
-    /// What fits these bytes, the least recently used forgotten first; entered when met, as Horn & Kroening do, and not
-    /// when failed.
+    /// As many as fit into this many bytes; the least recently used is forgotten first. A configuration is entered when
+    /// it is met, as in Horn & Kroening, not when it has failed.
     RecentlyMet(u64),
-    /// What fits these bytes, by recency and by the work it took.
+    /// As many as fit into this many bytes, selected by recency and by the work that they took.
     RecentOrCostly(u64),
 }
 
-/// How to search.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
     pub(crate) rules: Rules,
     pub(crate) memory: Memory,
-    /// Shuffles the order in which operations are tried.
+    /// The seed that shuffles the order in which operations are tried.
     pub(crate) seed: Option<u64>,
-    /// Starts anew with another order when this many configurations, times Luby's sequence, brought no answer.
+    /// Restarts in another order when this many configurations, times Luby's sequence, did not decide.
     pub(crate) restart_after: Option<u64>,
     /// Gives up when more configurations were visited than this allows.
     pub(crate) patience: Option<Patience>,
 }
 
-/// How many configurations may be visited for how far the search has come.
+/// The number of configurations that may be visited, depending on how far the search has come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) at_start: u64,
-    /// For each return that was passed.
+    /// The number for each return that was passed.
     pub(crate) per_return: u64,
 }
 
@@ -114,14 +114,14 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
 #[derive(Debug)]
 struct Frame<M> {
     key: Key<M>,
-    /// The operations to try are `candidates[next..]` up to the next frame's.
+    /// The operations still to try are `candidates[next..]`, up to those of the next frame.
     first: u32,
     next: u32,
-    /// Which of several outcomes of the operation at `next` comes next.
+    /// The index of the next outcome to try, if the operation at `next` has several.
     outcome: u32,
-    /// The length of the trail here.
+    /// The length of the trail at this configuration.
     trail: u32,
-    /// The configurations visited before this one.
+    /// The number of configurations visited before this one.
     entered: u64,
 }
 
@@ -133,36 +133,36 @@ struct Search<'s, 'a, M> {
     window: Window,
     seen: Seen<M>,
     frames: Vec<Frame<M>>,
-    /// The candidates of all frames, one behind the other.
+    /// The candidates of all frames, concatenated.
     candidates: Vec<u32>,
     /// The operations linearized on the path, in their order.
     trail: Vec<u32>,
     lister: Candidates,
     furthest: Furthest,
-    /// The state of the generator that shuffles; 0 for none.
+    /// The state of the random number generator that shuffles; 0 if nothing is shuffled.
     random: u64,
-    /// Bytes of masks and of `furthest` that the meter knows of.
+    /// The bytes of masks and of `furthest` that the meter has been told about.
     other_bytes: usize,
-    /// The bytes of states at which those that are not needed are forgotten.
+    /// The number of bytes of states at which states that are not needed are forgotten.
     collect_at: usize,
-    /// A run has its answer when a configuration is behind the return at this level.
+    /// A run succeeds when a configuration passes the return at this level.
     horizon: u32,
-    /// Goals below this level are looked at.
+    /// Only goals that return below this level are considered.
     foreseen_until: u32,
-    /// The latest level of a goal for which something was dropped in this run.
+    /// The highest level of a goal because of which a configuration was dropped in this run.
     latest_doom: Option<u32>,
     plans: Plans,
 }
 
-/// The furthest level reached, and what is known of it.
+/// The furthest level reached, and a linearization up to it.
 #[derive(Debug, Default)]
 struct Furthest {
     level: u32,
     /// The trail at a dead end at that level.
     prefix: Vec<u32>,
-    /// How many operations at the start of `prefix` are still those of the trail.
+    /// The length of the common prefix of `prefix` and the trail.
     common: usize,
-    /// Whether `prefix` is of that level already.
+    /// Whether `prefix` belongs to `level` already.
     known: bool,
 }
 
@@ -175,8 +175,8 @@ impl Furthest {
         }
     }
 
-    /// A dead end at `level`: the trail there is a linearization of the prefix. Copying only what has changed since
-    /// the last time keeps this linear along a search that runs into a dead end at every step.
+    /// Records a dead end at `level`, where the trail is a linearization of the prefix. Copying only what has changed
+    /// since the last time keeps this linear along a search that runs into a dead end at every step.
     fn dead_end(&mut self, level: u32, trail: &[u32]) {
         if level == self.level && !self.known {
             self.prefix.truncate(self.common);
@@ -192,7 +192,7 @@ impl Furthest {
     }
 }
 
-/// Why a run ended before it knew.
+/// Why a run ended without an answer.
 enum Stop {
     Limit(LimitKind),
     Restart,
@@ -205,33 +205,34 @@ impl From<LimitKind> for Stop {
 }
 
 impl<M: Mask> Search<'_, '_, M> {
-    /// Whether there is a linearization. If not, `furthest` is known.
+    /// Returns whether there is a linearization. If not, `furthest` is set.
     fn until_known(&mut self) -> Result<bool, LimitKind> {
         self.meter.allocate(self.problem.bytes())?;
         if self.passes_horizon()? {
             return Ok(true);
         }
-        // All returns before `furthest.level` can be passed; this one cannot.
+        // All returns before `furthest.level` can be passed; the one at `bad` cannot.
         let mut bad = self.horizon;
         let mut ahead = 0;
         let mut is_bounded = false;
-        // What was dropped for goals before the furthest level would not have come there.
+        // Configurations that were dropped because of goals below the furthest level could not have reached it.
         while self.latest_doom.is_some_and(|level| level >= self.furthest.level) {
             let good = self.furthest.level;
             if good == bad {
                 if !self.furthest.known {
-                    // Every configuration that came there was dropped: only with less foresight is one looked at.
+                    // Every configuration that reached this level was dropped; search again with less foresight to find
+                    // one.
                     (self.horizon, self.foreseen_until) = (bad, bad);
                     let passes = self.passes_horizon()?;
                     assert!(!passes, "a return that cannot be passed is passed with less foresight: `reaches` lies");
                 }
                 break;
             }
-            // The return is mostly near: doubling steps, and halving ones once it was overstepped.
+            // The failing return is usually near: double the distance, and bisect once a horizon could not be passed.
             self.horizon = if is_bounded { good + (bad - good) / 2 } else { (good + ahead).min(bad - 1) };
             self.foreseen_until = self.horizon + 1;
             if self.passes_horizon()? {
-                // Something was dropped, for all that this run tells.
+                // This run ended early, so configurations may have been dropped without a record; keep searching.
                 self.latest_doom = Some(bad);
                 ahead = ahead * 2 + 1;
             } else {
@@ -242,7 +243,7 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(false)
     }
 
-    /// Whether some configuration is behind the return at `horizon`.
+    /// Returns whether some configuration passes the return at `horizon`.
     fn passes_horizon(&mut self) -> Result<bool, LimitKind> {
         self.start_anew();
         self.seen.clear(self.meter);
@@ -283,8 +284,8 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(false)
     }
 
-    /// The next configuration to enter, the length of the trail before it, and the operation that leads there: from the
-    /// top frame, or, when it has nothing left, from one below.
+    /// Returns the next configuration to enter, the length of the trail before it, and the operation that leads there:
+    /// from the top frame or, if that has nothing left, from one below.
     fn next_move(&mut self) -> Result<Option<(Key<M>, usize, u32)>, LimitKind> {
         while let Some(frame) = self.frames.last_mut() {
             while let Some(&op) = self.candidates.get(frame.next as usize) {
@@ -334,7 +335,7 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(None)
     }
 
-    /// Linearizes `op`, which is open at the key's level, and passes the returns that this settles.
+    /// Linearizes `op`, which is open at the key's level, and passes the returns that this makes possible.
     #[inline]
     fn linearize(&mut self, key: &mut Key<M>, op: u32) -> Result<(), LimitKind> {
         self.meter.push(&mut self.trail, op)?;
@@ -348,8 +349,8 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Goes to the next return whose operation is not linearized. That one may be settled: then passing it is one
-    /// thing to try.
+    /// Advances to the next return whose operation is not linearized. That operation may be settled; then passing its
+    /// return is one of the moves to try.
     #[inline]
     fn pass_returns(&self, key: &mut Key<M>) {
         while let Some(&op) = self.problem.returns.get(key.level as usize) {
@@ -367,8 +368,8 @@ impl<M: Mask> Search<'_, '_, M> {
         self.furthest.trail_cut(length);
     }
 
-    /// Enters a configuration, which `op` led to; whether it is behind the horizon. A configuration from which the
-    /// search is known to fail is left at once, and the trail is cut to `trail`.
+    /// Enters a configuration, which `op` led to. Returns whether it has passed the horizon. A configuration from which
+    /// the search is known to fail is left at once, and the trail is cut to `trail`.
     #[inline]
     fn enter(&mut self, mut key: Key<M>, trail: usize, op: Option<u32>) -> Result<bool, LimitKind> {
         self.meter.configuration()?;
@@ -422,7 +423,8 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(false)
     }
 
-    /// Linearizes every open observer that is possible here; the level goes up if the next to return is one.
+    /// Linearizes every open observer that is possible here; the level increases if the next operation to return is one
+    /// of them.
     fn satisfy_observers(&mut self, key: &mut Key<M>) -> Result<(), LimitKind> {
         let problem = self.problem;
         loop {
@@ -451,14 +453,16 @@ impl<M: Mask> Search<'_, '_, M> {
         let first = self.candidates.len();
         let candidates = &mut self.candidates;
         self.lister.append(problem, self.automaton, &self.window, &key.mask, candidates, self.meter)?;
-        // That a settled operation is let pass comes last: mostly it did take effect near its return, and was seen.
+        // Passing the return of a settled operation comes last: usually the operation took effect near its return, and
+        // was observed.
         let returning = problem.returns[key.level as usize];
         if problem.is_settled(&key.mask, returning) {
             self.meter.push(&mut self.candidates, returning | ABSORBED)?;
         }
         let candidates = &mut self.candidates[first..];
         if !self.options.rules.just_in_time {
-            // Wing & Gong go through the list of events: by call. (Operations that are absorbed come last.)
+            // Wing & Gong go through the list of events, that is, in the order of calls. (Absorbed operations come
+            // last.)
             candidates.sort_unstable();
         }
         if self.random != 0 {
@@ -467,7 +471,7 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Tells the meter of what it has not been told, and collects states where they are too many.
+    /// Reports new allocations to the meter, and collects states if there are too many.
     #[inline]
     fn account(&mut self) -> Result<(), LimitKind> {
         let masks = self.frames.len() * self.frames.last().map_or(0, |frame| frame.key.mask.heap_size());
@@ -482,7 +486,7 @@ impl<M: Mask> Search<'_, '_, M> {
         Ok(())
     }
 
-    /// Forgets states that neither the path nor the costlier half of what is remembered needs.
+    /// Forgets states that are needed neither by the path nor by the costlier half of the set.
     #[cold]
     fn collect(&mut self) -> Result<(), LimitKind> {
         let mut needed = vec![false; self.automaton.states()];
@@ -522,8 +526,9 @@ fn small(index: usize) -> u32 {
     u32::try_from(index).expect("a path is no longer than the history, and memory ends before 2^32 candidates")
 }
 
-/// Luby, Sinclair and Zuckerman's sequence 1, 1, 2, 1, 1, 2, 4, ...: within a factor of log of the best schedule of
-/// restarts, whatever the times are. It grows for ever, so the search stays complete.
+/// Returns an element of the sequence 1, 1, 2, 1, 1, 2, 4, ... of Luby, Sinclair and Zuckerman. As a schedule of
+/// restarts it is within a logarithmic factor of the best schedule, whatever the running times are. It is unbounded, so
+/// the search stays complete.
 fn luby(run: u64) -> u64 {
     let mut run = run;
     loop {

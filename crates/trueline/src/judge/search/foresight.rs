@@ -1,31 +1,33 @@
-//! Looking ahead: configurations from which an operation that is still to be linearized can never have its result.
+//! Looking ahead: finds configurations from which an operation that is not linearized yet can never have its result.
 //!
 //! The rule is [`Rules::foresight`](super::rules::Rules::foresight); here is its argument in full.
 //!
-//! A *goal* is an operation with a recorded result of which the specification knows when it is out of reach
+//! A *goal* is an operation with a recorded result for which the specification knows when the result is out of reach
 //! ([`Spec::is_goal`]). Take a configuration in which a goal is not linearized, and a completion of it that passes the
-//! goal's return. The completion has the goal somewhere, and before it operations of the goal's key that are *left*: not
+//! goal's return. The completion contains the goal, and before it operations on the goal's key that are *left*: not
 //! linearized here, and called before the goal's return.
-//! - If no blind write is among them, the goal is within reach of the present state ([`Spec::reaches`]).
-//! - Else the last blind write leads to the one state that it always leads to, as far as this key is concerned, and the
-//!   operations behind it lead from there to the goal, through states that have the goal within reach. Such operations
-//!   are a *plan*. Whether there is one can be found out by trying, in whatever order they were called.
+//! - If none of them is a blind write, the goal is within reach of the current state ([`Spec::reaches`]).
+//! - Otherwise the last blind write leads to the one state that it always leads to, as far as this key is concerned,
+//!   and the operations after it lead from there to the goal, through states that have the goal within reach. Such
+//!   operations are a *plan*. Whether there is a plan can be found by trying, regardless of the order in which the
+//!   operations were called.
 //!
-//! So a configuration is *doomed* if the goal is out of reach and there is no plan: it does not pass the goal's return. A
-//! search for a plan that takes too long says that there may be one.
+//! So a configuration is *doomed* if the goal is out of reach and there is no plan: it cannot pass the goal's return.
+//! If the search for a plan takes too long, a plan is assumed to exist.
 //!
-//! A doomed configuration may well pass returns *before* the goal's. So, asked whether the return at some level can be
-//! passed, one must not look at goals behind that level. [`depth_first`] asks first for the last level. If the answer is
-//! no and something was dropped, it asks for lower levels until it knows the first return that cannot be passed. If all
-//! configurations that came there were dropped, it looks for one once more, and only at goals before that return.
+//! A doomed configuration may still pass returns *before* the goal's. So, to find out whether the return at some level
+//! can be passed, goals after that level must not be considered. [`depth_first`] first asks for the last level. If the
+//! answer is no and a configuration was dropped, it asks for lower levels until it knows the first return that cannot
+//! be passed. If all configurations that reached this return were dropped, it searches for one once more, considering
+//! only goals before that return.
 //!
-//! This is what strings that are appended to need (`spec/kv.rs`): where an append belongs is known only when a read
-//! returns that sees it, long after the append. A depth-first search puts it somewhere, runs into a dead end at the
-//! read, and tries every order of everything in between. With foresight, a wrong order is a dead end at once.
+//! Strings that are appended to need this (`spec/kv.rs`): where an append belongs is known only when a read that sees
+//! it returns, long after the append. A depth-first search puts the append somewhere, runs into a dead end at the read,
+//! and tries every order of all operations in between. With foresight, a wrong order is a dead end at once.
 //!
 //! # Complexity
-//! For each configuration, as many goals as operations are open are looked at, each of them in O(1) if the state has it
-//! within reach, O(plan) if the last plan still holds, and O([`STEPS`]) at most if not.
+//! For each configuration, a few more goals are considered than operations are open. Each takes O(1) if it is within
+//! reach of the state, O(plan) if the last plan still holds, and at most O([`STEPS`]) otherwise.
 //!
 //! [`Spec::is_goal`]: crate::spec::Spec::is_goal
 //! [`Spec::reaches`]: crate::spec::Spec::reaches
@@ -40,27 +42,28 @@ use super::seen::Key;
 use super::window::Window;
 use crate::verdict::LimitKind;
 
-/// How many goals are looked at in each configuration, beside as many as operations are open. Most goals that return
-/// next are open, or are about what is open.
+/// The number of goals that are considered in each configuration, in addition to one for each open operation. Most
+/// goals that return next are open, or depend on operations that are open.
 const GOALS: usize = 2;
-/// How many operations that are still to be called a plan may choose from. With more of them, a plan is taken for granted.
+/// The maximum number of operations yet to be called that a plan may choose from. With more, a plan is assumed to
+/// exist.
 const CHOICES: usize = 48;
-/// How many steps of the specification are tried in search of a plan.
+/// The maximum number of steps of the specification that are tried in search of a plan.
 const STEPS: u32 = 512;
 
-/// The goals of a problem, and what may lead to them, by key.
+/// The goals of a problem and the operations that may lead to them, by key.
 #[derive(Clone, Debug)]
 pub(crate) struct Foresight {
-    /// By operation: the number of its key. Empty if there is one key only, or none at all.
+    /// The number of each operation's key. Empty if there is only one key, or none.
     key: Vec<u32>,
     of_key: Vec<OfKey>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct OfKey {
-    /// In the order of their returns.
+    /// The goals, in the order of their returns.
     goals: Vec<u32>,
-    /// In the order of their calls.
+    /// The operations that may change the state, in the order of their calls.
     changes: Vec<Change>,
 }
 
@@ -72,11 +75,11 @@ struct Change {
 }
 
 impl Foresight {
-    /// `None` if there is nothing to be foreseen.
+    /// Returns `None` if there is no goal to look ahead to, or if only some operations have keys.
     pub(crate) fn new(problem: &Problem, classes: &Classes, one_key: bool) -> Option<Self> {
         let is_goal = |op: &&u32| classes.is_goal(problem.class(**op));
         problem.returns.iter().find(is_goal)?;
-        // An operation without a key among others with keys may do anything to them.
+        // An operation without a key, among others with keys, may affect any of them.
         let (key, keys) = if one_key { (Vec::new(), 1) } else { classes.number_keys(&problem.class)? };
         let mut foresight = Self { key, of_key: vec![OfKey::default(); keys] };
         for &op in problem.returns.iter().filter(is_goal) {
@@ -94,7 +97,7 @@ impl Foresight {
         self.key.get(op as usize).map_or(0, |key| *key as usize)
     }
 
-    /// About the bytes that it takes.
+    /// Returns the approximate number of bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
         let of_key = |of: &OfKey| {
             size_of::<OfKey>() + of.goals.capacity() * size_of::<u32>() + of.changes.capacity() * size_of::<Change>()
@@ -111,11 +114,11 @@ pub(crate) struct View<'v, M> {
 }
 
 impl<M: Mask> View<'_, M> {
-    /// Whether `op` is not linearized, and still can be.
+    /// Returns whether `op` is not linearized and still can be.
     fn is_left(&self, op: u32) -> bool {
         let Self { problem, configuration: Key { level, mask, .. }, .. } = self;
         if op >= problem.called[*level as usize] {
-            // What was called behind this return has no slot yet.
+            // An operation called after this return has no slot yet.
             return true;
         }
         if problem.returns_never(op) {
@@ -126,22 +129,22 @@ impl<M: Mask> View<'_, M> {
     }
 }
 
-/// The plans that were found in a search.
+/// The plans found in a search.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {
-    /// By goal: a blind write and what leads from there to the goal.
+    /// For each goal, its plan: a blind write and the operations that lead from it to the goal.
     by_goal: hashbrown::HashMap<u32, Box<[u32]>, hash::Builder>,
-    /// Scratch: what is left for a plan.
+    /// Scratch space: the operations left for a plan.
     choices: Vec<Change>,
-    /// Scratch: the plan so far.
+    /// Scratch space: the plan so far.
     plan: Vec<u32>,
-    /// Scratch: how many steps may still be tried.
+    /// Scratch space: the number of steps that may still be tried.
     steps: u32,
 }
 
 impl Plans {
-    /// The level of a goal that dooms the configuration, if there is one: among the next goals with the key of `op`
-    /// that return below the level `until`.
+    /// Returns the level of a goal that dooms the configuration, if there is one among the next goals with the key of
+    /// `op` that return below the level `until`.
     pub(crate) fn doom<M: Mask>(
         &mut self,
         foresight: &Foresight,
@@ -167,7 +170,7 @@ impl Plans {
         Ok(None)
     }
 
-    /// Whether there is a plan for `goal`, or may be one.
+    /// Returns whether there is, or may be, a plan for `goal`.
     fn find_plan<M: Mask>(
         &mut self,
         of_key: &OfKey,
@@ -176,7 +179,7 @@ impl Plans {
         goal: u32,
         meter: &mut Meter,
     ) -> Result<bool, LimitKind> {
-        // This may be long work for one configuration.
+        // This may take long for one configuration.
         meter.look_at_clock()?;
         let problem = view.problem;
         if !self.find_choices(&of_key.changes, view, goal) {
@@ -189,7 +192,7 @@ impl Plans {
             if !overwrites {
                 continue;
             }
-            // It leads to the same state from all.
+            // A blind write leads to the same state from every state.
             let Step::One(state) = automaton.step(StateId::INITIAL, problem.class(write), meter)? else {
                 return Ok(true);
             };
@@ -213,7 +216,7 @@ impl Plans {
         Ok(false)
     }
 
-    /// Lists what is left for a plan for `goal`; whether that is not too much.
+    /// Lists the operations that are left for a plan for `goal`. Returns whether there are few enough.
     fn find_choices<M: Mask>(&mut self, changes: &[Change], view: &View<'_, M>, goal: u32) -> bool {
         let View { problem, window, configuration } = view;
         let called = problem.called[configuration.level as usize];
@@ -227,7 +230,7 @@ impl Plans {
         self.choices.extend_from_slice(to_come);
         let never_returning = problem.optional.iter().flat_map(|optional| &optional.members);
         for &op in window.open().iter().chain(never_returning.filter(|op| **op < called)) {
-            // Others have another key.
+            // Operations that are not in `changes` have another key, or do not change the state.
             if let Ok(place) = changes.binary_search_by_key(&op, |change| change.op) {
                 if view.is_left(op) {
                     self.choices.push(changes[place]);
@@ -237,7 +240,7 @@ impl Plans {
         true
     }
 
-    /// Extends the plan from `state`, where it has come to, until `goal` is possible.
+    /// Extends the plan, which leads to `state`, until `goal` is possible.
     fn extend_plan(
         &mut self,
         problem: &Problem,
@@ -278,11 +281,11 @@ impl Plans {
     }
 }
 
-/// How the search for a plan ended.
+/// The result of a search for a plan.
 enum Search {
     Found,
-    /// There is none.
+    /// There is no plan.
     Failed,
-    /// It is not known whether there is one.
+    /// It is not known whether there is a plan.
     GaveUp,
 }

@@ -6,7 +6,7 @@ use crate::spec::persistent::FoldHasher;
 
 const K: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The high and low halves of the product, folded: mixes every bit into every other.
+/// Multiplies, and folds the high and low halves of the product, which mixes every bit into every other.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -15,27 +15,28 @@ fn fold(a: u64, b: u64) -> u64 {
     low ^ high
 }
 
-/// A hash of one word.
+/// Returns a hash of one word.
 #[inline]
 pub(crate) fn word(word: u64) -> u64 {
     fold(word ^ K, 0xa076_1d64_78bd_642f)
 }
 
-/// A hash of several words, in their order.
+/// Returns a hash of several words, in their order.
 #[inline]
 pub(crate) fn words(seed: u64, words: &[u64]) -> u64 {
     words.iter().fold(word(seed), |hash, word| fold(hash ^ word, K))
 }
 
-/// Builds the hashers of operations, results and states: fast, and the same on every run.
+/// Builds the hashers of operations, results and states, which are fast and give the same hashes in every run.
 pub(crate) type Builder = BuildHasherDefault<FoldHasher>;
 
-/// For tables of values that mostly are numbers, each the successor of the one before.
+/// A hasher for tables of values that are mostly consecutive numbers.
 ///
-/// A hash that puts eight neighbouring numbers into neighbouring places of a table: where values are numbers that count
-/// up, as unique ones mostly do, a table that does not fit the caches is walked through, not jumped about in.
+/// It puts eight neighboring numbers into neighboring places of a table. If the values are numbers that count up, as
+/// unique values usually do, a table that does not fit into the caches is then accessed nearly sequentially rather than
+/// at random.
 ///
-/// All but the last three bits of the last word are mixed with what was before; collisions cost time only.
+/// All but the last three bits of the last word are mixed with the words before it; collisions cost only time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     before: u64,

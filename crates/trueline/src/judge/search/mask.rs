@@ -1,16 +1,16 @@
-//! Which open operations are linearized: bits, in as many words as the widest overlap needs.
+//! Masks, which mark the open operations that are linearized: bits, in as many words as the widest overlap needs.
 //!
-//! One bit for each slot of an open operation comes first; behind them, a field for each class of never-returning
-//! operations counts how many of it were used. A field never crosses a word.
+//! The bits for the slots of open operations come first. After them, a field for each class of never-returning
+//! operations counts how many operations of the class were used. A field never crosses a word boundary.
 
-/// A fixed number of bits. Searches are compiled once for each form.
+/// A fixed number of bits. Searches are compiled once for each implementation.
 pub(crate) trait Mask: Clone + Eq {
-    /// All zero, of this many words.
+    /// Returns a mask of this many words that is all zero.
     fn zero(words: usize) -> Self;
     fn words(&self) -> &[u64];
     fn words_mut(&mut self) -> &mut [u64];
 
-    /// Bytes behind a pointer.
+    /// Returns the bytes on the heap.
     fn heap_size(&self) -> usize {
         0
     }
@@ -37,7 +37,7 @@ pub(crate) trait Mask: Clone + Eq {
         count
     }
 
-    /// One more in `field`; it must not overflow.
+    /// Adds one to `field`, which must not overflow.
     #[inline]
     fn increment(&mut self, field: Field) {
         debug_assert!(u64::from(self.field(field)) < field.mask(), "a class has no more members than its field counts");
@@ -80,7 +80,7 @@ impl Mask for Box<[u64]> {
     }
 }
 
-/// Some bits of one word that count.
+/// Some bits of a word that form a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     word: u32,
@@ -93,7 +93,7 @@ impl Field {
         u64::MAX >> (64 - self.width)
     }
 
-    /// Whether it counts to one only.
+    /// Returns whether the field counts to one only.
     pub(crate) fn is_single(self) -> bool {
         self.width == 1
     }
@@ -104,21 +104,21 @@ impl Field {
     }
 }
 
-/// Hands out bits and fields from the lowest on.
+/// Allocates bits and fields, from the lowest bit upward.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     bits: u32,
 }
 
 impl Layout {
-    /// The next `count` single bits; gives the first.
+    /// Allocates the next `count` single bits, and returns the first.
     pub(crate) fn bits(&mut self, count: u32) -> u32 {
         let first = self.bits;
         self.bits += count;
         first
     }
 
-    /// The next field that can count to `most`.
+    /// Allocates the next field that can count to `most`.
     pub(crate) fn field(&mut self, most: u32) -> Field {
         let width = (32 - most.leading_zeros()).max(1);
         if self.bits % 64 + width > 64 {
@@ -130,7 +130,7 @@ impl Layout {
         field
     }
 
-    /// The words that all of it takes; at least one.
+    /// Returns the number of words that all bits and fields take, at least one.
     pub(crate) fn words(&self) -> usize {
         (self.bits.div_ceil(64) as usize).max(1)
     }

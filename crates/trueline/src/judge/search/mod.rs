@@ -1,20 +1,21 @@
-//! The search core that every generic checker stands on.
+//! The search core that every generic checker uses.
 //!
 //! A checker sees neither user types nor whole histories. It sees
-//! - a [`Problem`](problem::Problem): the operations of one part as small integers, with the [`Window`] of those that are open at a
-//!   return;
-//! - an [`Automaton`](automaton::Automaton): the specification as a graph of interned states, each transition computed once;
+//! - a [`Problem`](problem::Problem): the operations of one part as small integers, with the [`Window`] of the
+//!   operations that are open at a return;
+//! - an [`Automaton`](automaton::Automaton): the specification as a graph of interned states, whose transitions are
+//!   memoized;
 //! - a [`Meter`]: the limits.
 //!
 //! A *configuration* is `(level, state, mask)`. The level counts returns: all operations that returned before it are
-//! linearized, the next one to return is not. The mask says which of the open operations are linearized already. That
-//! is the whole truth about a partial linearization: any operation linearized ahead of the level must be open there
+//! linearized, and the next one to return is not. The mask marks the open operations that are linearized already. This
+//! describes a partial linearization completely, because any operation linearized ahead of the level must be open there
 //! (Lowe's configuration `(s, calls, rets)`, paper section 4; the same holds for Wing & Gong's sets of linearized
-//! operations, because an operation may be linearized only if it was called before the first unlinearized return).
-//! So a configuration takes a few machine words, not a bit for each operation of the history.
+//! operations, because an operation may be linearized only if it was called before the first unlinearized return). A
+//! configuration therefore takes a few machine words, not a bit for each operation of the history.
 //!
-//! The states passed on the way to a configuration are immutable, and undoing is popping a state's number off a
-//! stack. Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions his memo of
+//! The states on the path to a configuration are immutable, and to undo a step is to pop a state's number off a stack.
+//! Interning subsumes Lowe's union-find memo of equality tests, and the table of transitions subsumes his memo of
 //! operations (paper section 3).
 
 pub(crate) mod automaton;
@@ -36,7 +37,7 @@ pub(crate) use window::Window;
 
 use crate::verdict::LimitKind;
 
-/// What a search of one part found, in terms of the [`Problem`]'s own numbers.
+/// The result of searching one part, in terms of the [`Problem`]'s own numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// A linearization.
@@ -44,9 +45,9 @@ pub(crate) enum Found {
     /// No configuration passes the return at `level`.
     Rejected {
         level: u32,
-        /// A linearization of what is before that return.
+        /// A linearization of the history before that return.
         prefix: Vec<u32>,
     },
-    /// A limit was reached when some configuration had come to `level`, and none further.
+    /// A limit was reached; `level` is the highest level that any configuration had reached.
     Unknown { kind: LimitKind, level: u32 },
 }

@@ -1,11 +1,12 @@
-//! A part of a history as a search reads it: operations as numbers, by the order of their returns.
+//! A part of a history as a search reads it: operations are numbers, and time is counted in returns.
 
 use super::foresight::Foresight;
 use super::mask::{Field, Layout, Mask};
 use super::rules::Rules;
 use crate::history::{Event, EventKind, OpId};
 
-/// A class of operations that are equal, with their results (or that they have none), to the specification.
+/// A class of operations that the specification cannot distinguish: they have equal arguments, and equal results or
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ClassId(pub(crate) u32);
 
@@ -15,21 +16,22 @@ impl ClassId {
     }
 }
 
-/// The operations of a whole history by class.
+/// The classes of the operations of a whole history.
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
-    /// By operation.
+    /// The class of each operation.
     of: Vec<ClassId>,
-    /// By class: an operation that stands for all.
+    /// For each class, an operation that represents it.
     first: Vec<OpId>,
-    /// By class: whether it leaves every state alone ([`Spec::observes`](crate::spec::Spec::observes)).
+    /// For each class, whether it leaves every state unchanged ([`Spec::observes`](crate::spec::Spec::observes)).
     observes: Vec<bool>,
-    /// By class: whether it leads to one state from all ([`Spec::overwrites`](crate::spec::Spec::overwrites)), and if so, whether only from those of
-    /// its key.
+    /// For each class, whether it leads to the same state from all states
+    /// ([`Spec::overwrites`](crate::spec::Spec::overwrites)), or only from all states of its key.
     overwrites: Vec<Option<Reach>>,
-    /// By class: whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)); shorter if the last are none.
+    /// For each class, whether it is a goal ([`Spec::is_goal`](crate::spec::Spec::is_goal)). The vector ends with the
+    /// last goal.
     goals: Vec<bool>,
-    /// By class: the number of its key, if it has one; empty if there are no goals.
+    /// For each class, the number of its key, if it has one; empty if there are no goals.
     keys: Vec<Option<u32>>,
 }
 
@@ -41,7 +43,7 @@ pub(crate) enum Reach {
 }
 
 impl Classes {
-    /// No classes, for this many operations.
+    /// Returns an empty set of classes, for this many operations.
     pub(crate) fn none(operations: usize) -> Self {
         Self {
             of: vec![ClassId(u32::MAX); operations],
@@ -53,7 +55,7 @@ impl Classes {
         }
     }
 
-    /// A new class, which `first` stands for.
+    /// Adds a class, represented by `first`.
     pub(crate) fn add(&mut self, first: OpId, observes: bool, overwrites: Option<Reach>, is_goal: bool) -> ClassId {
         let class = ClassId(u32::try_from(self.first.len()).expect("no more classes than operations"));
         self.first.push(first);
@@ -72,7 +74,7 @@ impl Classes {
         self.of[id.index()] = class;
     }
 
-    /// Gives each class the number of its key, by an operation that stands for it.
+    /// Sets the number of each class's key, computed from the operation that represents it.
     pub(crate) fn set_keys(&mut self, key: &mut dyn FnMut(OpId) -> Option<u32>) {
         self.keys = self.first.iter().map(|id| key(*id)).collect();
     }
@@ -85,7 +87,7 @@ impl Classes {
         self.of[id.index()]
     }
 
-    /// An operation of the class.
+    /// Returns an operation of the class.
     pub(crate) fn representative(&self, class: ClassId) -> OpId {
         self.first[class.index()]
     }
@@ -102,8 +104,9 @@ impl Classes {
         self.goals.get(class.index()).is_some_and(|is_goal| *is_goal)
     }
 
-    /// Numbers from 0 for the keys of these classes, and how many there are: no numbers and one if no class has a key.
-    /// `None` if only some have, or if there are no goals.
+    /// Numbers the keys of these classes from 0, and returns the number of each class's key and the number of keys. If
+    /// no class has a key, returns an empty vector and 1. Returns `None` if only some classes have keys, or if there
+    /// are no goals.
     pub(crate) fn number_keys(&self, classes: &[ClassId]) -> Option<(Vec<u32>, usize)> {
         let key = |class: &ClassId| self.keys.get(class.index()).copied().flatten();
         if classes.iter().all(|class| key(class).is_none()) {
@@ -118,7 +121,7 @@ impl Classes {
         Some((of?, numbers.len()))
     }
 
-    /// Whether the class is a blind write in a part that has one key only, or not.
+    /// Returns whether the class is a blind write in a part; `one_key` says whether the part has only one key.
     pub(crate) fn overwrites(&self, class: ClassId, one_key: bool) -> bool {
         self.overwrites[class.index()].is_some_and(|reach| one_key || reach == Reach::Everything)
     }
@@ -127,61 +130,61 @@ impl Classes {
 /// The level of an operation that never returns.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// Never-returning operations that a search does not tell apart: all of a class, or one.
+/// Never-returning operations that a search does not distinguish: all of a class, or a single one.
 #[derive(Clone, Debug)]
 pub(crate) struct Optional {
     pub(crate) class: ClassId,
-    /// The operations, by call. The first unused stands for any.
+    /// The operations, in the order of their calls. The first unused one stands for all unused ones.
     pub(crate) members: Vec<u32>,
-    /// Where the mask counts how many were used.
+    /// The field of the mask that counts how many were used.
     pub(crate) field: Field,
 }
 
 /// The operations of one part, numbered from 0 by their calls.
 ///
-/// Never-returning operations that observe are not among them: they may always be left out.
+/// Never-returning operations that observe are not included: they may always be left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    /// By operation: its number in the history.
+    /// The number of each operation in the history.
     pub(crate) ids: Vec<OpId>,
-    /// By operation.
+    /// The class of each operation.
     pub(crate) class: Vec<ClassId>,
-    /// By operation: how many operations return before it, or `NEVER`.
+    /// For each operation, how many operations return before it, or `NEVER`.
     pub(crate) level: Vec<u32>,
-    /// By operation: its slot, the bit of the mask that says it is linearized while it is open. Slots are used again.
-    /// For a never-returning operation, its index in `optional`.
+    /// For each operation, its slot: the bit of the mask that is set if it is linearized while it is open. Slots are
+    /// reused. For a never-returning operation, its index in `optional`.
     pub(crate) place: Vec<u32>,
-    /// By level: the operation that returns.
+    /// For each level, the operation that returns.
     pub(crate) returns: Vec<u32>,
-    /// By level: how many operations were called before that return.
+    /// For each level, how many operations were called before that return.
     pub(crate) called: Vec<u32>,
     pub(crate) optional: Vec<Optional>,
-    /// The most slots in use at once.
+    /// The maximum number of slots in use at the same time.
     pub(crate) slots: u32,
-    /// The words of a mask.
+    /// The number of words of a mask.
     pub(crate) words: usize,
-    /// What the second bit of each slot says.
+    /// The meaning of the second bit of each slot.
     pub(crate) second: SecondBit,
-    /// Where the second bits begin.
+    /// The position of the first second bit in a mask.
     pub(crate) second_bits: u32,
-    /// By operation: whether it is a blind write; empty if nothing is absorbed.
+    /// For each operation, whether it is a blind write; empty if nothing is absorbed.
     overwrites: Vec<bool>,
-    /// Where there is something to be foreseen.
+    /// The goals to look ahead to, if there are any.
     pub(crate) foresight: Option<Foresight>,
 }
 
-/// What masks say of an open operation beside that it is linearized.
+/// What a mask records about an open operation besides whether it is linearized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondBit {
     /// Nothing: there is no second bit.
     None,
-    /// That it was linearized with a wrong result.
+    /// The operation was linearized with a result other than the recorded one.
     Wrong,
-    /// That it need not be linearized any more: it is, or a blind write has absorbed it.
+    /// The operation need not be linearized any more: it is linearized, or a blind write has absorbed it.
     Settled,
 }
 
-/// The mark of an operation in a trail that was absorbed: it takes effect just before the last blind write.
+/// Marks an operation in a trail as absorbed: it takes effect just before the last blind write.
 pub(crate) const ABSORBED: u32 = 1 << 31;
 
 /// A part of a history to be judged.
@@ -193,10 +196,10 @@ pub(crate) struct Task<'e> {
 }
 
 impl Problem {
-    /// The problem of these events. `numbers` is scratch, as long as the history.
+    /// Returns the problem for these events. `numbers` is scratch space of the length of the history.
     ///
     /// # Complexity
-    /// Linear in the events.
+    /// Linear in the number of events.
     pub(crate) fn new(
         task: Task<'_>,
         classes: &Classes,
@@ -227,7 +230,7 @@ impl Problem {
             problem.second = SecondBit::Wrong;
         } else if rules.absorption {
             problem.overwrites = problem.class.iter().map(|class| classes.overwrites(*class, task.one_key)).collect();
-            // It takes two for one to absorb the other, and one that returns to need it.
+            // Only a blind write that returns can be absorbed, so the second bit is needed only if there is one.
             let any = problem.returns.iter().any(|op| problem.overwrites[*op as usize]);
             problem.second = if any { SecondBit::Settled } else { SecondBit::None };
         }
@@ -239,7 +242,7 @@ impl Problem {
         problem
     }
 
-    /// Fills all but places.
+    /// Fills all fields that do not depend on places.
     fn number_by_calls(&mut self, events: &[Event], classes: &Classes, numbers: &mut [u32]) {
         for event in events {
             let id = event.op();
@@ -259,16 +262,16 @@ impl Problem {
                 }
             }
         }
-        // What was called after the last return can be left out: nothing depends on it.
+        // Operations called after the last return can be left out, because nothing depends on them.
         let relevant = self.called.last().copied().unwrap_or(0) as usize;
         self.ids.truncate(relevant);
         self.class.truncate(relevant);
         self.level.truncate(relevant);
-        // Never-returning observers are sorted out when it is known who never returns.
+        // Never-returning observers can be dropped only now that it is known which operations never return.
         let dropped = |op: usize| self.level[op] == NEVER && classes.observes(self.class[op]);
         if (0..self.ids.len()).any(dropped) {
             let kept: Vec<usize> = (0..self.ids.len()).filter(|op| !dropped(*op)).collect();
-            // By old number: how many kept ones come before it.
+            // For each old number, how many kept operations come before it.
             let mut before = vec![0; self.ids.len() + 1];
             for op in 0..self.ids.len() {
                 before[op + 1] = before[op] + u32::from(!dropped(op));
@@ -285,8 +288,8 @@ impl Problem {
         }
     }
 
-    /// Gives slots to the operations that return, and sorts the others into `optional`, whose fields are made later.
-    /// Answers how many each field must count.
+    /// Gives slots to the operations that return, and sorts the others into `optional`, whose fields are set later.
+    /// Returns the number that each field must be able to count.
     fn place_operations(&mut self, rules: Rules) -> Vec<u32> {
         let mut free: Vec<u32> = Vec::new();
         let mut by_class: hashbrown::HashMap<ClassId, u32, super::hash::Builder> = hashbrown::HashMap::default();
@@ -329,7 +332,7 @@ impl Problem {
         self.words = layout.words();
     }
 
-    /// The number of returns.
+    /// Returns the number of returns.
     pub(crate) fn levels(&self) -> u32 {
         u32::try_from(self.returns.len()).expect("fewer than events")
     }
@@ -342,20 +345,20 @@ impl Problem {
         self.class[op as usize]
     }
 
-    /// The slot of an operation that returns.
+    /// Returns the slot of an operation that returns.
     #[inline]
     pub(crate) fn slot(&self, op: u32) -> u32 {
         debug_assert!(!self.returns_never(op), "only what returns has a slot");
         self.place[op as usize]
     }
 
-    /// Whether an operation is a blind write that absorbs others.
+    /// Returns whether an operation is a blind write that absorbs others.
     #[inline]
     pub(crate) fn absorbs(&self, op: u32) -> bool {
         self.second == SecondBit::Settled && self.overwrites[op as usize]
     }
 
-    /// Whether `op` need not be linearized any more.
+    /// Returns whether `op` need not be linearized any more.
     #[inline]
     pub(crate) fn is_settled<M: Mask>(&self, mask: &M, op: u32) -> bool {
         match self.second {
@@ -364,7 +367,7 @@ impl Problem {
         }
     }
 
-    /// Marks `op`, which is open, as linearized. If it is a blind write, it settles the others in `open`.
+    /// Marks `op`, which is open, as linearized. If it is a blind write, it settles the other blind writes in `open`.
     #[inline]
     pub(crate) fn linearize<M: Mask>(&self, mask: &mut M, op: u32, open: &[u32]) {
         if self.returns_never(op) {
@@ -384,7 +387,7 @@ impl Problem {
         }
     }
 
-    /// Forgets about `op`, which returns: its slot is free for another.
+    /// Clears the bits of `op`, which returns, so that another operation can use its slot.
     #[inline]
     pub(crate) fn leave<M: Mask>(&self, mask: &mut M, op: u32) {
         mask.clear(self.slot(op));
@@ -393,13 +396,14 @@ impl Problem {
         }
     }
 
-    /// A trail with absorbed operations put where they take effect: just before the last blind write before them.
+    /// Returns the trail with absorbed operations moved to where they take effect: just before the preceding blind
+    /// write.
     pub(crate) fn unfold(&self, trail: Vec<u32>) -> Vec<u32> {
         if self.second != SecondBit::Settled {
             return trail;
         }
-        // By place in the trail of a blind write: the last operation that it absorbed; and by place of an absorbed one,
-        // the one before.
+        // Linked lists in the trail: for a blind write, the last operation that it absorbed; for an absorbed operation,
+        // the previous one that the same write absorbed.
         let mut absorbed_by = vec![u32::MAX; trail.len()];
         let mut last = None;
         let places = || (0u32..).zip(&trail);
@@ -423,7 +427,7 @@ impl Problem {
         order
     }
 
-    /// About the bytes that it takes.
+    /// Returns the approximate number of bytes that the problem takes.
     pub(crate) fn bytes(&self) -> usize {
         let foresight = self.foresight.as_ref().map_or(0, Foresight::bytes);
         self.ids.capacity() * 16 + self.returns.capacity() * 8 + self.optional.len() * 64 + foresight

@@ -1,73 +1,76 @@
-//! The rules that cut a search, each with the argument why it cuts nothing that matters.
+//! The rules that prune a search, each with the argument why it is sound.
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which rules a search uses. Each can be switched to measure what it gains.
+/// The rules that a search uses. Each can be switched on and off, to measure its effect.
 ///
-/// "Completion" below is any way to go on from a configuration to one that passes some later return; a rule is sound
-/// if a completion exists after the cut whenever one existed before. Since that holds for completions up to *any*
-/// later return, the rules also leave alone where a rejected history fails and what would have been allowed there.
+/// In the arguments below, a *completion* is any continuation of a configuration to one that passes some later return.
+/// A rule is sound if a completion exists after pruning whenever one existed before. Because this holds for completions
+/// up to *any* later return, the rules also change neither where a rejected history fails nor what would have been
+/// allowed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Rules {
-    /// *Just in time*: linearize only at a return whose operation is not linearized yet, the returning operation
-    /// first.
+    /// *Just in time*: linearize only at a return whose operation is not linearized yet, and try the returning
+    /// operation first.
     ///
-    /// Sound by Lowe's lemma 6: the linearization of an operation can be moved later, past calls and past returns of
-    /// others, until another linearization or its own return follows.
+    /// Sound by Lowe's lemma 6: the linearization point of an operation can be moved later, past calls and past returns
+    /// of other operations, until another linearization point or its own return follows.
     pub just_in_time: bool,
-    /// *Eager observers*: an open operation that changes no state, in whatever state its recorded result is possible,
-    /// is linearized as soon as it is possible, and nothing else is tried instead.
+    /// *Eager observers*: an open operation that does not change any state in which its recorded result is possible is
+    /// linearized as soon as it is possible, and no alternative is tried.
     ///
-    /// Sound: take a completion, remove the observer from wherever it is (no state changes there) and put it here
-    /// (it is open, and possible). It is *not* sound for an operation that merely happens to leave this state: a
-    /// write of the present value may be needed after another write. An operation with unknown result counts only if
-    /// it observes whatever its result is; such an operation is never needed at all, and is dropped.
+    /// Sound: take a completion, remove the observer from wherever it is (it changes no state there) and insert it here
+    /// (it is open, and possible). This is *not* sound for an operation that merely happens not to change the current
+    /// state: a write of the current value may be needed after another write. An operation with an unknown result
+    /// counts only if it observes whatever its result is; such an operation is never needed at all, and is dropped.
     pub eager_observers: bool,
-    /// *Identical operations*: of open operations that are equal in operation and result, only the one that returns
+    /// *Identical operations*: among open operations that are equal in operation and result, only the one that returns
     /// first is tried.
     ///
-    /// Sound: if a completion has b first and a, which returns earlier, later or never, swap them. a moves earlier,
-    /// and is open here; b moves to a point before a's return, which is before its own. Operations are equal only if
-    /// they are to the specification: one that sees its caller has the caller in its operation.
+    /// Sound: suppose that a completion has b first, and has a, which returns earlier, later or not at all. Swap them.
+    /// Then a moves earlier, and is open here; b moves to a point before a's return, which is before b's own.
+    /// Operations count as equal only if they are equal to the specification: if an operation depends on its caller,
+    /// the caller is part of the operation.
     pub identical: bool,
     /// *Dominance*, in breadth-first order: of two configurations with the same level, state and linearized ordinary
     /// operations, one is dropped if the other has satisfied at least the same observers and used at most the same
     /// never-returning operations.
     ///
-    /// Sound: the kept one can follow the dropped one's completion, leaving out observers that it has behind it; it
-    /// has every never-returning operation left that the other has, and need not use them.
+    /// Sound: the kept configuration can follow the completion of the dropped one, leaving out observers that it has
+    /// already linearized. Every never-returning operation that is unused in the dropped configuration is unused in the
+    /// kept one too, and need not be used.
     pub dominance: bool,
-    /// *Counters*: never-returning operations that are equal are told apart no longer; a configuration counts how
-    /// many of them were used.
+    /// *Counters*: equal never-returning operations are not distinguished; a configuration counts how many of them were
+    /// used.
     ///
-    /// Sound by the argument for identical operations: all of them stay open for ever, so the first called can stand
-    /// for any.
+    /// Sound by the argument for identical operations: all of them stay open forever, so the first one called can stand
+    /// for any of them.
     pub counters: bool,
-    /// *Absorption*: when a blind write is linearized, every other blind write that is open is settled: it may have
-    /// taken effect just before, and nobody can tell. It can still be linearized later, but need not be.
+    /// *Absorption*: when a blind write is linearized, every other open blind write is settled: it may have taken
+    /// effect just before, unobserved. It can still be linearized later, but need not be.
     ///
-    /// A configuration thus stands for all those in which any of the settled operations are linearized. Sound: put
-    /// just before a blind write ([`Spec::overwrites`](crate::spec::Spec::overwrites)), another blind write changes
-    /// neither its result nor the state behind it, and it is possible there. Under dominance, having fewer blind
-    /// writes linearized and more of them settled is better: what the other configuration stands for is a part of what
-    /// this one does. Identical operations stay sound: if b, used first, is swapped with a that was settled by an
-    /// earlier write, b is settled by a.
+    /// A configuration thus stands for all configurations in which any of the settled operations are linearized. Sound:
+    /// another blind write that is inserted just before a blind write
+    /// ([`Spec::overwrites`](crate::spec::Spec::overwrites)) changes neither its result nor the state after it, and is
+    /// possible there. Under dominance, a configuration is better if it has fewer blind writes linearized and more of
+    /// them settled: it stands for at least all that the other one stands for. The rule for identical operations stays
+    /// sound: if b, used first, is swapped with a, which was settled by an earlier write, then b is settled by a.
     pub absorption: bool,
-    /// *Foresight*, in depth-first order: a configuration is dropped if an operation that is to return later can have
-    /// its recorded result neither behind the present state nor behind a blind write that is left.
+    /// *Foresight*, in depth-first order: a configuration is dropped if an operation that must return later can have
+    /// its recorded result neither after the current state nor after a remaining blind write.
     ///
-    /// Sound for what is behind that return: no completion passes it, by the promise of
-    /// [`Spec::reaches`](crate::spec::Spec::reaches); `judge/search/foresight.rs` has the argument. What is before it
-    /// could still be passed; so if there is no linearization, the search is repeated with less foresight, until what
-    /// was dropped does not matter for where the history fails and what would have been allowed there.
+    /// Sound for everything after that return: no completion passes it, by the contract of
+    /// [`Spec::reaches`](crate::spec::Spec::reaches); `judge/search/foresight.rs` has the full argument. Returns before
+    /// it could still be passed. So if there is no linearization, the search is repeated with less foresight, until the
+    /// dropped configurations do not matter for where the history fails and what would have been allowed there.
     pub foresight: bool,
 }
 
 impl Rules {
-    /// No rule: the search space as it is.
+    /// No rules: the unpruned search space.
     pub const NONE: Self = Self {
         just_in_time: false,
         eager_observers: false,
@@ -77,7 +80,7 @@ impl Rules {
         absorption: false,
         foresight: false,
     };
-    /// Every rule.
+    /// All rules.
     pub const ALL: Self = Self {
         just_in_time: true,
         eager_observers: true,
@@ -87,7 +90,7 @@ impl Rules {
         absorption: true,
         foresight: true,
     };
-    /// What Lowe's just-in-time algorithms use.
+    /// The rules that Lowe's just-in-time algorithms use.
     pub const JUST_IN_TIME: Self = Self { just_in_time: true, ..Self::NONE };
 
     fn named(&self) -> [(&'static str, bool); 7] {
@@ -117,7 +120,7 @@ impl fmt::Display for Rules {
     }
 }
 
-/// A name that no rule has.
+/// The error for a name that is not the name of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRule(String);
 

@@ -1,10 +1,11 @@
 //! Configurations from which the search failed.
 //!
-//! A configuration is entered when it has *failed*, not when it is met: configurations only ever gain linearized
-//! operations, so one cannot be met again on the way from itself, and the successful way needs no entry. A
-//! linearizable history with little backtracking thus needs next to no memory.
+//! A configuration is entered when it has *failed*, not when it is met. Configurations only gain linearized operations,
+//! so a configuration cannot be met again on a path from itself, and the successful path needs no entry. A linearizable
+//! history with little backtracking therefore needs next to no memory.
 //!
-//! Whole keys are stored. A set that forgets repeats work; one that mixed up two keys would raise false alarms.
+//! Whole keys are stored. A set that forgets only repeats work; a set that confused two keys would reject correct
+//! histories.
 
 use hashbrown::HashTable;
 
@@ -34,11 +35,11 @@ impl<M: Mask> Key<M> {
 pub(crate) enum Seen<M> {
     /// Remembers nothing: a tree search.
     Nothing,
-    /// Remembers all: a graph search.
+    /// Remembers all of them: a graph search.
     All(Box<All<M>>),
-    /// Forgets the least recently used.
+    /// Forgets the least recently used ones.
     Recent(Box<Recent<M>>),
-    /// Forgets what is neither recent nor took much work to fail.
+    /// Forgets those that are neither recent nor took much work to fail.
     Costly(Box<Costly<M>>),
 }
 
@@ -48,7 +49,7 @@ impl<M: Mask> Seen<M> {
     }
 
     pub(crate) fn recent(bytes: u64) -> Self {
-        // An entry, its place in the table (4 bytes at 7/8 load, with the control byte) and its rounding.
+        // An entry, its place in the table (4 bytes at 7/8 load, with the control byte), and rounding.
         let most = bytes / (size_of::<RecentEntry<M>>() as u64 + 8);
         Self::Recent(Box::new(Recent {
             most: u32::try_from(most).unwrap_or(u32::MAX - 1).max(16),
@@ -65,7 +66,7 @@ impl<M: Mask> Seen<M> {
         Self::Costly(Box::new(Costly { most: 1 << most.ilog2(), buckets: Vec::new(), entries: 0 }))
     }
 
-    /// Whether it is known that the search fails from here.
+    /// Returns whether the search is known to fail from this configuration.
     #[inline]
     pub(crate) fn contains(&mut self, key: &Key<M>) -> bool {
         match self {
@@ -76,7 +77,7 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Remembers that the search failed from here, after `work` configurations.
+    /// Records that the search failed from this configuration, after `work` configurations.
     pub(crate) fn insert(&mut self, key: Key<M>, work: u64, meter: &mut Meter) -> Result<(), LimitKind> {
         match self {
             Self::Nothing => Ok(()),
@@ -104,7 +105,7 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// Forgets all that is in a state which `renumbered` has no number for, and renumbers the rest.
+    /// Forgets all entries whose state has no number in `renumbered`, and renumbers the others.
     pub(crate) fn renumber(&mut self, renumbered: &[Option<StateId>]) {
         match self {
             Self::Nothing => {}
@@ -114,7 +115,8 @@ impl<M: Mask> Seen<M> {
         }
     }
 
-    /// The states it needs, most costly configurations first where that is known.
+    /// Returns the states that the entries need: those of the costliest entries first if costs are known, those of the
+    /// most recent ones first if only recency is.
     pub(crate) fn states(&self) -> Vec<StateId> {
         match self {
             Self::Nothing => Vec::new(),
@@ -127,7 +129,7 @@ impl<M: Mask> Seen<M> {
 
 const SHARDS: usize = 64;
 
-/// Everything, in shards that grow one by one: growing copies a small part, never the whole.
+/// All entries, in shards that grow one by one, so that growing copies only a small part.
 #[derive(Debug)]
 pub(crate) struct All<M> {
     shards: [HashTable<Key<M>>; SHARDS],
@@ -136,7 +138,7 @@ pub(crate) struct All<M> {
 impl<M: Mask> All<M> {
     #[inline]
     fn shard(hash: u64) -> usize {
-        // The table itself uses the low bits for the place and the top seven for its tags.
+        // The table itself uses the low bits for the place and the top seven bits for its tags.
         (hash >> 48) as usize % SHARDS
     }
 
@@ -155,7 +157,7 @@ impl<M: Mask> All<M> {
         }
         if shard.len() == shard.capacity() {
             let old = shard.allocation_size();
-            // Growing at least doubles the buckets; the old ones are freed behind it.
+            // Growing at least doubles the buckets; the old ones are freed afterward.
             let new = ((shard.capacity() + 1) * 8 / 7).next_power_of_two().max(4) * 2 * (size_of::<Key<M>>() + 1) + 16;
             meter.allocate(new)?;
             shard.reserve(1, Key::hash);
@@ -168,16 +170,16 @@ impl<M: Mask> All<M> {
 
 const NONE: u32 = u32::MAX;
 
-/// The most recently used ones, as Horn & Kroening keep them (paper 004, section 5.1).
+/// The most recently used entries, as in Horn & Kroening, section 5.1.
 #[derive(Debug)]
 pub(crate) struct Recent<M> {
     most: u32,
-    /// A doubly linked list from the newest to the oldest, in a vector.
+    /// A doubly linked list from the newest to the oldest entry, in a vector.
     entries: Vec<RecentEntry<M>>,
     table: HashTable<u32>,
     newest: u32,
     oldest: u32,
-    /// The most entries that there were, which the meter was told of.
+    /// The largest number of entries so far, for which the meter has been charged.
     charged: usize,
 }
 
@@ -278,23 +280,23 @@ impl<M: Mask> Recent<M> {
     }
 }
 
-/// The ways of a bucket.
+/// The number of ways of a bucket.
 const WAYS: usize = 8;
-/// Those of them that hold the most recent entries, newest first; the others hold the costliest.
+/// The number of ways that hold the most recent entries, newest first; the other ways hold the costliest.
 const RECENT_WAYS: usize = 4;
 
-/// The most recent ones, and those that took most work to find.
+/// The most recent entries, and those that took the most work to find.
 ///
-/// Either alone has its bad days. Most of what is met again was met lately, a few levels away; but a search that goes
-/// back and forth below a failed subtree larger than the memory forgets its root by recency, and pays for the whole
-/// subtree again. So half of each bucket goes by recency, and what falls out of it competes for the other half by the
-/// work it took. (Entering configurations when they fail helps both: children come before their parents, so the
-/// parents are more recent.)
+/// Neither criterion is good enough alone. Most configurations that are met again were met recently, a few levels away.
+/// But a search that moves back and forth below a failed subtree that is larger than the memory forgets the root of the
+/// subtree by recency, and repeats the whole subtree. So half of each bucket is managed by recency, and entries that
+/// drop out of this half compete for the other half by the work that they took. (Entering configurations when they fail
+/// helps both: children are entered before their parents, so the parents are more recent.)
 #[derive(Debug)]
 pub(crate) struct Costly<M> {
-    /// The most buckets there may be: a power of two.
+    /// The maximum number of buckets: a power of two.
     most: usize,
-    /// A power of two of them, doubled while there is room and they fill up.
+    /// The buckets. Their number is a power of two, and doubles when they fill up, as long as there is room.
     buckets: Vec<Bucket<M>>,
     entries: usize,
 }
@@ -334,8 +336,8 @@ impl<M: Mask> Costly<M> {
             self.entries += 1;
             return Ok(());
         };
-        // The oldest stays if it took more work than another that was kept for its work. Those age a little each time:
-        // a costly entry that is of no use any more goes in the end.
+        // The oldest recent entry is kept if it took more work than one of the costly entries. These age a little each
+        // time, so that a costly entry that is no longer useful is dropped eventually.
         let costly = &mut bucket[RECENT_WAYS..];
         for entry in costly.iter_mut().flatten() {
             entry.work -= entry.work >> 6;
@@ -368,7 +370,7 @@ impl<M: Mask> Costly<M> {
         Ok(())
     }
 
-    /// Puts entries into empty buckets; what does not fit is forgotten.
+    /// Puts entries into empty buckets; entries that do not fit are forgotten.
     fn fill(&mut self, entries: impl IntoIterator<Item = CostlyEntry<M>>) {
         self.entries = 0;
         for entry in entries {
@@ -388,7 +390,7 @@ impl<M: Mask> Costly<M> {
     }
 
     fn renumber(&mut self, renumbered: &[Option<StateId>]) {
-        // A new number is a new place: take everything out, and put back what stays.
+        // A new number means a new place: take all entries out, and put the remaining ones back.
         let mut kept = Vec::with_capacity(self.entries);
         for way in self.buckets.iter_mut().flatten() {
             if let Some(CostlyEntry { key, work }) = way.take() {

@@ -4,12 +4,13 @@ use super::problem::Problem;
 
 /// A cursor over the levels of a [`Problem`] that knows the open operations at its level.
 ///
-/// Invariant: `open` has the operations that return, were called before the return at `level`, and return there or
-/// later, the next to return *last*; `available` counts, for each [`Optional`](super::problem::Optional), its members
-/// that were called before that return.
+/// Invariant: `open` holds the operations that return, were called before the return at `level`, and return there or
+/// later, with the next to return *last*. `available` counts, for each [`Optional`](super::problem::Optional), its
+/// members that were called before that return.
 ///
 /// # Complexity
-/// Moving by a level costs O(k) for k open operations and the calls in between.
+/// With k open operations, moving forward by one level takes O(k) for each call in between; moving backward takes O(k)
+/// plus the number of these calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     level: u32,
@@ -18,26 +19,26 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// At the first return; there must be one.
+    /// Returns a window at the first return; there must be one.
     pub(crate) fn new(problem: &Problem) -> Self {
         let mut window = Self { level: 0, open: Vec::new(), available: vec![0; problem.optional.len()] };
         window.enter(problem, 0, problem.called[0]);
         window
     }
 
-    /// The open operations that return, the next to return last.
+    /// Returns the open operations that return; the next to return is last.
     #[inline]
     pub(crate) fn open(&self) -> &[u32] {
         &self.open
     }
 
-    /// By optional: how many of its members were called.
+    /// Returns, for each [`Optional`](super::problem::Optional), how many of its members were called.
     #[inline]
     pub(crate) fn available(&self) -> &[u32] {
         &self.available
     }
 
-    /// Goes to `level`.
+    /// Moves to `level`.
     #[inline]
     pub(crate) fn seek(&mut self, problem: &Problem, level: u32) {
         while self.level < level {

@@ -1,17 +1,20 @@
-//! The calls of a core: those without which the history would be linearizable.
+//! The calls of a core: without any one of them, the rest would be linearizable.
 //!
-//! A call is *left out* if it took effect within its own interval and with its recorded result, or not at all. The core is a
-//! set of calls such that the history up to the failing return, with all other calls left out, is rejected, and no longer
-//! is if one more call is left out. A call that is open at the failing return is always left out.
+//! To *leave out* a call is to weaken what is known of it: it took effect within its own interval and with its recorded
+//! result, or not at all. The core is a set of calls such that the history up to the failing return is rejected if all
+//! other calls are left out, and is no longer rejected if one more call is left out. A call that is open at the failing
+//! return is always left out.
 //!
-//! The history that the other steps have led to is weaker than that: what it has forgotten may have had any result, at any
-//! time. So the calls that it still knows all of are such a set, and only have to be tried one by one: the more is left out,
-//! the less is rejected.
+//! The history that the other steps have led to is weaker than that: an operation that it has forgotten may have had
+//! any result, at any time. So the calls that it still knows completely are such a set, except that it may not be
+//! minimal yet. They only have to be tried one by one, because the more calls are left out, the fewer histories are
+//! rejected.
 //!
-//! **Small histories.** What is asked about is mostly the few calls of the weaker history, and no others. If these are
-//! linearizable, so is everything, as all others may have taken no effect. If they are not, neither is everything, by what
-//! makes the other steps sound; except that a restricted operation says less than it did, and that a history may begin
-//! after an operation only if that took effect, and is possible at the beginning. Then all calls are asked about.
+//! **Small histories.** Usually only the few calls of the weaker history are judged, and no others. If these are
+//! linearizable, so is the whole history, because all other calls may have taken no effect. If they are not, neither is
+//! the whole history, by the arguments that make the other steps sound. There are two exceptions: a restricted
+//! operation says less than the original one; and a history may begin after an operation only if that operation took
+//! effect, and is possible at the beginning. In these cases all calls are judged.
 
 use super::oracle::Answer;
 use super::weaker::Beginning;
@@ -19,7 +22,8 @@ use super::{Shrinking, optional};
 use crate::history::{Fate, OpId};
 
 impl Shrinking<'_> {
-    /// The calls of the core, in the order of their numbers, and those of which it is not known whether they are needed.
+    /// Returns the calls of the core, in the order of their numbers, and those of which it is not known whether they
+    /// are needed.
     pub(super) fn calls(&mut self) -> (Vec<OpId>, Vec<OpId>) {
         let (left, frame) = (self.left(), self.left().frame());
         let completed = frame.operations().filter(|op| frame.ret(*op).is_some() && left.has_result(*op));
@@ -38,7 +42,7 @@ impl Shrinking<'_> {
         (calls, undecided)
     }
 
-    /// Whether these calls are rejected, all others left out.
+    /// Judges whether these calls are rejected if all others are left out.
     fn is_rejected_by(&mut self, calls: &[OpId]) -> Answer {
         let is_small = |id: OpId| self.number(id).is_some() || self.begins_behind == Some(id);
         let has_begun = |first| self.beginning == Some(Beginning::With) && calls.contains(&first);
@@ -60,12 +64,13 @@ impl Shrinking<'_> {
         self.oracle.ask(self.histories.leaving_out(fates, left_out), time)
     }
 
-    /// By operation of the original, what becomes of it, and whether it is left out, if only these calls are not.
+    /// Returns the fate of each operation of the original and, for those that stay, whether it is left out, if only
+    /// these calls are not.
     fn leaving_out(&self, calls: &[OpId], is_there: &dyn Fn(OpId) -> bool) -> (Vec<Fate>, Vec<bool>) {
         let frame = self.original.frame();
         let is_call = |op: OpId| calls.binary_search(&op).is_ok();
         let fate = |op: OpId| match self.before_failure(op) {
-            // Of an observer, nobody can tell whether it took effect.
+            // It cannot be observed whether an observer took effect.
             Fate::Keep if !is_call(op) && self.original.observes(op) => Fate::LeaveOut,
             _ if !is_there(op) => Fate::LeaveOut,
             fate => fate,
@@ -76,7 +81,7 @@ impl Shrinking<'_> {
         (fates, left_out)
     }
 
-    /// What becomes of an operation of the original if the history ends with the failing return.
+    /// Returns the fate of an operation of the original if the history ends with the failing return.
     pub(super) fn before_failure(&self, op: OpId) -> Fate {
         let (frame, refused) = (self.original.frame(), self.refused);
         if frame.object(op) != frame.object(refused) || frame.call(op) > self.event {

@@ -1,8 +1,9 @@
-//! Keeping as few units as can be.
+//! Keeps as few units as possible.
 //!
-//! Units are candidates in an order; the history with all of them is rejected. The least number of them, from the first
-//! on, with which it is rejected is found by doubling and bisection; the last of these is kept for good, and the search
-//! goes on among those before it. Where needed ones are close together, the search begins at the last instead.
+//! Units are candidates in a fixed order, and the history with all of them is rejected. Doubling and binary search find
+//! the smallest number of candidates, counted from the first, with which it is rejected. The last of these is kept for
+//! good, and the search continues among those before it. If needed candidates are close together, the search starts
+//! from the last one instead.
 
 use std::time::Duration;
 
@@ -13,39 +14,39 @@ use super::oracle::Answer;
 use crate::history::{Fate, OpId};
 use crate::judge::search::hash;
 
-/// How much less time than a question may take the first try has.
+/// The factor by which the first attempt at a query has less time than the query may take.
 const FIRST_TRY: u32 = 16;
 
-/// How many units there may be between two that are needed, for the next to be looked for near the last.
+/// The number of units between two needed ones below which the next needed one is searched for near the last.
 const NEAR: usize = 16;
 
-/// How many units are tried alone, where questions about many of them are too hard.
+/// The number of units that are tried alone, if queries about many of them are too hard.
 const BLOCK: usize = 8;
 
-/// Something that could be dropped.
+/// A weakening step that could be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// All that is about the subject with this number.
+    /// Drops all operations on the subject with this number.
     Subject(u64),
-    /// An operation, as numbered in the original.
+    /// Drops an operation, as numbered in the original.
     Operation(OpId),
 }
 
-/// Something that is kept or not, as a whole.
+/// A set of operations that are kept or dropped together.
 pub(super) struct Unit {
     pub(super) step: Step,
-    /// Its operations, as numbered in the history that is left.
+    /// The operations of the unit, as numbered in the remaining history.
     pub(super) operations: Vec<OpId>,
-    /// Its last event.
+    /// The position of its last event.
     pub(super) last: u32,
 }
 
 /// A way to weaken a history.
 #[derive(Clone)]
 pub(super) struct Choice {
-    /// By operation.
+    /// The fate of each operation.
     pub(super) fates: Vec<Fate>,
-    /// The subjects that are left out; `None` if this is not about subjects.
+    /// The subjects that are left out; `None` if the choice is not about subjects.
     pub(super) gone: Option<HashSet<u64, hash::Builder>>,
 }
 
@@ -60,11 +61,11 @@ impl Choice {
     }
 }
 
-/// What there is to keep or not.
+/// The candidates to keep or drop, and the answers so far.
 struct Question<'f, 'u> {
     none: &'f Choice,
     candidates: &'f [&'u Unit],
-    /// By how many of the candidates are kept.
+    /// The answers, by the number of candidates that are kept.
     answers: HashMap<usize, Answer, hash::Builder>,
 }
 
@@ -78,21 +79,21 @@ impl Question<'_, '_> {
     }
 }
 
-/// What makes a history small enough to be judged for sure.
+/// What makes a history small enough to be judged reliably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
-    /// To keep few units.
+    /// Keeping few units.
     Units,
-    /// Nothing does: what is not kept is still there.
+    /// Nothing, because the operations that are not kept are still in the history.
     Nothing,
 }
 
 impl Shrinking<'_> {
-    /// Keeps as few units as can be. `none` is the choice to keep none of them; the candidates are in an order, those
-    /// that should be kept rather than others first.
+    /// Keeps as few units as possible. `none` is the choice to keep none of them. The candidates are ordered by
+    /// preference: those that should rather be kept come first.
     pub(super) fn minimise(&mut self, mut none: Choice, mut candidates: Vec<&Unit>, small: Small) {
         let mut gap = usize::MAX;
-        // The history with all candidates is rejected, always.
+        // Invariant: the history with all candidates is rejected.
         while !candidates.is_empty() {
             if self.oracle.is_out_of_time() {
                 for unit in candidates {
@@ -122,18 +123,19 @@ impl Shrinking<'_> {
         self.take(&none);
     }
 
-    /// The time for a first try.
+    /// Returns the time for a first attempt.
     pub(super) fn quick(&self) -> Duration {
         (self.patience / FIRST_TRY).max(Duration::from_millis(1))
     }
 
-    /// The least number of candidates, from the first on, with which the history is rejected, as far as can be told;
-    /// and whether it is known that with one less it is not.
+    /// Returns the smallest number of candidates, counted from the first, with which the history is rejected, as far as
+    /// can be determined; and whether it is known that the history is not rejected with one less.
     ///
-    /// `gap` is how many were not needed before the last one that was: where it is small, the next is near too.
+    /// `gap` is the number of candidates that were not needed before the last needed one: if it is small, the next
+    /// needed one is near too.
     fn least(&mut self, question: &mut Question<'_, '_>, gap: usize) -> (usize, bool) {
         let mut time = self.quick();
-        // Rejected with `high`; not known to be with what is below `low`.
+        // The history is rejected with `high` candidates; it is not known to be rejected with fewer than `low`.
         let (mut low, mut high) = (0, question.candidates.len());
         if gap < NEAR {
             let mut step = 1;
@@ -169,7 +171,7 @@ impl Shrinking<'_> {
                     low = middle + 1;
                 }
             }
-            // With one less, it is accepted, or nobody knows: then think longer about that.
+            // With one less, the history is accepted or the answer is unknown; if it is unknown, allow more time.
             let Some(less) = high.checked_sub(1) else { return (0, true) };
             match question.answers.get(&less) {
                 Some(Answer::Accepted) => return (high, true),
@@ -187,7 +189,7 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Whether the history is rejected with so many of the candidates.
+    /// Judges whether the history is rejected with this many of the candidates.
     fn ask_for(&mut self, question: &mut Question<'_, '_>, count: usize, time: Duration) -> Answer {
         if let Some(answer) = question.answers.get(&count) {
             return *answer;
@@ -197,9 +199,9 @@ impl Shrinking<'_> {
         answer
     }
 
-    /// A few candidates next to one another with which the history is rejected, if such are found.
+    /// Returns a few adjacent candidates with which the history is rejected, if such are found.
     ///
-    /// Where the answer for many is not known, it mostly is for a few.
+    /// If the answer for many candidates is unknown, the answer for a few of them is usually known.
     fn find_few<'u>(&mut self, question: &Question<'_, 'u>) -> Option<Vec<&'u Unit>> {
         let quick = self.quick();
         let mut unknown = 0;

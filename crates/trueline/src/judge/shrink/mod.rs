@@ -1,47 +1,49 @@
-//! Shrinking: the few operations that a rejection rests on.
+//! Shrinking: reduces a rejected history to the few operations that the rejection rests on.
 //!
-//! A rejected history of thousands of operations is weakened, step by step, as long as it stays rejected. What is left
-//! is its [`Core`].
+//! A rejected history of thousands of operations is weakened, step by step, as long as it stays rejected. The remaining
+//! history is its [`Core`].
 //!
 //! # Which steps are sound
 //!
-//! A step from H to H' is sound if H' is linearizable whenever H is: then a rejection of H' is one of H. Take any
+//! A step from H to H' is sound if H' is linearizable whenever H is: then a rejection of H' implies one of H. Take any
 //! linearization L of H.
 //!
 //! 1. *Truncation*: keep the events up to the failing return; operations that are open there become optional, with the
-//!    results that they have. The shortest prefix of L that has all operations which returned is a linearization of what
-//!    is left, because what was called later comes behind. [`Evidence`] says where the shortest failing prefix ends.
-//! 2. *Leave out an observer*, an operation that with its result leaves every state as it is ([`Spec::observes`]). L
+//!    results that they have. The shortest prefix of L that contains all operations that returned is a linearization of
+//!    the remaining history, because operations that were called later come after it. The [`Evidence`] states where the
+//!    shortest failing prefix ends.
+//! 2. *Leave out an observer*, an operation that with its result leaves every state unchanged ([`Spec::observes`]). L
 //!    without it is a linearization.
-//! 3. *Forget* the return and the result of any other operation. L is a linearization still. To leave it out would not
-//!    be sound: without a write, a read of what it wrote is wrong.
-//! 4. *Leave out all that is about one subject*, a value or a key, if no operation is about all ([`Spec::subject`]).
-//!    L without these operations is legal, by the promise. Operations whose results are unknown may have been about the
-//!    subject in L; they need not take effect, and are left out of L too. What speaks of several subjects is restricted
-//!    to those that stay ([`Spec::restrict`]). Other objects are left out by locality, and other keys by the promise of
-//!    [`Spec::key`].
-//! 5. *Begin later*: if an operation X leads to the same state from wherever it is possible ([`Spec::leads_to`]), what
-//!    returned before X was called is of no interest any more. Leave it out, and make optional, with their results, the
-//!    operations that overlap X. The end of L, from X on, is a linearization of what is left, if X is possible at the
-//!    very beginning and leads to the same state there. If that is the initial state, X can be left out too.
+//! 3. *Forget* the return and the result of any other operation. L is still a linearization. Leaving the operation out
+//!    would not be sound: without a write, a read of the written value would be rejected.
+//! 4. *Leave out all operations on one subject*, a value or a key, if no operation is about all subjects
+//!    ([`Spec::subject`]). L without these operations is legal, by the contract of `subject`. Operations whose results
+//!    are unknown may have been about the subject in L; they need not take effect, and are removed from L too.
+//!    Operations on several subjects are restricted to those that stay ([`Spec::restrict`]). Other objects are left out
+//!    by locality, and other keys by the contract of [`Spec::key`].
+//! 5. *Begin later*: if an operation X leads to the same state from wherever it is possible ([`Spec::leads_to`]),
+//!    operations that returned before X was called no longer matter. Leave them out, and make the operations that
+//!    overlap X optional, with their results. The end of L, from X on, is a linearization of the remaining history, if
+//!    X is possible at the very beginning and leads to the same state there. If that is the initial state, X can be
+//!    left out too.
 //!
 //! An operation that was forgotten stays in the core as a pending one. It could be left out of a *picture* of the core,
-//! since without it there are fewer linearizations, but a rejection without it proves nothing.
+//! because without it there are fewer linearizations, but a rejection without it proves nothing.
 //!
 //! # How the steps are found
 //!
-//! Rejection is monotone: if a weaker history is rejected, so is a stronger one. So units (all of one subject, or single
-//! operations) are put in order, the nearest to the failing return first, and the least number is found, by doubling and
-//! bisection, such that the history with only these is rejected. The last of them is needed, whatever is done with the
-//! nearer ones. It is kept, and the same is done again with the nearer ones, until the kept ones suffice. Each kept one is
-//! then needed for all others: the core is 1-minimal. It follows from monotony that one pass is enough, and that subjects
-//! that were needed before operations were forgotten are needed behind it. Most histories that are judged on the way are
-//! small, since doubling begins with the kept ones alone.
+//! Rejection is monotone: if a weaker history is rejected, so is a stronger one. So units (all operations on one
+//! subject, or single operations) are ordered, the nearest to the failing return first. Doubling and binary search find
+//! the smallest number of units such that the history with only these is rejected. The last of them is needed, whatever
+//! is done with the nearer ones. It is kept, and the same is repeated with the nearer ones, until the kept ones
+//! suffice. Each kept unit is then needed, given all others: the core is 1-minimal. By monotonicity one pass is enough,
+//! and subjects that were needed before operations were forgotten are still needed afterward. Most histories that are
+//! judged on the way are small, because doubling starts with the kept ones alone.
 //!
-//! Whatever [`check`] cannot decide in its share of the time counts as needed, and is said to be undecided.
+//! A unit counts as needed if [`check`] cannot decide within its share of the time, and is reported as undecided.
 //!
 //! # Complexity
-//! O(c log n) judgements for a core of c operations in n; each is given a limited time.
+//! O(c log n) judgements for a core of c operations in n; each has a limited time.
 
 mod calls;
 mod minimise;
@@ -64,7 +66,7 @@ use crate::history::{Fate, History, OpId, Outcome};
 use crate::spec::{Spec, Subject};
 use crate::verdict::{Core, Evidence, Member, Role, Weakening};
 
-/// What shrinking may take.
+/// The limits of shrinking.
 ///
 /// ```
 /// use std::time::Duration;
@@ -88,33 +90,33 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// 5 s in all, and 1 GiB.
+    /// Returns the default limits: 5 s in total, and 1 GiB.
     pub fn new() -> Self {
         Self { time: Duration::from_secs(5), time_per_call: None, memory: 1 << 30, cancel: CancelToken::new() }
     }
 
-    /// At most this long in all.
+    /// Limits the total time. Defaults to 5 s.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = time;
         self
     }
 
-    /// At most this long for each history that is judged on the way; of itself, a twelfth of the whole.
+    /// Limits the time for each history that is judged on the way. Defaults to a twelfth of the total time.
     #[must_use]
     pub fn time_per_call(mut self, time: Duration) -> Self {
         self.time_per_call = Some(time);
         self
     }
 
-    /// At most this many bytes of tables and states.
+    /// Limits the bytes of tables and states. Defaults to 1 GiB.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Until `token` is cancelled: what was not asked by then counts as undecided.
+    /// Stops when `token` is canceled; steps that were not tried by then count as undecided.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = token;
@@ -122,7 +124,7 @@ impl Limits {
     }
 }
 
-/// Judges a history and shrinks it; `None` if it is not rejected within the limits.
+/// Judges a history and shrinks it. Returns `None` if it is not rejected within the limits.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -140,7 +142,7 @@ impl Limits {
 /// }
 /// let core = shrink::judge(&Queue::new(), &builder.finish(), &Limits::new()).expect("3 was not first");
 ///
-/// // Enqueue(2) returned before Enqueue(3) was called, whose return does not matter; and Dequeue -> 3.
+/// // Enqueue(2) returned before Enqueue(3) was called, and Dequeue returned 3. The return of Enqueue(3) is not needed.
 /// assert_eq!(core.members.iter().map(|member| member.id).collect::<Vec<_>>(), [OpId(2), OpId(3), OpId(102)]);
 /// assert_eq!(core.told().map(|member| member.id).collect::<Vec<_>>(), [OpId(2), OpId(102)]);
 /// assert_eq!(core.left_out(), 102);
@@ -224,7 +226,7 @@ pub fn core<S: Spec + ?Sized>(
     }
 }
 
-/// What there is to say of a core beside its history.
+/// The parts of a core other than its history.
 struct Shrunk {
     calls: Vec<OpId>,
     begins_behind: Option<OpId>,
@@ -233,25 +235,25 @@ struct Shrunk {
     oracle_calls: u32,
 }
 
-/// A history on its way to a core.
+/// A history that is being shrunk to a core.
 struct Shrinking<'a> {
     oracle: Oracle,
     original: &'a dyn Case,
-    /// What is left so far, which is rejected.
+    /// The remaining history, which is rejected.
     histories: &'a mut dyn Weaken,
     /// The operation that was refused, as numbered in `original`.
     refused: OpId,
     /// The position of its return.
     event: u32,
-    /// What the refused operation would have been about, had it been right: where to look first.
+    /// The subjects of the results that the refused operation could have returned; they are tried first.
     suspects: Vec<Subject>,
-    /// The operation behind which the history begins anew.
+    /// The operation after which the history begins.
     begins_behind: Option<OpId>,
-    /// How it begins there; `None` if it begins at its beginning, or began anew several times.
+    /// How it begins there; `None` if it begins at its original beginning, or was cut several times.
     beginning: Option<Beginning>,
-    /// What was kept because nobody knows whether it is needed.
+    /// The steps that were not taken because it is not known whether the history would stay rejected.
     undecided: Vec<Step>,
-    /// How long a single question may take; less, when long questions are in vain.
+    /// The time for a single query; it is reduced when long queries do not succeed.
     patience: Duration,
 }
 
@@ -259,12 +261,12 @@ struct Shrinking<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
     Yes,
-    /// Some operation is about all subjects, and is needed so far.
+    /// No, because some operation is about all subjects, and is needed so far.
     Blocked,
 }
 
 impl<'a> Shrinking<'a> {
-    /// Begins with the shortest failing prefix of the object that the evidence is about.
+    /// Starts with the shortest failing prefix of the object that the evidence is about.
     fn new(
         original: &'a dyn Case,
         histories: &'a mut dyn Weaken,
@@ -299,7 +301,7 @@ impl<'a> Shrinking<'a> {
         }
         self.forget_operations();
         if tried == Tried::Blocked && self.find_subjects().is_some_and(|found| found.whole.is_empty()) {
-            // What was about all is forgotten or gone.
+            // The operations that were about all subjects are forgotten or left out.
             self.leave_out_subjects();
             if self.begin_later() {
                 self.leave_out_subjects();
@@ -334,33 +336,33 @@ impl<'a> Shrinking<'a> {
         Choice { fates: vec![Fate::Keep; self.histories.ids().len()], gone: None }
     }
 
-    /// What is left, without its types.
+    /// Returns the remaining history, without its types.
     fn left(&self) -> &dyn Case {
         self.histories.left()
     }
 
-    /// The operations that are left.
+    /// Returns the remaining operations.
     fn operations(&self) -> impl Iterator<Item = OpId> + use<> {
         self.left().frame().operations()
     }
 
-    /// The number in the original of an operation that is left.
+    /// Returns the number in the original of a remaining operation.
     fn id(&self, op: OpId) -> OpId {
         self.histories.ids()[op.index()]
     }
 
-    /// The refused operation, as numbered in the history that is left.
+    /// Returns the refused operation, as numbered in the remaining history.
     fn refused(&self) -> OpId {
         self.number(self.refused).expect("the refused operation is never left out")
     }
 
-    /// What an operation of the original is numbered now, if it is left.
+    /// Returns the current number of an operation of the original, if it remains.
     fn number(&self, id: OpId) -> Option<OpId> {
         let index = self.histories.ids().binary_search(&id).ok()?;
         Some(OpId(u32::try_from(index).expect("operations are numbered so")))
     }
 
-    /// Whether an operation that is left has lost some of its arguments or its result.
+    /// Returns whether any remaining operation has lost some of its arguments or its result.
     fn is_in_part(&self) -> bool {
         self.operations().any(|op| self.histories.is_in_part(op))
     }
@@ -369,13 +371,13 @@ impl<'a> Shrinking<'a> {
         self.left().observes(op)
     }
 
-    /// The place of an operation in time: its last event.
+    /// Returns the position of an operation's last event.
     fn last_event(&self, op: OpId) -> u32 {
         let frame = self.left().frame();
         frame.ret(op).unwrap_or(frame.call(op))
     }
 
-    /// Leaves out all other keys, if the evidence is about one: else what is wrong there might hide that the refused
+    /// Leaves out all other keys if the evidence is about one: otherwise a failure there might hide that the refused
     /// operation is needed.
     fn leave_out_other_keys(&mut self) {
         let Some(keys) = self.left().keys() else { return };
@@ -396,7 +398,8 @@ impl<'a> Shrinking<'a> {
         }
     }
 
-    /// The operations by subject, or `None` if some operation that is not an observer, or the refused one, is about all.
+    /// Returns the operations by subject, or `None` if the refused operation, or one that is not an observer, is about
+    /// all subjects.
     fn find_subjects(&self) -> Option<Subjects> {
         let refused = self.refused();
         let mut found =
@@ -427,14 +430,15 @@ impl<'a> Shrinking<'a> {
         Some(found)
     }
 
-    /// Leaves out as many subjects, and observers that are not about one, as can be.
+    /// Leaves out as many subjects, and observers that are not about one subject, as possible.
     fn leave_out_subjects(&mut self) -> Tried {
         self.undecided.retain(|step| matches!(step, Step::Operation(_)));
         let Some(found) = self.find_subjects() else { return Tried::Blocked };
         if !self.speaks_of_subjects_only(&found.whole) {
             return Tried::Blocked;
         }
-        // Some operations may be gone, even if none was about all: of some nothing is left but an observer.
+        // Some operations may be gone, even if none was about all subjects: what remains of some operations is only an
+        // observer.
         let Some(Subjects { units, numbers, needed, .. }) = self.find_subjects() else { return Tried::Blocked };
         let mut suspected = vec![false; units.len()];
         for suspect in &self.suspects {
@@ -458,7 +462,8 @@ impl<'a> Shrinking<'a> {
         Tried::Yes
     }
 
-    /// Makes sure that nothing is said of all subjects at once, if the history stays rejected.
+    /// Removes operations, and parts of operations, that are about all subjects at once, if the history stays rejected.
+    /// Returns whether none is left.
     fn speaks_of_subjects_only(&mut self, whole: &[OpId]) -> bool {
         if whole.is_empty() && !self.operations().any(|op| self.histories.says_less(op)) {
             return true;
@@ -474,10 +479,11 @@ impl<'a> Shrinking<'a> {
         rejected
     }
 
-    /// Begins anew behind the latest operation that can be, and says whether that changed anything.
+    /// Makes the history begin after the latest operation for which it stays rejected. Returns whether this changed
+    /// anything.
     fn begin_later(&mut self) -> bool {
         let beginnings = self.find_beginnings();
-        // The latest are tried first.
+        // The latest operations are tried first.
         let (mut low, mut high) = (0, beginnings.len());
         let quick = self.quick();
         let mut next = 0;
@@ -503,7 +509,7 @@ impl<'a> Shrinking<'a> {
         let choice = self.begun(beginnings[high]);
         let goes = |op: OpId| choice.fates[op.index()] == Fate::LeaveOut && !self.is_observer(op);
         if !self.operations().any(goes) {
-            // Observers can be left out without that.
+            // Observers can be left out without changing the beginning.
             return false;
         }
         self.beginning = self.begins_behind.is_none().then_some(beginnings[high].1);
@@ -512,7 +518,7 @@ impl<'a> Shrinking<'a> {
         true
     }
 
-    /// The operations behind which a history may begin anew, the latest first.
+    /// Returns the operations after which the history may begin, the latest first.
     fn find_beginnings(&self) -> Vec<(OpId, Beginning)> {
         let (left, frame) = (self.left(), self.left().frame());
         let end = frame.call(self.refused());
@@ -530,7 +536,7 @@ impl<'a> Shrinking<'a> {
         found.into_iter().map(|(_, beginning)| beginning).collect()
     }
 
-    /// The choice to begin there.
+    /// Returns the choice to begin there.
     fn begun(&self, (first, beginning): (OpId, Beginning)) -> Choice {
         let frame = self.left().frame();
         let (call, ret) = (frame.call(first), frame.ret(first).expect("it has returned"));
@@ -540,7 +546,7 @@ impl<'a> Shrinking<'a> {
             }
             match frame.ret(op) {
                 Some(other) if other < call => Fate::LeaveOut,
-                // It may have been before.
+                // It may have taken effect before `first`.
                 Some(_) if frame.call(op) < ret => optional(self.left(), op),
                 _ => Fate::Keep,
             }
@@ -575,12 +581,12 @@ impl<'a> Shrinking<'a> {
         self.minimise(none, order, Small::Nothing);
     }
 
-    /// What becomes of an operation that is not kept.
+    /// Returns the fate of an operation that is not kept.
     fn dropped(&self, id: OpId) -> Fate {
         if self.is_observer(id) { Fate::LeaveOut } else { Fate::Forget }
     }
 
-    /// The public names of the steps that were not taken.
+    /// Returns the undecided steps in their public form.
     fn weakenings(&self) -> Vec<Weakening> {
         let mut about: HashMap<u64, Vec<OpId>, hash::Builder> = HashMap::default();
         for id in self.operations() {
@@ -596,7 +602,7 @@ impl<'a> Shrinking<'a> {
         self.undecided.iter().map(weakening).collect()
     }
 
-    /// Tries what was undecided once more: the history is smaller now.
+    /// Tries undecided steps once more, because the history is smaller now.
     fn reconsider(&mut self) {
         for step in std::mem::take(&mut self.undecided) {
             if self.oracle.is_out_of_time() {
@@ -630,19 +636,19 @@ impl<'a> Shrinking<'a> {
     }
 }
 
-/// The operations of a history by subject.
+/// The operations of a history, by subject.
 struct Subjects {
     units: Vec<Unit>,
-    /// The units of the subjects by their numbers.
+    /// The index of the unit of each subject, by the subject's number.
     numbers: HashMap<u64, usize, hash::Builder>,
     /// The unit of the refused operation.
     needed: usize,
-    /// Observers that are about all: they must go before anything else can be left out.
+    /// Observers that are about all subjects: they must be left out before any subject can be.
     whole: Vec<OpId>,
 }
 
-/// What becomes of an operation that need not have taken effect any more.
+/// Returns the fate of an operation that no longer needs to have taken effect.
 fn optional(case: &dyn Case, op: OpId) -> Fate {
-    // Of an observer, nobody can tell whether it did.
+    // It cannot be observed whether an observer took effect.
     if case.observes(op) { Fate::LeaveOut } else { Fate::Optional }
 }

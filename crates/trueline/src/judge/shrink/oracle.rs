@@ -1,4 +1,4 @@
-//! Who decides whether a weaker history is still rejected.
+//! Decides whether a weaker history is still rejected.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::judge::erased::Case;
 use crate::judge::{Budget, CancelToken, Config, check_case};
 use crate::verdict::Verdict;
 
-/// What the oracle says of a history.
+/// The answer of the oracle about a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Rejected,
@@ -15,18 +15,18 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// How long whoever cancels waits for what was found to be judged as it is.
+/// The maximum time after a cancellation to judge the history that was found.
 const IMPATIENT: Duration = Duration::from_secs(1);
 
-/// Whoever decides whether a weaker history is still rejected: this is the only place that knows who that is.
+/// Decides whether a weaker history is still rejected. Shrinking judges histories only through this type.
 pub(super) struct Oracle {
-    /// When to stop asking.
+    /// When to stop judging weaker histories.
     deadline: Option<Instant>,
-    /// Who may say so earlier.
+    /// A token that can stop this earlier.
     cancel: CancelToken,
-    /// What is left then, to put together what was found and to judge it as it is.
+    /// The time that is reserved after the deadline to build the core and to judge it.
     last: Duration,
-    /// For one question.
+    /// The maximum time for one query.
     pub(super) most_time: Duration,
     memory: u64,
     pub(super) calls: u32,
@@ -52,9 +52,9 @@ impl Oracle {
         self.judge(history, left.map_or(time, |left| left.min(time)), self.cancel.clone())
     }
 
-    /// Whether `history` can be judged in the time that is left when all is asked, and is rejected.
+    /// Returns whether `history` is rejected, judging it in the time that is reserved after all queries.
     pub(super) fn confirms(&mut self, history: &dyn Case) -> bool {
-        // Half of that time: a judgement may take a little longer than it should.
+        // Use half of that time, because a judgement may take a little longer than it should.
         let mut time = self.last / 2;
         if self.cancel.is_cancelled() {
             time = time.min(IMPATIENT);

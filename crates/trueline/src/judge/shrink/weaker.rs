@@ -1,4 +1,4 @@
-//! The typed side of shrinking: histories that become weaker, behind a door without types.
+//! The typed part of shrinking: histories that become weaker, with their types erased.
 
 use std::borrow::Cow;
 
@@ -7,38 +7,39 @@ use crate::history::{Fate, History, OpId, Outcome};
 use crate::judge::erased::{Case, Typed};
 use crate::spec::{Spec, Subject};
 
-/// A history on its way to a core, and a weaker one that is asked about.
+/// A history that is being shrunk to a core, and a weaker one that is being judged.
 pub(super) trait Weaken {
-    /// What is left so far.
+    /// Returns the remaining history.
     fn left(&self) -> &dyn Case;
-    /// By operation of what is left: its number in the original.
+    /// Returns, for each remaining operation, its number in the original.
     fn ids(&self) -> &[OpId];
-    /// What is left with this choice made, to be asked about.
+    /// Returns the remaining history with this choice made, to be judged.
     fn weaker(&mut self, choice: &Choice) -> &dyn Case;
-    /// The original after operations have met their fates, and with some of those that stay left out, to be asked about.
+    /// Returns the original after these fates, with some of the operations that stay left out, to be judged.
     fn leaving_out(&mut self, fates: &[Fate], left_out: Vec<bool>) -> &dyn Case;
-    /// Whether an operation that is left has lost some of its arguments or its result.
+    /// Returns whether a remaining operation has lost some of its arguments or its result.
     fn is_in_part(&self, op: OpId) -> bool;
-    /// Notes that the history that was asked about last is rejected.
+    /// Records that the history that was judged last is rejected.
     fn note_rejected(&mut self);
-    /// Whether what is left is the history that was noted last.
+    /// Returns whether the remaining history is the one that was recorded last.
     fn is_noted(&self) -> bool;
-    /// Weakens what is left.
+    /// Weakens the remaining history.
     fn take(&mut self, choice: &Choice);
-    /// What an operation that is left is about ([`Spec::subject`]).
+    /// Returns the subject of a remaining operation ([`Spec::subject`]).
     fn subject(&self, op: OpId) -> Subject;
-    /// Whether to speak of some subjects only makes an operation say less even if none is gone ([`Spec::restrict`]).
+    /// Returns whether restricting an operation to subjects makes it say less even if no subject is left out
+    /// ([`Spec::restrict`]).
     fn says_less(&self, op: OpId) -> bool;
-    /// Whether what is left may begin after this operation ([`Spec::leads_to`]), and with it: `None` if it may not.
+    /// Returns how the remaining history may begin after this operation ([`Spec::leads_to`]), or `None` if it may not.
     fn beginning(&self, op: OpId) -> Option<Beginning>;
 }
 
-/// How a history begins anew after an operation that leads to one and the same state.
+/// How a history begins after an operation that always leads to the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// With it: it is possible at the beginning, and leads to that state there.
+    /// With the operation: it is possible at the beginning, and leads to that state there.
     With,
-    /// Without it: that state is the initial one.
+    /// Without the operation: that state is the initial one.
     Without,
 }
 
@@ -58,12 +59,12 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
         Self { spec, original, ids: left.frame().operations().collect(), left, asked: None, rejected: None }
     }
 
-    /// What is left, and its numbers in the original.
+    /// Returns the remaining history, and the numbers of its operations in the original.
     pub(super) fn into_left(self) -> (History<S::Op, S::Ret>, Vec<OpId>) {
         (self.left.history.into_owned(), self.ids)
     }
 
-    /// What is left with this choice made, and its numbers in the original.
+    /// Returns the remaining history with this choice made, and the numbers of its operations in the original.
     fn weaken(&self, Choice { fates, gone }: &Choice) -> (Typed<'a, S>, Vec<OpId>) {
         let history = &self.left.history;
         let Some(gone) = gone else {
@@ -78,7 +79,7 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
                 continue;
             }
             match self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone) {
-                // What is left of it may be an observer, which if it never returned is of no interest.
+                // What remains of the operation may be an observer, which does not matter if it never returned.
                 Some((op, result))
                     if operation.return_position().is_some() || !self.spec.observes(&op, result.as_ref()) =>
                 {
@@ -101,7 +102,7 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
     }
 }
 
-/// Those that are not left out.
+/// Returns the operations that are not left out.
 fn stay(ids: &[OpId], fates: &[Fate]) -> Vec<OpId> {
     ids.iter().zip(fates).filter(|(_, fate)| **fate != Fate::LeaveOut).map(|(id, _)| *id).collect()
 }

@@ -1,8 +1,8 @@
-//! The definition of synchronisation linearisation, tried out: the oracle that the other checkers are compared with.
+//! Synchronization linearization by its definition: the oracle that the other checkers are compared with.
 //!
-//! Lawrence & Lowe, definitions 1 to 4: some synchronisations, in an order that keeps the order of executions that do not
-//! overlap, contain every execution that returned, and some of the others, and have the results that were returned. So
-//! every set of executions that is left is tried as the next synchronisation.
+//! Lawrence & Lowe, definitions 1 to 4: some synchronizations, in an order that keeps the order of executions that do
+//! not overlap, contain every execution that returned and some of the others, and have the results that were returned.
+//! So every set of remaining executions is tried as the next synchronization.
 //!
 //! # Complexity
 //! O(2^n n!) steps of the specification.
@@ -71,10 +71,10 @@ fn precedes(task: &Task<'_>, first: OpId, second: OpId) -> bool {
     task.has_returned(first) && task.return_position(first) < task.history[second].call_position()
 }
 
-/// The most executions of which all sets are tried.
+/// The maximum number of executions of which all sets are tried.
 const MOST: usize = 31;
 
-/// All sets that are not empty.
+/// Returns all nonempty sets.
 fn subsets(ops: &[OpId]) -> Result<impl Iterator<Item = Vec<OpId>>, LimitKind> {
     if ops.len() > MOST {
         return Err(LimitKind::Refused("too many executions overlap for all sets of them to be tried"));

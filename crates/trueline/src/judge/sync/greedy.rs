@@ -1,16 +1,18 @@
-//! Pairs of executions, without a state, where partners are interchangeable.
+//! Pairs of executions, without a state, whose partners are interchangeable.
 //!
-//! The executions are gone through by their returns. One that returns and has no partner takes, of the open ones that fit,
-//! the one that returns first; those that never return come last, and of these last of all those without a result.
+//! The executions are processed in the order of their returns. An execution that returns without a partner takes, of
+//! the open executions that fit, the one that returns first; those that never return come last, and among these, those
+//! without a known result come last.
 //!
-//! *Why this is exact.* Take a matching that covers all that returned and agrees with the choices so far. Let x return
-//! next, with y the choice and z its partner in the matching. Both contain the instant of x's return. If y has no partner
-//! there, x may take y instead. If y's partner there is a, then a overlaps z: a was called before y returned, which is not
-//! after z does, and z before x returned, which is before a does. And a fits z, as the partners of x are interchangeable
-//! ([`SyncSpec::is_interchangeable`]). So x with y and a with z cover the same. ∎
+//! *Why this is exact.* Take a matching that covers all executions that returned and agrees with the choices so far.
+//! Let x return next, and let y be the choice and z the partner of x in the matching. Both y and z are open at x's
+//! return. If y has no partner in the matching, x may take y instead of z. If y's partner in the matching is a, then a
+//! overlaps z: a was called before y returned, and y does not return after z; and z was called before x returned, which
+//! is before a returns. And a fits z, because the partners of x are interchangeable ([`SyncSpec::is_interchangeable`]).
+//! So x with y and a with z cover the same executions. ∎
 //!
-//! One that may have returned alone, and might as well have had a partner, is not for this algorithm: its partner may need
-//! it. Where that happens, the history is refused.
+//! An execution that may have returned alone but might also have had a partner cannot be handled by this algorithm,
+//! because the partner may need it. If this happens, the history is refused.
 //!
 //! # Complexity
 //! O(n k) for n executions of which k are open at once.
@@ -21,7 +23,7 @@ use crate::judge::explain::Cut;
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// Why a history is not for this algorithm.
+/// The reason for refusing a history.
 pub(super) const REFUSED: &str = "it needs pairs without a state whose partners are interchangeable";
 
 /// A synchronisation linearisation, if there is one; else where the first return is that gets no partner. The state is `()`,
@@ -34,10 +36,10 @@ pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchr
     })
 }
 
-/// How far the algorithm has come.
+/// The progress of the algorithm.
 #[derive(Clone)]
 struct Scan {
-    /// Called, not returned, without a partner.
+    /// Executions that were called, have not returned, and have no partner.
     open: Vec<OpId>,
     pairs: Synchronisations,
     has_partner: Vec<bool>,
@@ -94,14 +96,14 @@ impl Scan {
     }
 }
 
-/// The algorithm on what is near the end of a part, of which it knows what was before.
+/// The algorithm for prefixes of a part that differ only near the end.
 ///
-/// A history that is cut off differs from the whole only in executions that are open at the cut and return behind it: so the
-/// choices are the same up to the first call of such a one. To try out many results at one place, what is before need be
-/// gone through once.
+/// A prefix differs from the whole part only in the executions that are open at the cut and return after it. So the
+/// choices are the same up to the first call of such an execution. To try many results at one place, the events before
+/// that call are processed only once.
 pub(super) struct Nearby {
     scan: Scan,
-    /// The first event, of the part, that is not gone through.
+    /// The index of the first event of the part that has not been processed.
     first: usize,
 }
 
@@ -116,7 +118,7 @@ impl Nearby {
         let mut scan = Scan::start(task)?;
         let until = task.position(task.events.get(first)).min(task.until);
         let before = Cut { until, ..task.cut };
-        // What happened before `before.until` is seen with the results that are known later.
+        // Events before `before.until` are processed with the results that are known later.
         let gone = scan.go(task, before.events(), meter)?;
         debug_assert_eq!(gone, Ok(()), "it got there before");
         scan.pairs.clear();

@@ -1,16 +1,16 @@
-//! Judging objects whose operations synchronise: synchronisation linearisation, and progress.
+//! Judges objects whose operations synchronize: synchronization linearization, and progress.
 //!
-//! Lawrence & Lowe, *Synchronisation: Specification and Testing*. [`check`] judges what returned (section 2), and
-//! [`progress`] whether what is stuck at the end should have returned (section 3). Several objects are judged one by one,
-//! which is sound (proposition 6 and lemma 10).
+//! Lawrence & Lowe, *Synchronisation: Specification and Testing*. [`check`] judges the executions that returned
+//! (section 2), and [`progress`] judges whether executions that are stuck at the end should have returned (section 3).
+//! Several objects are judged one by one, which is sound (proposition 6 and lemma 10).
 //!
-//! | algorithm | for | |
+//! | algorithm | for | complexity |
 //! |---|---|---|
-//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | near-linear |
+//! | [greedy](SyncAlgorithm::Greedy) | pairs without a state, with interchangeable partners | O(n k), k open at once |
 //! | [matching](SyncAlgorithm::Matching) | pairs without a state | polynomial |
 //! | [search](SyncAlgorithm::Search) | all | exponential |
-//! | [two steps](TwoStep) | all, by a checker for linearizability | exponential, and mostly slower |
-//! | [brute force](SyncAlgorithm::Brute) | all: the definition | for tests |
+//! | [two steps](TwoStep) | all, by a checker for linearizability | exponential, and usually slower |
+//! | [brute force](SyncAlgorithm::Brute) | all, by the definition | for tests |
 
 mod brute;
 mod greedy;
@@ -41,27 +41,27 @@ use numbered::{ByNumber, Numbered};
 use search::Search;
 use task::Task;
 
-/// How to judge a history of synchronisations.
+/// The algorithm that judges a history of synchronizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SyncAlgorithm {
-    /// The greedy algorithm or a matching where there are pairs without a state; else search.
+    /// The greedy algorithm or a matching if executions synchronize in pairs without a state; otherwise search.
     #[default]
     Auto,
-    /// Pairs without a state whose partners are interchangeable.
+    /// The greedy algorithm, for pairs without a state whose partners are interchangeable.
     Greedy,
-    /// Pairs without a state.
+    /// A matching, for pairs without a state.
     Matching,
-    /// Search.
+    /// Search, for all specifications.
     Search(Discipline),
-    /// The definition.
+    /// The definition, by trying all possibilities.
     Brute,
 }
 
-/// Judges whether a history is synchronisation-linearisable.
+/// Judges whether a history is synchronization-linearizable.
 ///
-/// An accepted history comes with a synchronisation linearisation that has been replayed. The place of a rejection is exact,
-/// whichever algorithm found it: up to the event before, the history is synchronisation-linearisable; up to that return it
-/// is not, whatever the executions that are open then may still return.
+/// An accepted history comes with a synchronization linearization that has been replayed. The place of a rejection is
+/// exact, whichever algorithm found it: up to the event before, the history is synchronization-linearizable; up to that
+/// return it is not, whatever the executions that are open then may still return.
 ///
 /// ```
 /// use trueline::history::History;
@@ -108,7 +108,7 @@ fn check_numbered(
     explain::judgement(history, verdict, &judge.meter, judge.states, started)
 }
 
-/// Judges whether a history is synchronisation-linearisable, as a [`Config`] says: `auto` and `brute` are those of
+/// Judges whether a history is synchronization-linearizable, as a [`Config`] says: `auto` and `brute` are those of
 /// [`SyncAlgorithm`], and any other algorithm judges the history of [two steps](TwoStep).
 pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let (mut judgement, choice) = match &config.algorithm {
@@ -130,8 +130,8 @@ pub fn judge<S: SyncSpec>(spec: &S, history: &History<S::Op, S::Ret>, config: &C
 
 /// Judges whether executions that are stuck at the end of a history should have returned.
 ///
-/// They should if in every maximal synchronisation linearisation there is one that has synchronised (definitions 7 to 9).
-/// That nothing more will return is for the caller to know.
+/// They should have if every maximal synchronization linearization contains one of them (definitions 7 to 9). The
+/// caller must know that no execution will return any more.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -193,7 +193,7 @@ struct Judge<'s> {
     algorithm: SyncAlgorithm,
     meter: Meter,
     states: u64,
-    /// For cuts behind the place where the greedy algorithm failed.
+    /// The greedy algorithm prepared for cuts after the place where it failed.
     nearby: Option<Nearby>,
 }
 
@@ -277,7 +277,8 @@ impl Explain<u32, u32> for Judge<'_> {
         results
     }
 
-    /// A maximal synchronisation linearisation in which all have returned; or why there is none.
+    /// Returns a maximal synchronization linearization in which all executions have returned, or the reason why there
+    /// is none.
     fn progress(
         &mut self,
         cut: &Cut<'_, u32, u32>,
@@ -289,7 +290,7 @@ impl Explain<u32, u32> for Judge<'_> {
         let returned = Task { spec: self.spec, cut: Cut { only_returned: true, ..*cut } };
         let maximal = match self.algorithm {
             SyncAlgorithm::Brute => brute::search(&returned, Some(&stuck), &mut self.meter)?,
-            // Whatever has synchronised, the same may synchronise then.
+            // Without a state, the same groups may synchronize, whatever has synchronized before.
             _ if task.spec.is_stateless() => match task.find_group(&task.spec.initial(), &stuck) {
                 None => self.linearise(&returned)?,
                 Some(_) => None,
@@ -305,13 +306,14 @@ impl Explain<u32, u32> for Judge<'_> {
             Err(evidence) => return Ok(Err(ProgressVerdict::Unsafe(evidence))),
         };
         let evidence = match self.linearise(&returned)? {
-            // All that returned is explained without the others, but some of these could have gone on.
+            // All executions that returned are explained without the others, but some of the others could have
+            // synchronized.
             Some(synchronisations) => {
                 let states = replay(&returned, &synchronisations).expect("it was replayed before");
                 let anticipated = states.iter().find_map(|state| task.find_group(state, &stuck)).into_iter().collect();
                 ProgressEvidence { synchronisations, anticipated }
             }
-            // Some that returned need partners that did not.
+            // Some executions that returned need partners that did not return.
             None => {
                 let is_stuck = |group: &&Vec<OpId>| group.iter().any(|op| !task.has_returned(*op));
                 let anticipated = groups.iter().filter(is_stuck).cloned().collect();
@@ -347,7 +349,7 @@ fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
 fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
     let mut has_synchronised = vec![false; task.history.len()];
-    // Each as soon as possible.
+    // Each group synchronizes as early as possible.
     let mut now = 0;
     for group in groups {
         now = group.iter().map(|op| task.history[*op].call_position()).fold(now, u32::max);

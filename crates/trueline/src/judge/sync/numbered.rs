@@ -1,5 +1,5 @@
-//! A specification of synchronisations as numbers: so that what is generic over specifications of another kind is compiled
-//! once for all of them.
+//! Erases the types of a synchronization specification: operations, results and states become numbers, so that code
+//! that is generic over specifications is compiled once for all of them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,16 +16,16 @@ pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
 /// A specification with numbers for its operations, results and states.
 pub(super) struct Numbered<'s, S: SyncSpec + ?Sized> {
     spec: &'s S,
-    /// With the result that it must have, of one that need not have taken effect. Those that returned are compared where
-    /// they return.
+    /// The operations. An operation that need not have taken effect has the result that it must have; the results of
+    /// operations that returned are compared where they return.
     ops: Interner<(S::Op, Option<S::Ret>)>,
-    /// Those that were met, and in the beginning those of the history.
+    /// The results that were met, starting with those of the history.
     results: Mutex<Interner<S::Ret>>,
     states: Mutex<Interner<S::State>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What is behind it is whole at any time.
+    // The data is consistent at any time, even after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -45,7 +45,7 @@ impl<'s, S: SyncSpec + ?Sized> Numbered<'s, S> {
         (numbers, numbered)
     }
 
-    /// The result with this number.
+    /// Returns the result with this number.
     pub(super) fn result(&self, number: u32) -> S::Ret {
         lock(&self.results)[number].clone()
     }

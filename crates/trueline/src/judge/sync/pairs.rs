@@ -1,13 +1,13 @@
-//! Pairs of executions, without a state, whatever fits whom: a matching in a graph.
+//! Pairs of executions, without a state, with any relation between partners: a matching in a graph.
 //!
-//! Lawrence & Lowe, sections 7.3 and 7.4: two executions are joined if they overlap and may synchronise with the results
-//! they have. A synchronisation linearisation is a matching that covers all that returned; those that did not may be
-//! covered or not, and so may those that might have returned alone. If no cycle is odd, [`hopcroft_karp`] finds it, else
-//! [`general`].
+//! Lawrence & Lowe, sections 7.3 and 7.4: two executions are joined by an edge if they overlap and may synchronize with
+//! their results. A synchronization linearization is a matching that covers all executions that returned. Executions
+//! that did not return may be covered or not, and so may those that could have returned alone. If the graph has no odd
+//! cycle, [`hopcroft_karp`] finds the matching, otherwise [`general`].
 //!
 //! # Complexity
-//! O(n k) edges for n executions of which k are open at once; O(n k sqrt n) if no cycle is odd, else cubic in the largest
-//! component.
+//! O(n k) edges for n executions of which k are open at once; O(n k sqrt n) time if there is no odd cycle, otherwise
+//! cubic in the largest component.
 
 use super::greedy::{fits, is_alone, pair};
 use super::matching::{general, hopcroft_karp};
@@ -16,7 +16,7 @@ use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// Why a history is not for this algorithm.
+/// The reason for refusing a history.
 const REFUSED: &str = "it needs synchronisations of at most two, without a state";
 
 /// A synchronisation linearisation, if there is one.
@@ -27,7 +27,7 @@ pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchr
     let state = task.spec.initial();
     let mut ops: Vec<OpId> = Vec::new();
     let mut edges: Vec<Vec<u32>> = Vec::new();
-    // By their numbers here.
+    // The open executions, by their numbers in `ops`.
     let mut open: Vec<u32> = Vec::new();
     for event in task.events() {
         let op = event.op();
@@ -66,7 +66,7 @@ pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchr
     Ok(Some(super::in_order(task, groups)))
 }
 
-/// On which of two sides each vertex is, if all edges go from one to the other.
+/// Returns the side of each vertex if the graph is bipartite.
 fn two_sides(edges: &[Vec<u32>]) -> Option<Vec<bool>> {
     let mut sides: Vec<Option<bool>> = vec![None; edges.len()];
     let mut waiting = Vec::new();
@@ -91,7 +91,7 @@ fn two_sides(edges: &[Vec<u32>]) -> Option<Vec<bool>> {
     sides.into_iter().collect()
 }
 
-/// A matching of a graph with two sides that covers all that must be.
+/// Returns a matching of a bipartite graph that covers all vertices that must be covered, if there is one.
 fn on_two_sides(sides: &[bool], edges: &[Vec<u32>], must: &[bool]) -> Option<Vec<(u32, u32)>> {
     let mut place = vec![0_u32; sides.len()];
     let (mut left, mut right): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());

@@ -1,13 +1,15 @@
-//! Why an execution has no partner: those that need one, and those that there are, which are fewer.
+//! Explains why an execution has no partner: which executions need partners, and which partners there are, which are
+//! fewer.
 //!
-//! Of pairs without a state, a synchronisation linearisation is a matching that covers all that returned (Lawrence & Lowe,
-//! section 7.3). If no cycle is odd, there is none exactly if some executions that returned have, all together, fewer
-//! partners than they are (Hall; by Mendelsohn & Dulmage it is enough to look at one side). These are what an alternating
-//! tree from the refused execution reaches, beginning with the matching of what was before. If a cycle is odd, the tree may
-//! reach partners that need partners themselves, which proves nothing: then there is no such argument.
+//! For pairs without a state, a synchronization linearization is a matching that covers all executions that returned
+//! (Lawrence & Lowe, section 7.3). If the graph has no odd cycle, there is no such matching if and only if some
+//! executions that returned have fewer partners, all together, than they are (Hall; by Mendelsohn & Dulmage it is
+//! enough to look at one side). These are the executions that an alternating tree from the refused execution reaches,
+//! starting with the matching of the prefix. If there is an odd cycle, the tree may reach partners that need partners
+//! themselves, which proves nothing; then there is no such argument.
 //!
 //! # Complexity
-//! Linear in the operations for each execution that is reached, of which there are few.
+//! Linear in the number of operations for each execution that is reached, of which there are few.
 
 use hashbrown::HashMap;
 
@@ -20,11 +22,11 @@ use crate::judge::search::hash;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Evidence, Partners, Unfit, WhyUnfit, groups};
 
-/// The most executions that are told of.
+/// The maximum number of executions in an explanation.
 const MOST_TOLD: usize = 12;
 
-/// Why the execution that `evidence` is about has no partner; `None` if it is not about pairs without a state, or that is not
-/// the reason.
+/// Returns why the execution that `evidence` is about has no partner, or `None` if executions do not synchronize in
+/// pairs without a state, or if that is not the reason for the rejection.
 ///
 /// ```
 /// use trueline::history::{History, OpId};
@@ -69,13 +71,13 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     let mut matching = Matching::default();
     for group in groups(&evidence.prefix, &evidence.together) {
         if let [one, other] = group {
-            // With what it returned, the refused one may not fit any more.
+            // With its recorded result, the refused execution may no longer fit.
             if graph.are_joined(*one, *other) {
                 matching.join(*one, *other);
             }
         }
     }
-    // The partner that the refused one had before it returned may be alone now.
+    // The execution that was the partner of the refused one before its return may have no partner now.
     let mut waiting: Vec<OpId> =
         graph.ops.iter().copied().filter(|op| graph.needs(*op) && matching.partner(*op).is_none()).collect();
     waiting.sort_by_key(|op| *op != evidence.refused);
@@ -91,7 +93,7 @@ fn of_numbered(spec: &dyn ByNumber, history: &History<u32, u32>, evidence: &Evid
     None
 }
 
-/// Who is whose partner.
+/// The partners of executions.
 #[derive(Default)]
 struct Matching {
     partners: HashMap<OpId, OpId, hash::Builder>,
@@ -121,7 +123,7 @@ struct Graph<'g, 'a> {
     state: u32,
 }
 
-/// Executions that need partners, and all that may be these.
+/// Executions that need partners, and all their possible partners.
 type TooFew = (Vec<OpId>, Vec<OpId>);
 
 impl Graph<'_, '_> {
@@ -135,15 +137,16 @@ impl Graph<'_, '_> {
         one != other && self.overlap(one, other) && fits(self.task, &self.state, one, other)
     }
 
-    /// Whether it has returned, and not alone.
+    /// Returns whether the execution has returned, and cannot have returned alone.
     fn needs(&self, op: OpId) -> bool {
         self.task.has_returned(op) && !is_alone(self.task, &self.state, op)
     }
 
-    /// Gives it a partner, or says who has none; `None` if too many are involved.
+    /// Gives the execution a partner, or returns the executions that have too few partners. Returns `None` if too many
+    /// are involved, or if there is an odd cycle.
     fn augment(&self, matching: &mut Matching, start: OpId) -> Option<Result<(), TooFew>> {
         let mut needing = vec![start];
-        // Each with whom it is reached from.
+        // Possible partners, each with the execution from which it was reached.
         let mut reached: Vec<(OpId, OpId)> = Vec::new();
         let mut at = 0;
         while at < needing.len() {
@@ -160,7 +163,7 @@ impl Graph<'_, '_> {
                 reached.push((other, op));
                 match matching.partner(other) {
                     Some(partner) if self.needs(partner) => needing.push(partner),
-                    // It is free, or its partner can do without.
+                    // `other` has no partner, or its partner does not need one.
                     _ => {
                         matching.separate(other);
                         let (mut other, mut op) = (other, op);
@@ -208,7 +211,8 @@ impl Graph<'_, '_> {
         Partners { needing, partners, unfit }
     }
 
-    /// Whether these executions have no other partners, and those are too few: whoever found them.
+    /// Returns whether these executions have no other partners, and too few of these, independently of how they were
+    /// found.
     fn is_right(&self, found: &Partners) -> bool {
         let Partners { needing, partners, .. } = found;
         let has_only_these = |op: &OpId| {

@@ -1,16 +1,16 @@
-//! Search for a synchronisation linearisation.
+//! Searches for a synchronization linearization.
 //!
-//! Lawrence & Lowe, section 7.1: a configuration is a place in the history, which of the open executions have
-//! synchronised, and the state; the moves are the next call, the next return if its execution has synchronised, and a
-//! synchronisation of executions that are open. The graph of configurations is searched depth first, and each
-//! configuration is visited once.
+//! Lawrence & Lowe, section 7.1: a configuration is a place in the history, the set of open executions that have
+//! synchronized, and the state. The moves are the next call, the next return if its execution has synchronized, and a
+//! synchronization of open executions. The graph of configurations is searched depth first, and each configuration is
+//! visited once.
 //!
-//! When synchronisations are tried is a matter of [`Discipline`]: to move them all to certain places loses nothing, and
-//! leaves fewer ways to go.
+//! [`Discipline`] determines when synchronizations are tried: moving them all to certain places loses nothing, and
+//! leaves fewer alternatives.
 //!
 //! # Complexity
-//! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more synchronise
-//! (section 7.5). In practice it is decided by how many executions are open at once.
+//! Exponential: the problem is NP-complete with a state (section 7.2), and without one if three or more executions
+//! synchronize (section 7.5). In practice the cost depends on how many executions are open at once.
 
 use super::task::Task;
 use crate::history::{EventKind, OpId};
@@ -19,29 +19,30 @@ use crate::judge::interner::Interner;
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// When synchronisations are tried.
+/// When synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discipline {
     /// At any time.
     Anytime,
-    /// Right behind the call of one that takes part, and behind such a synchronisation (definition 17).
+    /// Just after the call of an execution that takes part, and after such a synchronization (definition 17).
     ///
-    /// Sound by lemma 18: a synchronisation can be moved earlier until it meets a call of one that takes part, or another
-    /// synchronisation.
+    /// Sound by lemma 18: a synchronization can be moved earlier until it meets the call of an execution that takes
+    /// part, or another synchronization.
     AsSoonAsPossible,
-    /// Right before the return of one that has not synchronised yet; without a state, only with that one.
+    /// Just before the return of an execution that has not synchronized yet; without a state, only together with that
+    /// execution.
     ///
-    /// Sound: a synchronisation can be moved later until it meets a return of one that takes part, or another
-    /// synchronisation; so the last one before a return has the returning execution in it. Without a state the order of
-    /// synchronisations does not matter, so each can wait for the first return in it alone. One without any return can be
-    /// left out, or comes at the end.
+    /// Sound: a synchronization can be moved later until it meets the return of an execution that takes part, or
+    /// another synchronization. So the last synchronization before a return contains the returning execution. Without a
+    /// state, the order of synchronizations does not matter, so each can wait independently for the first return in it.
+    /// A synchronization without any return can be left out, or comes at the end.
     JustInTime,
 }
 
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    /// The number of events behind it.
+    /// The number of events that have been passed.
     position: u32,
     phase: Phase,
     state: u32,
@@ -49,14 +50,14 @@ struct Key {
     synchronised: Marks,
 }
 
-/// Which synchronisations may come next, as soon as possible.
+/// Which synchronizations may come next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// None before the next call.
+    /// No synchronization before the next call.
     None,
-    /// Those with the execution that was just called.
+    /// Only synchronizations with the execution that was just called.
     Called,
-    /// Any: one has just been.
+    /// Any synchronization, because one has just happened.
     Any,
 }
 
@@ -77,8 +78,8 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(Self { task, discipline, places, states: Interner::default(), graph: Graph::new(meter) })
     }
 
-    /// A synchronisation linearisation, if there is one. If executions are `left_over`, one that no synchronisation of
-    /// them extends.
+    /// Returns a synchronization linearization if there is one. If executions are `left_over`, it must be one that no
+    /// synchronization of them extends.
     pub(super) fn run(&mut self, left_over: Option<&[OpId]>) -> Result<Option<Synchronisations>, LimitKind> {
         self.start()?;
         while let Some((key, way)) = self.graph.pop() {
@@ -131,7 +132,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 Phase::Called => (true, self.places.event(key.position - 1).map(|event| event.op())),
                 Phase::Any => (true, None),
             },
-            // What is left at the end is of no use but to be maximal.
+            // At the end, synchronizations are only useful to make the linearization maximal.
             Discipline::JustInTime if is_end => (true, None),
             Discipline::JustInTime => (returning.is_some(), returning.filter(|_| self.task.spec.is_stateless())),
         };
@@ -155,7 +156,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(())
     }
 
-    /// The execution that returns next, if it has not synchronised.
+    /// Returns the execution that returns next, if it has not synchronized.
     fn next_return(&self, key: &Key) -> Option<OpId> {
         let event = self.places.event(key.position)?;
         let has_synchronised = key.synchronised.has(self.places.slot(event.op()));

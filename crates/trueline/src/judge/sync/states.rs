@@ -1,4 +1,4 @@
-//! The states that synchronisations pass, for whoever looks at them.
+//! The states that synchronizations pass through, for display.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use crate::judge::explain::Cut;
 use crate::spec::sync::SyncSpec;
 use crate::verdict::{Passed, Witness};
 
-/// The most states that are followed where the specification leaves a choice, and the most operations described.
+/// The maximum number of states that are followed if the specification leaves a choice, and of operations that are
+/// described.
 const MOST: (usize, usize) = (8, 2_000);
 
-/// The states before and after each of the last synchronisations, as [`judge::states`](crate::judge::states) has them for
-/// operations that take effect alone. None for an object without a state.
+/// Returns the states before and after each of the last synchronizations, as [`judge::states`](crate::judge::states)
+/// does for operations that take effect alone. Returns nothing for an object without a state.
 ///
-/// Events from `until` on have not happened: what returns there may have had any result.
+/// Events from `until` on have not happened: executions that return there may have had any result.
 pub fn states<S: SyncSpec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

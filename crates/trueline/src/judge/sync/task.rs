@@ -1,4 +1,4 @@
-//! A part of a history to be judged, and which of its executions fit together.
+//! A part of a history to be judged, and the groups of its executions that may synchronize.
 
 use std::ops::Deref;
 
@@ -84,7 +84,7 @@ impl Groups<'_, '_> {
             return;
         }
         for index in start..self.candidates.len() {
-            // The rest is too short for any.
+            // The remaining candidates are too few for any arity.
             let left = self.candidates.len() - index;
             if !self.arities.iter().any(|arity| *arity > size && *arity <= size + left) {
                 return;

@@ -1,14 +1,14 @@
-//! Two-step linearisation: synchronisations as operations of an object that is linearizable.
+//! Two-step linearization: synchronizations as operations of a linearizable object.
 //!
-//! Lawrence & Lowe, section 4. An execution takes effect in two steps: in the first it comes, in the second it has its
-//! result. Those that synchronise come one behind the other, without anything in between; the first of their second steps
-//! makes the synchronisation, and the others fetch their results whenever they like. A history is
-//! synchronisation-linearisable exactly if the history of steps is linearizable (proposition 14, and section 4.4 for the
-//! general case); so any checker for linearizability judges it. It says nothing about progress.
+//! Lawrence & Lowe, section 4. An execution takes effect in two steps: in the first it arrives, in the second it gets
+//! its result. Executions that synchronize arrive one after the other, with no step in between. The first of their
+//! second steps makes the synchronization, and the others fetch their results at any later time. A history is
+//! synchronization-linearizable if and only if the history of steps is linearizable (proposition 14, and section 4.4
+//! for the general case), so any checker for linearizability can judge it. It cannot judge progress.
 //!
-//! Both steps of an execution may come anywhere in it. In a log as the paper makes it while the object runs (section 6),
-//! the second step comes behind the return; that is the same if the number of those who synchronise does not depend on when
-//! they come, and a false alarm if it does.
+//! Both steps of an execution may come at any time within it. In a log as the paper makes it while the object runs
+//! (section 6), the second step comes after the return. This is equivalent if the number of executions that synchronize
+//! does not depend on when they arrive; otherwise it may cause a false rejection.
 
 use std::collections::BTreeMap;
 
@@ -20,35 +20,35 @@ use crate::spec::sync::SyncSpec;
 use crate::spec::{Outcomes, Spec};
 use crate::verdict::{Evidence, Judgement, Synchronisations, Verdict, Witness, sizes};
 
-/// A step of an execution, which is named by its number.
+/// A step of an execution, which is identified by its number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step<Op> {
-    /// It comes.
+    /// The execution arrives.
     First(u32, Op),
-    /// It has its result.
+    /// The execution gets its result.
     Second(u32),
-    /// Both in one: it is the last to come, and takes its result.
+    /// Both steps in one: the execution arrives last, and gets its result.
     Only(u32, Op),
 }
 
-/// How far the synchronisations are.
+/// The state of the object of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TwoStepState<State, Op, Ret> {
     state: State,
-    /// Who has come for the next synchronisation.
+    /// The executions that have arrived for the next synchronization.
     present: Vec<(u32, Op)>,
-    /// Results that wait to be fetched.
+    /// The results that have not been fetched yet.
     results: BTreeMap<u32, Ret>,
 }
 
 type State<S> = TwoStepState<<S as SyncSpec>::State, <S as SyncSpec>::Op, <S as SyncSpec>::Ret>;
 type Steps<S> = History<Step<<S as SyncSpec>::Op>, Option<<S as SyncSpec>::Ret>>;
 
-/// The two-step linearisation specification of a synchronisation specification.
+/// The two-step linearization specification of a synchronization specification.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStep<'s, S: ?Sized> {
     spec: &'s S,
-    /// Whether executions behind the first place take one step only.
+    /// Whether executions that do not come first take only one step.
     is_binary: bool,
 }
 
@@ -58,21 +58,23 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
         Self { spec, is_binary: false }
     }
 
-    /// The construction for two that come at different places (section 4.1): only the first of them takes two steps.
+    /// Returns the construction for pairs of executions with different places (section 4.1): only the first of them
+    /// takes two steps.
     pub fn binary(spec: &'s S) -> Self {
         Self { spec, is_binary: true }
     }
 
-    /// The history of steps: both in the interval of their execution, or, if it is `delayed`, the second at its return.
+    /// Returns the history of steps. Both steps are in the interval of their execution or, if `is_delayed` is set, the
+    /// second is at its return.
     ///
-    /// What optional executions return, if they take effect, is not in it: [`check`](Self::check) sees to that.
+    /// The results of optional executions are not part of it; [`check`](Self::check) takes care of them.
     ///
     /// # Errors
-    /// If it is delayed and the number of those who synchronise is not always the same: then it may matter when an execution
-    /// returned, and that is not in the log.
+    /// Returns an error if `is_delayed` is set and the number of executions that synchronize is not always the same:
+    /// then it may matter when an execution returned, and the log does not contain that.
     ///
     /// # Panics
-    /// Never: the steps are well formed if the history is.
+    /// Never panics: the steps are well formed if the history is.
     pub fn history(&self, history: &History<S::Op, S::Ret>, is_delayed: bool) -> Result<Steps<S>, &'static str> {
         if is_delayed && self.spec.arities(&self.spec.initial()).len() != 1 {
             return Err(
@@ -83,8 +85,9 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
         for event in history.events() {
             let operation = &history[event.op()];
             let number = event.op().0;
-            // Each step has a process of its own: both steps overlap, and a process may have called again after an execution
-            // that never returned. The order in time is all that the order of a process says.
+            // Each step has a process of its own: both steps overlap, and a process may have called again after an
+            // execution that never returned. This loses nothing, because the order of a process only reflects the order
+            // in time.
             let [one, other] = [2 * number, 2 * number + 1];
             let takes_one = self.is_binary && self.spec.place(&operation.op) > 0;
             let result = || match &operation.outcome {
@@ -119,7 +122,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
 
     /// Judges a history by its steps, with any algorithm for linearizability.
     ///
-    /// The place of a rejection is that of the steps: not always the first return that nothing explains.
+    /// The place of a rejection is that of the steps, which is not always the first return that cannot be explained.
     ///
     /// ```
     /// use trueline::history::History;
@@ -127,7 +130,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     /// use trueline::judge::sync::TwoStep;
     /// use trueline::spec::sync::{Channel, ChannelOp, ChannelRet};
     ///
-    /// // Sent before anybody received.
+    /// // The send returned before the receive was called.
     /// let mut builder = History::builder();
     /// builder.call(0, ChannelOp::Send(3))?;
     /// builder.ret(0, ChannelRet::Done)?;
@@ -140,7 +143,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
     /// ```
     ///
     /// # Panics
-    /// If the specification contradicts itself.
+    /// Panics if the specification contradicts itself.
     pub fn check(&self, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
         let (numbered, history) = Numbered::new(self.spec, history);
         let spec: &dyn ByNumber = &numbered;
@@ -152,7 +155,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
         present.iter().map(|(_, op)| op).collect()
     }
 
-    /// What comes of it if those who are present synchronise, and `number` takes its result at once.
+    /// Returns the outcomes if the executions that are present synchronize, and `number` gets its result at once.
     fn synchronise(&self, state: &State<S>, number: u32) -> Outcomes<Option<S::Ret>, State<S>> {
         let TwoStepState { state: before, present, results } = state;
         if !self.spec.arities(before).contains(&present.len()) {
@@ -169,7 +172,7 @@ impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
             .collect()
     }
 
-    /// The state in which one more is present, if it may be.
+    /// Returns the state in which one more execution is present, if it may be.
     fn come(&self, state: &State<S>, number: u32, op: &S::Op) -> Option<State<S>> {
         let TwoStepState { state: before, present, .. } = state;
         let rank = |(number, op): &(u32, S::Op)| (self.spec.place(op), *number);
@@ -211,7 +214,7 @@ fn check_numbered(
                 event: history[refused].return_position().expect("what is refused has returned"),
                 open: open_at_return(history, history.events(), refused),
                 allowed: allowed.into_iter().flatten().collect(),
-                // Others may be allowed if steps before are taken in another way.
+                // Other results may be allowed if earlier steps are taken differently.
                 all_allowed: false,
                 is_first: false,
                 conflict: Vec::new(),
@@ -222,7 +225,7 @@ fn check_numbered(
     Judgement { verdict, stats }
 }
 
-/// The synchronisations that some steps make, in their order.
+/// Returns the synchronizations that some steps make, in their order.
 fn synchronisations<Op, Ret>(steps: &History<Step<Op>, Ret>, order: &[OpId]) -> Synchronisations {
     let (mut groups, mut present) = (Vec::new(), Vec::new());
     for step in order {
@@ -264,7 +267,7 @@ impl<S: SyncSpec + ?Sized> Spec for TwoStep<'_, S> {
             Step::Second(number) if state.present.iter().any(|(present, _)| present == number) => {
                 self.synchronise(state, *number)
             }
-            // Nobody else may be in between those who come together.
+            // No other step may come between the executions that arrive together.
             Step::Second(number) if state.present.is_empty() => {
                 let mut next = state.clone();
                 let fetched = next.results.remove(number);

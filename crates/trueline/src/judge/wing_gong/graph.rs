@@ -1,15 +1,16 @@
-//! The graph search after Wing & Gong.
+//! The graph search based on Wing & Gong.
 //!
 //! Lowe's paper, section 3 (Horn & Kroening's algorithm 1, WGL): the tree search, which also remembers the
-//! configurations, state and set of linearized operations, from which it failed.
+//! configurations from which it failed. A configuration is a state and a set of linearized operations.
 //!
-//! Departures: the set of linearized operations is given by the first return that is not linearized and a mask over
-//! the operations open there; a configuration is remembered when it has failed, not when it is met, which prunes the
-//! same (`judge/search/seen.rs`). Interned states stand in for Lowe's union-find over equality tests.
+//! Departures from the paper: the set of linearized operations is represented by the first return that is not
+//! linearized and a mask over the operations open there. A configuration is remembered when it has failed, not when it
+//! is met, which prunes the same (`judge/search/seen.rs`). Interned states replace Lowe's union-find over equality
+//! tests.
 //!
 //! # Complexity
-//! At most one visit to each configuration: O(n · 2^k · s) for k open operations and s states at a time. Linear in
-//! the length of the history for a register; exponential at worst for a queue.
+//! At most one visit to each configuration: O(n · 2^k · s) for k open operations and s states at a time. Linear in the
+//! length of the history for a register; exponential in the worst case for a queue.
 
 use crate::history::History;
 use crate::judge::search::depth_first::Memory;
@@ -18,7 +19,7 @@ use crate::judge::{Algorithm, Budget, Config, Rules};
 use crate::spec::Spec;
 use crate::verdict::Judgement;
 
-/// Judges a history.
+/// Judges a history by Wing & Gong's search, remembering failed configurations.
 pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budget) -> Judgement<S::Ret> {
     crate::judge::check(spec, history, &Config::plain(Algorithm::WingGongGraph, budget))
 }

@@ -1,46 +1,47 @@
-//! Matchings of graphs that need not be bipartite: Edmonds, *Paths, trees, and flowers* (Canadian Journal of Mathematics
-//! 17, 1965), as implemented by Gabow, *An efficient implementation of Edmonds' algorithm for maximum matching on
-//! graphs* (Journal of the ACM 23(2), 1976).
+//! Matchings of graphs that need not be bipartite: Edmonds, *Paths, trees, and flowers* (Canadian Journal of
+//! Mathematics 17, 1965), as implemented by Gabow, *An efficient implementation of Edmonds' algorithm for maximum
+//! matching on graphs* (Journal of the ACM 23(2), 1976).
 //!
-//! **Search.** From a free vertex, the root, paths are grown that alternate between edges outside of the matching and
-//! edges in it. A vertex is *outer* if such a path of even length leads to it; its label says which. An edge from an
-//! outer vertex to a free one completes an augmenting path. An edge between outer vertices closes an odd cycle, a
-//! *blossom*: all its vertices become outer, and it counts as one vertex from then on, its base. If an augmenting path
-//! starts at the root, the search finds one (Edmonds). If none does, it finds every vertex to which an even path leads:
-//! with one more vertex that is free and beside that vertex only, there would be an augmenting path.
+//! **Search.** From a free vertex, the root, the search grows paths that alternate between edges outside the matching
+//! and edges in it. A vertex is *outer* if such a path of even length leads to it; its label describes the path. An
+//! edge from an outer vertex to a free one completes an augmenting path. An edge between outer vertices closes an odd
+//! cycle, a *blossom*: all its vertices become outer, and it counts as one vertex from then on, its base. If an
+//! augmenting path starts at the root, the search finds one (Edmonds). If none does, it finds every vertex to which an
+//! even path leads: with one more free vertex that is adjacent to that vertex only, there would be an augmenting path.
 //!
-//! **Covering.** Some vertices must be covered, the others may be. Vertices that must be are covered one by one: for a
-//! free one, `u`, take a path from `u` that alternates and ends either in a free vertex (odd), or in an optional one
-//! which is covered (even), and exchange the edges on it that are in the matching for those that are not. Then `u` is
-//! covered, and nothing became free but possibly the optional vertex at the end: one more of those that must be covered
-//! is. If there is no such path, there is no covering matching at all. For let `N` be one, and `M` the matching so far.
-//! In the symmetric difference of the two, `u` is an end of a path, as `N` covers it and `M` does not. If the last edge
-//! of this path is of `N`, its other end is free in `M`. If it is of `M`, its other end is not covered by `N`, and so is
-//! optional. Either way it is such a path. The search above finds it: the ends of odd paths are the free vertices beside
-//! outer ones, and the ends of even paths are the outer vertices.
+//! **Covering.** Some vertices must be covered, the others may be. The vertices that must be covered are processed one
+//! by one. For a free one, `u`, take an alternating path from `u` that ends either in a free vertex (odd) or in a
+//! covered optional vertex (even), and exchange the edges on it that are in the matching for those that are not. Then
+//! `u` is covered, and no vertex became free except possibly the optional one at the end: one more of the vertices that
+//! must be covered is. If there is no such path, there is no covering matching at all. For let `N` be one, and `M` the
+//! matching so far. In the symmetric difference of the two, `u` is an end of a path, because `N` covers it and `M` does
+//! not. If the last edge of this path belongs to `N`, its other end is free in `M`. If it belongs to `M`, its other end
+//! is not covered by `N`, and so is optional. Either way it is such a path. The search above finds it: the ends of odd
+//! paths are the free vertices adjacent to outer ones, and the ends of even paths are the outer vertices.
 //!
-//! Other than joining optional vertices with each other and asking for a perfect matching, this needs no further edges
-//! however many are optional, and the first vertex that cannot be covered is the answer.
+//! An alternative is to join optional vertices with each other and to look for a perfect matching. The method here
+//! needs no additional edges, however many vertices are optional, and the first vertex that cannot be covered decides.
 //!
-//! Each edge that comes into the matching was looked at from an outer vertex that must be covered, as the search stops
+//! Each edge that enters the matching was examined from an outer vertex that must be covered, because the search stops
 //! at one that need not be. So each pair has a vertex that must be covered.
 //!
-//! **Departures from Gabow.** The base of a vertex is found by union and find with path halving, instead of an array that
-//! is written for each blossom. Labels are cleared for the vertices that were reached only, so a search costs no more
-//! than the connected component that it is in, and components need not be told apart.
+//! **Departures from Gabow.** The base of a vertex is found by union-find with path halving, instead of an array that
+//! is written for each blossom. Labels are cleared only for the vertices that were reached, so a search costs no more
+//! than the connected component that it is in, and components need not be distinguished.
 //!
 //! # Complexity
-//! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each of V searches looks
-//! at each edge twice, and asks for bases as often. O(V + E) space altogether. Nothing is recursive.
+//! O(V^3) time in the worst case for V vertices of a component, and O(V E log V) for E edges: each of V searches
+//! examines each edge twice, and looks up bases as often. O(V + E) space in total. There is no recursion.
 
 use super::{NONE, Pairs};
 
-/// A matching of as many pairs as can be. `edges` has, by vertex, those beside it: each edge is in two lists. Pairs have
-/// the smaller vertex first.
+/// Returns a matching with the maximum number of pairs. `edges` holds the neighbors of each vertex, so each edge is in
+/// two lists. Pairs have the smaller vertex first.
 #[cfg(test)]
 pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
-    // If no path from a free vertex is found, then, by the argument above, no matching covers it besides all that are
-    // covered now. These stay covered, so the same holds in the end: no augmenting path is left (Berge).
+    // If no path from a free vertex is found then, by the argument above, no matching covers it in addition to all
+    // vertices that are covered now. These stay covered, so the same holds in the end: no augmenting path is left
+    // (Berge).
     let must = vec![true; vertices];
     let mut search = Search::new(vertices, edges, &must);
     for vertex in (0u32..).take(vertices) {
@@ -49,8 +50,9 @@ pub(crate) fn maximum(vertices: usize, edges: &[Vec<u32>]) -> Pairs {
     search.pairs()
 }
 
-/// A matching that covers every vertex that must be covered, or `None` if there is none. `edges` has, by vertex, those
-/// beside it: each edge is in two lists. Pairs have the smaller vertex first; each has a vertex that must be covered.
+/// Returns a matching that covers every vertex that must be covered, or `None` if there is none. `edges` holds the
+/// neighbors of each vertex, so each edge is in two lists. Pairs have the smaller vertex first; each has a vertex that
+/// must be covered.
 pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Option<Pairs> {
     let mut search = Search::new(vertices, edges, must);
     let is_covered = (0u32..).zip(must).filter(|(_, must)| **must).all(|(vertex, _)| search.cover(vertex));
@@ -64,27 +66,27 @@ enum Label {
     Unknown,
     /// Outer: the search started here.
     Root,
-    /// Outer: the even path goes to this outer vertex, from there to the partner, and then here.
+    /// Outer: the even path goes to this outer vertex, from there to the vertex's partner, and then to the vertex.
     Vertex(u32),
-    /// Outer by a blossom that this edge of outer vertices closed: the even path goes to its second vertex, over the
-    /// edge, and then back on the even path of its first vertex, on which this one is.
+    /// Outer because of a blossom that this edge between outer vertices closed: the even path goes to its second
+    /// vertex, over the edge, and then back along the even path of its first vertex, which contains this vertex.
     Edge(u32, u32),
 }
 
 struct Search<'g> {
     edges: &'g [Vec<u32>],
     must: &'g [bool],
-    /// By vertex: its partner, or [`NONE`].
+    /// The partner of each vertex, or [`NONE`].
     mates: Vec<u32>,
     label: Vec<Label>,
-    /// By vertex: one nearer to the base of its blossom, or itself if it is the base.
+    /// For each vertex, one nearer to the base of its blossom, or the vertex itself if it is the base.
     nearer: Vec<u32>,
-    /// By base: the number of the last walk towards the root that came by.
+    /// For each base, the number of the last walk toward the root that passed it.
     walked: Vec<u64>,
     walks: u64,
     /// All outer vertices of this search, in the order in which they became outer.
     outer: Vec<u32>,
-    /// Kept for its space.
+    /// A stack for `rematch`, kept to reuse its memory.
     rematches: Vec<(u32, u32)>,
 }
 
@@ -109,7 +111,8 @@ impl<'g> Search<'g> {
         mates.filter(|(vertex, mate)| *mate != NONE && vertex < mate).collect()
     }
 
-    /// Covers this vertex too, and uncovers none but one that need not be covered. False if that is impossible.
+    /// Covers this vertex too, and uncovers at most one vertex, which need not be covered. Returns `false` if that is
+    /// impossible.
     fn cover(&mut self, root: u32) -> bool {
         if self.mates[root as usize] != NONE {
             return true;
@@ -157,7 +160,7 @@ impl<'g> Search<'g> {
         self.outer.push(vertex);
     }
 
-    /// The base of the blossom that the vertex is in, or itself.
+    /// Returns the base of the blossom that contains the vertex, or the vertex itself.
     fn base(&mut self, mut vertex: u32) -> u32 {
         while self.nearer[vertex as usize] != vertex {
             let nearer = self.nearer[vertex as usize];
@@ -167,7 +170,8 @@ impl<'g> Search<'g> {
         vertex
     }
 
-    /// The base before this one on the way to the root. A base was outer before its blossom: it has no edge for a label.
+    /// Returns the base before this one on the path to the root. A base was outer before its blossom, so its label is
+    /// not an edge.
     fn before(&mut self, base: u32) -> Option<u32> {
         match self.label[base as usize] {
             Label::Vertex(vertex) => Some(self.base(vertex)),
@@ -176,7 +180,8 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// Makes one blossom of the odd cycle that an edge between outer vertices closes, if it is not within one.
+    /// Makes a blossom of the odd cycle that an edge between outer vertices closes, unless the edge is within a
+    /// blossom.
     fn close(&mut self, first: u32, second: u32) {
         if self.base(first) == self.base(second) {
             return;
@@ -186,8 +191,8 @@ impl<'g> Search<'g> {
         self.shrink(second, first, common);
     }
 
-    /// The first base that is on the ways of both vertices to the root. The two ways are walked by turns, so that it costs
-    /// no more than the blossom is large.
+    /// Returns the first base that is on the paths of both vertices to the root. The two paths are walked in turns, so
+    /// that the cost is at most the size of the blossom.
     fn common(&mut self, first: u32, second: u32) -> u32 {
         self.walks += 1;
         let mut here = self.base(first);
@@ -198,7 +203,7 @@ impl<'g> Search<'g> {
             }
             self.walked[here as usize] = self.walks;
             let following = self.before(here);
-            // The root is on both ways: whoever is there waits for the other.
+            // The root is on both paths: the walk that has reached it waits for the other.
             (here, there) = match (there, following) {
                 (Some(there), following) => (there, following),
                 (None, Some(following)) => (following, None),
@@ -207,7 +212,7 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// Takes the way from the first vertex of an edge to the base into its blossom.
+    /// Adds the vertices on the path from the first vertex of an edge to the base to the blossom.
     fn shrink(&mut self, first: u32, second: u32, base: u32) {
         let mut here = self.base(first);
         while here != base {
@@ -222,8 +227,8 @@ impl<'g> Search<'g> {
 
     /// Gives an outer vertex this partner, or none, and exchanges the edges on its even path.
     ///
-    /// This is Gabow's procedure R, with a stack. A call that comes to a vertex whose partner already has another one has
-    /// done its part of the path: it came back to where an edge for a label was followed, or to the root.
+    /// This is Gabow's procedure R, with a stack. A call that comes to a vertex whose partner already has another
+    /// partner has finished its part of the path: it has returned to where an edge label was followed, or to the root.
     fn rematch(&mut self, vertex: u32, mate: u32) {
         self.rematches.push((vertex, mate));
         while let Some((vertex, mate)) = self.rematches.pop() {
@@ -261,8 +266,8 @@ mod tests {
 
     #[test]
     fn a_path_goes_through_a_blossom() {
-        // A cycle of five with a tail at two of its vertices: 0-1 and 2-3 are found first, and the path from 5 to 6 goes
-        // round the cycle the long way.
+        // A cycle of five with a tail at two of its vertices: 0-1 and 2-3 are found first, and the path from 5 to 6
+        // goes around the cycle the long way.
         let edges = graph(7, &[(0, 1), (2, 3), (1, 2), (3, 4), (4, 0), (5, 4), (1, 6)]);
         assert_eq!(maximum(7, &edges).len(), 3);
         let must = [true, true, true, true, false, true, true];
@@ -278,7 +283,7 @@ mod tests {
         assert_eq!(covering(3, &edges, &[false, true, true]), Some(vec![(1, 2)]));
         assert_eq!(covering(3, &edges, &[true, true, false]), Some(vec![(0, 1)]));
         assert_eq!(covering(3, &edges, &[true, false, true]), None);
-        // A triangle: any two, by way of a blossom, but not all three.
+        // A triangle: any two vertices can be covered, through a blossom, but not all three.
         let edges = graph(3, &[(0, 1), (1, 2), (2, 0)]);
         for optional in 0..3 {
             let mut must = [true; 3];
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn long_paths_are_no_burden() {
-        // Pairs, which are found first; then a path through all of them, from the last vertex but one to the last.
+        // Pairs, which are found first; then a path through all of them, from the second-to-last vertex to the last.
         let pairs = 100_000u32;
         let (first, last) = (2 * pairs, 2 * pairs + 1);
         let mut list: Vec<(u32, u32)> = (0..pairs).map(|pair| (2 * pair, 2 * pair + 1)).collect();
@@ -318,8 +323,9 @@ mod tests {
 
     #[test]
     fn long_chains_of_blossoms_are_no_burden() {
-        // The path from the first vertex to the last passes through pairs p-q and r-s by turns, which are found first. A
-        // triangle of q, r and s hangs on q: only as its blossom does r become outer, and r leads to the next p.
+        // The path from the first vertex to the last passes alternately through pairs p-q and r-s, which are found
+        // first. A triangle of q, r and s is attached to q: r becomes outer only through its blossom, and r leads to
+        // the next p.
         let triangles = 50_000u32;
         let (first, last) = (4 * triangles, 4 * triangles + 1);
         let (mut list, mut expected) = (vec![(first, 0)], vec![(0, first)]);
@@ -331,7 +337,7 @@ mod tests {
         }
         let vertices = last as usize + 1;
         let mut edges = graph(vertices, &list);
-        // Its partner is tried first, not the first vertex.
+        // The partner of vertex 0 is tried before the first vertex of the path.
         edges[0].reverse();
         expected.sort_unstable();
         assert_eq!(maximum(vertices, &edges), expected);

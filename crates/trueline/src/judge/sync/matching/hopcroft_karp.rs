@@ -2,42 +2,42 @@
 //! (SIAM Journal on Computing 2(4), 1973); Mendelsohn and Dulmage, *Some generalizations of the problem of distinct
 //! representatives* (Canadian Journal of Mathematics 10, 1958).
 //!
-//! **Maximum.** In phases. Each finds the length of a shortest augmenting path, by layers from the free left vertices,
-//! and then augments along disjoint paths of that length until there are no more. So the shortest path is longer in each
-//! phase. After sqrt V phases each path has more than sqrt V vertices, so that fewer than sqrt V disjoint ones are left,
-//! and as many phases at most.
+//! **Maximum.** The algorithm works in phases. Each phase finds the length of a shortest augmenting path, by layers
+//! from the free left vertices, and then augments along disjoint paths of that length until there are no more. So the
+//! shortest path is longer in each phase. After sqrt V phases each path has more than sqrt V vertices, so that fewer
+//! than sqrt V disjoint paths are left, and at most as many phases.
 //!
-//! **Covering.** Some vertices must be covered, on either side; the others may be. Mendelsohn and Dulmage:
-//! if one matching covers the left ones that must be, and another the right ones, then some matching covers both. Both
-//! are found as maximum matchings, the first in the graph without the optional left vertices, the second without the
-//! optional right ones: if such a matching does not cover all that it should, none does.
+//! **Covering.** Some vertices must be covered, on either side; the others may be. Mendelsohn and Dulmage: if one
+//! matching covers the left vertices that must be covered, and another covers the right ones, then some matching covers
+//! both. Both are found as maximum matchings, the first in the graph without the optional left vertices, the second
+//! without the optional right ones: if such a matching does not cover all that it should, none does.
 //!
-//! They are put together so. Start from the first matching, and let `r` be a right vertex that must be covered and is
-//! not. Follow the second matching from `r` to the left, the first one back to the right, and so on, and exchange one
-//! for the other. That is a path: `r` is an end of its component in the union of the two matchings. Left vertices that
-//! were covered stay so, for the second matching reaches each that is passed. Either the path ends at a left vertex that
-//! the first matching leaves free, and nothing was uncovered; or at a right vertex that the second one leaves free: this
-//! is uncovered now, but need not be covered, as the second matching covers all that must be. Components are disjoint,
-//! so no path disturbs another.
+//! They are combined as follows. Start from the first matching, and let `r` be a right vertex that must be covered and
+//! is not. Follow the second matching from `r` to the left, the first one back to the right, and so on, and exchange
+//! one for the other. This is a path, because `r` is an end of its component in the union of the two matchings. Left
+//! vertices that were covered stay covered, because the second matching reaches each one on the path. The path ends
+//! either at a left vertex that the first matching leaves free, and no vertex was uncovered; or at a right vertex that
+//! the second one leaves free. That vertex is uncovered now, but need not be covered, because the second matching
+//! covers all that must be. Components are disjoint, so the paths do not interfere.
 //!
-//! Each pair of either matching has a vertex that must be covered, so each pair of the result has.
+//! Each pair of either matching has a vertex that must be covered, and so has each pair of the result.
 //!
 //! # Complexity
-//! O(E sqrt V) time and O(V + E) space for V vertices and E edges. Nothing is recursive.
+//! O(E sqrt V) time and O(V + E) space for V vertices and E edges. There is no recursion.
 
 use super::{NONE, Pairs};
 
 /// A matching of a bipartite graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// By left vertex: its partner on the right, or [`NONE`].
+    /// For each left vertex, its partner on the right, or [`NONE`].
     pub(crate) left: Vec<u32>,
-    /// By right vertex: its partner on the left, or [`NONE`].
+    /// For each right vertex, its partner on the left, or [`NONE`].
     pub(crate) right: Vec<u32>,
 }
 
 impl Matching {
-    /// The pairs, left vertex first, in the order of left vertices.
+    /// Returns the pairs, left vertex first, in the order of left vertices.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (u32, u32)> {
         (0u32..).zip(&self.left).filter(|(_, right)| **right != NONE).map(|(left, right)| (left, *right))
     }
@@ -48,7 +48,7 @@ impl Matching {
     }
 }
 
-/// A matching of as many pairs as can be. `edges_of` has, by left vertex, the right vertices beside it.
+/// Returns a matching with the maximum number of pairs. `edges_of` holds the right neighbors of each left vertex.
 pub(crate) fn maximum<R: AsRef<[u32]>>(left: usize, right: usize, edges_of: &[R]) -> Matching {
     assert_eq!(edges_of.len(), left, "each left vertex has a list of edges");
     let mut phase = Phase {
@@ -67,8 +67,8 @@ pub(crate) fn maximum<R: AsRef<[u32]>>(left: usize, right: usize, edges_of: &[R]
     phase.matching
 }
 
-/// A matching that covers every vertex that must be covered, or `None` if there is none. `edges` has, by left vertex, the
-/// right vertices beside it. Pairs have the left vertex first; each has a vertex that must be covered.
+/// Returns a matching that covers every vertex that must be covered, or `None` if there is none. `edges` holds the
+/// right neighbors of each left vertex. Pairs have the left vertex first; each has a vertex that must be covered.
 pub(crate) fn covering(
     left: usize,
     right: usize,
@@ -93,7 +93,7 @@ pub(crate) fn covering(
             from_right[other as usize].push(vertex);
         }
     }
-    // Its left vertices are our right ones.
+    // The left vertices of `second` are the right vertices here.
     let second = maximum(right, left, &from_right);
     if !is_covered(&second.left, must_right) {
         return None;
@@ -106,8 +106,8 @@ pub(crate) fn covering(
     Some(matching.pairs().collect())
 }
 
-/// Exchanges the pairs of `matching` for those of `second` (whose sides are the other way round) on the path from a right
-/// vertex that `matching` leaves free and `second` covers.
+/// Exchanges the pairs of `matching` for those of `second` (whose sides are swapped) on the path from a right vertex
+/// that `matching` leaves free and `second` covers.
 fn exchange(matching: &mut Matching, second: &Matching, start: u32) {
     let mut right = start;
     loop {
@@ -128,17 +128,17 @@ fn exchange(matching: &mut Matching, second: &Matching, start: u32) {
 struct Phase<'e, R> {
     edges_of: &'e [R],
     matching: Matching,
-    /// By left vertex: half its distance from the free left vertices, or [`NONE`] if it is further than the nearest free
-    /// right vertex.
+    /// For each left vertex, half its distance from the free left vertices, or [`NONE`] if it is farther away than the
+    /// nearest free right vertex.
     layer: Vec<u32>,
-    /// By left vertex: the first edge that was not yet tried in this phase.
+    /// For each left vertex, the first edge that was not tried yet in this phase.
     next: Vec<usize>,
-    /// Left vertices, with the edges before `next` a path that alternates. Kept for its space.
+    /// Left vertices which, with the edges before `next`, form an alternating path. Kept to reuse its memory.
     path: Vec<u32>,
 }
 
 impl<R: AsRef<[u32]>> Phase<'_, R> {
-    /// Finds the layers. False if no free right vertex can be reached: then the matching is maximum.
+    /// Finds the layers. Returns `false` if no free right vertex can be reached: then the matching is maximum.
     fn layers(&mut self, free: &[u32]) -> bool {
         self.layer.fill(NONE);
         for &vertex in free {
@@ -164,7 +164,7 @@ impl<R: AsRef<[u32]>> Phase<'_, R> {
             last = following;
         }
         if is_reached {
-            // They are beyond the end of the shortest paths.
+            // The vertices of the last layer are beyond the end of the shortest paths.
             for vertex in last {
                 self.layer[vertex as usize] = NONE;
             }
@@ -172,12 +172,12 @@ impl<R: AsRef<[u32]>> Phase<'_, R> {
         is_reached
     }
 
-    /// Augments along a path from this free left vertex by the layers, if there is one that is disjoint from the earlier
-    /// ones of this phase.
+    /// Augments along a path from this free left vertex through the layers, if there is one that is disjoint from the
+    /// earlier paths of this phase.
     ///
-    /// An edge is tried once in a phase: it leads to a vertex from which nothing can be reached any more, or is used. A
-    /// vertex of an earlier path is not entered again: its partner is new, was reached from its own layer, and so is
-    /// beside no vertex of the layer before.
+    /// Each edge is tried once in a phase: it is used, or leads to a vertex from which nothing can be reached any more.
+    /// A left vertex of an earlier path is not entered again: its new partner was reached from its own layer, and so is
+    /// not adjacent to any vertex of the layer before.
     fn augment(&mut self, start: u32) -> bool {
         self.path.clear();
         self.path.push(start);
@@ -234,10 +234,11 @@ mod tests {
 
     #[test]
     fn the_two_sides_are_put_together() {
-        // 0-0, 1-0, 1-1: left 0 needs right 0, so right 1 needs left 1, which need not be covered itself.
+        // 0-0, 1-0, 1-1: left 0 needs right 0, so right 1 needs left 1, which itself need not be covered.
         let edges = [vec![0], vec![0, 1]];
         assert_eq!(sorted(covering(2, 2, &edges, &[true, false], &[false, true])), Some(vec![(0, 0), (1, 1)]));
-        // One left vertex, which the first matching gives to right 0; but right 1 must be covered, and 0 need not be.
+        // One left vertex, which the first matching pairs with right 0; but right 1 must be covered, and right 0 need
+        // not be.
         assert_eq!(sorted(covering(1, 2, &[vec![0, 1]], &[true], &[false, true])), Some(vec![(0, 1)]));
         assert_eq!(covering(1, 2, &[vec![0, 1]], &[true], &[true, true]), None);
         assert_eq!(covering(2, 1, &[vec![0], vec![0]], &[true, true], &[false]), None);
@@ -245,8 +246,8 @@ mod tests {
 
     #[test]
     fn long_paths_are_no_burden() {
-        // A path: left i is beside right i and, tried first, right i + 1. The last left vertex is beside its first only
-        // if all others change.
+        // A path: left i is adjacent to right i and to right i + 1, which is tried first. The last left vertex gets its
+        // only neighbor only if all others change.
         let count = 300_000u32;
         let mut edges: Vec<Vec<u32>> = (0..count).map(|vertex| vec![vertex + 1, vertex]).collect();
         edges.push(vec![count]);

@@ -1,20 +1,20 @@
-//! Matchings that cover what must be covered.
+//! Matchings that cover given vertices.
 //!
-//! A synchronisation of two takes two executions that overlap and whose values agree: an edge of a graph. If there is no
-//! state, a history is explained by a set of such pairs, no two of which share an execution, that covers every execution
-//! that returned; those that never returned may be used or not. [`hopcroft_karp`] finds it where there are two roles
-//! (senders and receivers), [`general`] where there is one (exchangers). Where partners are interchangeable a greedy
-//! scan is enough; these are for relations of any shape.
+//! A synchronization of two needs two executions that overlap and whose values agree: an edge of a graph. If there is
+//! no state, a history is explained by a set of such pairs, no two of which share an execution, that covers every
+//! execution that returned; executions that never returned may be used or not. [`hopcroft_karp`] finds such a set if
+//! there are two roles (senders and receivers), [`general`] if there is only one (exchangers). If partners are
+//! interchangeable, a greedy scan is enough; these algorithms are for arbitrary relations.
 //!
-//! Both are deterministic. In what they return, an execution that never returned takes part only with one that did.
+//! Both are deterministic. In their results, an execution that never returned is paired only with one that did.
 
 pub(crate) mod general;
 pub(crate) mod hopcroft_karp;
 
-/// Pairs of vertices, no vertex in two of them.
+/// Pairs of vertices; no vertex is in two of them.
 pub(crate) type Pairs = Vec<(u32, u32)>;
 
-/// The partner of a vertex that has none.
+/// Stands for the partner of a vertex that has none.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
             self.edges.len()
         }
 
-        /// Each edge in some cases, between any two vertices for which `may` holds.
+        /// Returns a graph with random edges between vertices for which `may` holds.
         fn random(random: &mut Random, vertices: u32, may: impl Fn(u32, u32) -> bool) -> Self {
             let mut graph = Graph::new(vertices);
             let density = 1 + random.below(7);
@@ -58,13 +58,13 @@ mod tests {
             graph
         }
 
-        /// The edges of the first `left` vertices, with the others counted from 0.
+        /// Returns the edges of the first `left` vertices, with the other vertices counted from 0.
         fn sides(&self, left: u32) -> Vec<Vec<u32>> {
             let from_left = &self.edges[..left as usize];
             from_left.iter().map(|edges| edges.iter().map(|other| other - left).collect()).collect()
         }
 
-        /// By set of vertices: whether some matching covers exactly these.
+        /// Returns, for each set of vertices, whether some matching covers exactly this set.
         fn brute(&self) -> Vec<bool> {
             fn matchings(graph: &Graph, from: usize, covered: usize, found: &mut Vec<bool>) {
                 if from == graph.vertices() {
@@ -83,7 +83,7 @@ mod tests {
             found
         }
 
-        /// Whether this is a matching that covers what it must, and has no pair that it need not have.
+        /// Asserts that this is a matching that covers the given vertices, and has no unnecessary pair.
         fn verify(&self, pairs: &Pairs, must: &[bool]) {
             let mut is_covered = vec![false; self.vertices()];
             for &(one, other) in pairs {
@@ -99,7 +99,8 @@ mod tests {
             }
         }
 
-        /// What both algorithms say of the graph, of which the first `left` vertices are one side; verified.
+        /// Returns the matching found for a graph whose first `left` vertices are one side, after verifying it and
+        /// comparing both algorithms.
         fn bipartite_covering(&self, left: u32, must: &[bool]) -> Option<Pairs> {
             let (must_left, must_right) = must.split_at(left as usize);
             let (edges, right) = (self.sides(left), must_right.len());
@@ -144,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Which vertices must be covered: many, or few.
+    /// Returns the vertices that must be covered: many, or few.
     fn musts(random: &mut Random, vertices: usize) -> Vec<bool> {
         let often = 1 + random.below(8);
         (0..vertices).map(|_| random.chance(often, 8)).collect()
@@ -154,8 +155,8 @@ mod tests {
         must.iter().enumerate().map(|(vertex, must)| usize::from(*must) << vertex).sum()
     }
 
-    /// Compares with brute force for some sets of vertices that must be covered. Returns how many can be and how many
-    /// cannot.
+    /// Compares with brute force for some sets of vertices that must be covered. Returns how many can be covered and
+    /// how many cannot.
     fn compare(
         random: &mut Random,
         seed: u64,
@@ -181,7 +182,7 @@ mod tests {
         (yes, no)
     }
 
-    /// Calls it for each seed, and asserts that both answers were common.
+    /// Calls `test` for each seed, and asserts that both answers were common.
     fn for_seeds(count: u64, mut test: impl FnMut(&mut Random, u64) -> (u32, u32)) {
         let (mut yes, mut no) = (0, 0);
         for seed in 0..count {
@@ -219,7 +220,7 @@ mod tests {
         });
     }
 
-    /// A sparse graph, in which paths are long and blossoms nested. It has few more edges than vertices.
+    /// Returns a sparse graph, in which paths are long and blossoms nested. It has few more edges than vertices.
     fn sparse(random: &mut Random, vertices: u32, may: impl Fn(u32, u32) -> bool) -> Graph {
         let mut graph = Graph::new(vertices);
         for _ in 0..(vertices + random.below(vertices)) {
@@ -231,8 +232,8 @@ mod tests {
         graph
     }
 
-    /// The same by a perfect matching: optional vertices are joined with each other, and with a new one if the number
-    /// is odd.
+    /// Decides whether there is a covering, by a perfect matching: optional vertices are joined with each other, and
+    /// with a new one if the number of vertices is odd.
     fn by_perfect_matching(graph: &Graph, must: &[bool]) -> bool {
         let mut joined = Graph { edges: graph.edges.clone() };
         let mut optional: Vec<u32> = (0u32..).zip(must).filter(|(_, must)| !**must).map(|(vertex, _)| vertex).collect();
@@ -253,7 +254,8 @@ mod tests {
         for_seeds(5_000, |random, seed| {
             let vertices = 10 + random.below(60);
             let graph = sparse(random, vertices, |one, other| one != other);
-            // Most of what a maximum covers must be covered, and now and then another: it is a near thing.
+            // Most of the vertices that a maximum matching covers must be covered, and occasionally another one, so
+            // that both answers are likely.
             let mut must = graph.covered(&graph.maximum());
             for _ in 0..random.below(12) {
                 must[random.below(vertices) as usize] ^= true;
