@@ -176,7 +176,10 @@ fn check_members<Op: Clone + PartialEq + std::fmt::Debug, Ret: Clone + PartialEq
     }
     assert!(!core.calls.is_empty() && core.calls.len() + core.left_out() == history.len());
     let begins = core.members.iter().find(|member| core.begins_behind == Some(member.id));
-    assert!(begins.is_none_or(|first| first.role == Role::Completed), "a history begins with what took effect: {core:?}");
+    assert!(
+        begins.is_none_or(|first| first.role == Role::Completed),
+        "a history begins with what took effect: {core:?}"
+    );
     let is_told = |id: &OpId| core.begins_behind == Some(*id) || core.told().any(|member| member.id == *id);
     assert!(core.calls.iter().all(is_told), "{core:?}");
 }
