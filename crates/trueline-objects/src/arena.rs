@@ -1,25 +1,25 @@
-//! Nodes by number, of which there are as many as are asked for.
+//! An arena of numbered nodes that grows on demand.
 
 use std::fmt;
 use std::ops::Index;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The number of no node.
+/// The number that stands for no node.
 pub(crate) const NULL: u32 = 0;
 
-/// Nodes that are made when they are asked for and live as long as the arena, so that a number is never stale.
+/// Nodes that are created on demand and live as long as the arena, so that a number is never stale.
 ///
-/// They lie in segments, each twice as large as the one before: a new arena costs nothing, whatever comes. Neither
-/// allocation nor access is a schedule point: no algorithm of the papers looks at its allocator.
+/// The nodes are stored in segments, each twice as large as the previous one, so a new arena allocates nothing. Neither
+/// allocation nor access is a schedule point: none of the algorithms depends on its allocator.
 pub(crate) struct Arena<T> {
     allocated: AtomicU32,
     segments: [OnceLock<Box<[T]>>; SEGMENTS],
 }
 
-/// How many nodes the first segment has.
+/// Number of nodes in the first segment.
 const FIRST: u32 = 32;
-/// Enough for 2^25 nodes.
+/// Number of segments: enough for 2^25 nodes.
 const SEGMENTS: usize = 20;
 
 impl<T: Default> Arena<T> {
@@ -27,22 +27,22 @@ impl<T: Default> Arena<T> {
         Self { allocated: AtomicU32::new(0), segments: [const { OnceLock::new() }; SEGMENTS] }
     }
 
-    /// A node that is as it was made. The first is 1.
+    /// Allocates a node with its default value and returns its number. The first number is 1.
     pub(crate) fn allocate(&self) -> u32 {
         let number = self.allocated.fetch_add(1, Ordering::Relaxed) + 1;
         self.at(number);
         number
     }
 
-    /// The node with this number, which is not [`NULL`], whether it was allocated or not: an array without an end, for
-    /// those who number nodes themselves.
+    /// Returns the node with this number, which must not be [`NULL`], whether or not it was allocated. This makes the
+    /// arena an unbounded array for callers that number the nodes themselves.
     pub(crate) fn at(&self, number: u32) -> &T {
         let (segment, offset) = place(number);
         &self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| T::default()).collect())[offset]
     }
 }
 
-/// The segment that a node is in, and where.
+/// Returns the segment of a node and the node's offset in it.
 fn place(number: u32) -> (usize, usize) {
     let shifted = number - 1 + FIRST;
     let segment = shifted.ilog2() - FIRST.ilog2();

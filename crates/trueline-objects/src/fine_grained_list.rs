@@ -3,25 +3,25 @@
 //! Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 9.5 (lock coupling); `FGL` in Horn and Kroening,
 //! *Faster linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! A walk holds the locks of two neighbours at any time: it locks the next node before it unlocks the one before. So
-//! nobody overtakes, and what is between the two is what the walk sees.
+//! A walk always holds the locks of two neighbors: it locks the next node before it unlocks the previous one. Therefore
+//! no thread can overtake another, and no thread can change the link between the two nodes.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::EarlyUnlock`] | a walk unlocks a node before it locks it again as the first of two: meanwhile it may be removed | `add(2)` → true behind a node that is being removed; `contains(2)` → false |
+//! | [`Fault::EarlyUnlock`] | a walk unlocks a node, then locks it again as the first of the next two neighbors; in between, the node may be removed | `add(2)` → true after a node that is being removed; `contains(2)` → false |
 
 use crate::arena::NULL;
 use crate::hash::Hash;
 use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 
-/// What is wrong with a list.
+/// A fault of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Unlocks both nodes before it goes on.
+    /// Unlocks both nodes before locking the next two.
     EarlyUnlock,
 }
 
-/// The list.
+/// A set as a sorted list with a lock in each node.
 ///
 /// ```
 /// use trueline_objects::fine_grained_list::FineGrainedList;
@@ -38,12 +38,12 @@ pub struct FineGrainedList {
 }
 
 impl FineGrainedList {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(hash: Hash) -> Self {
         Self::faulty(hash, None)
     }
 
-    /// An empty set that is wrong.
+    /// Creates an empty set with a fault; `None` creates a correct one.
     pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
         Self { nodes: LockedNodes::new(hash), fault: fault.into() }
     }
@@ -72,18 +72,18 @@ impl FineGrainedList {
         }
     }
 
-    /// Adds an item; false if it is there already.
+    /// Adds an item; returns `false` if it is already present.
     pub fn add(&self, item: u64) -> bool {
         let wanted = self.nodes.wanted(item);
         self.nodes.link(&self.find(wanted), wanted)
     }
 
-    /// Removes an item; false if it is not there.
+    /// Removes an item; returns `false` if it is not present.
     pub fn remove(&self, item: u64) -> bool {
         self.nodes.unlink(&self.find(self.nodes.wanted(item)))
     }
 
-    /// Whether an item is there.
+    /// Returns whether an item is present.
     pub fn contains(&self, item: u64) -> bool {
         self.find(self.nodes.wanted(item)).found
     }

@@ -1,10 +1,12 @@
-//! Nodes that are used again.
+//! A list of nodes for reuse.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Nodes that were taken out of an object, the last one first, so that a node comes back as soon as it can.
+/// Nodes that were removed from an object. The last one removed is the first one reused, so that a node comes back as
+/// soon as possible.
 ///
-/// It is no schedule point: the algorithms are about what happens to nodes, not about where they lie meanwhile.
+/// Access is not a schedule point: the algorithms are about what happens to nodes in the object, not about unused
+/// nodes.
 #[derive(Default, Debug)]
 pub(crate) struct FreeList(Mutex<Vec<u32>>);
 

@@ -1,18 +1,18 @@
-//! Hashes that are good, and hashes that are bad on purpose.
+//! A good hash function, and one that is bad on purpose.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// By what the nodes of a set are sorted.
+/// The hash function by which the nodes of a set are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Hash {
     /// No two items have the same hash.
     Good,
-    /// There are two hashes only, so that many items collide: what the papers call a bad hash.
+    /// There are only two hashes, so that many items collide. The papers call this a bad hash.
     Bad,
 }
 
 impl Hash {
-    /// The hash of an item.
+    /// Returns the hash of an item.
     ///
     /// ```
     /// use trueline_objects::hash::Hash;
@@ -22,7 +22,7 @@ impl Hash {
     /// ```
     pub fn of(self, item: u64) -> u64 {
         match self {
-            // Multiplication by an odd number and shifting down onto itself can both be undone.
+            // Both multiplication by an odd number and XOR with a right-shifted copy are invertible.
             Self::Good => {
                 let mixed = (item ^ (item >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 mixed ^ (mixed >> 29)
@@ -32,8 +32,8 @@ impl Hash {
     }
 }
 
-/// An item and its hash, in a node: set before others see the node, and never changed, so that reading it is no
-/// schedule point.
+/// The item of a node and its hash. Both are set before other threads see the node and never change, so reading them is
+/// not a schedule point.
 #[derive(Default, Debug)]
 pub(crate) struct Label {
     hash: AtomicU64,
@@ -58,8 +58,8 @@ impl Label {
         self.hash() == hash && self.item() == item
     }
 
-    /// Whether the walk for an item ends at this node of a list that is sorted by hash: it is the item, or beyond all
-    /// of its hash.
+    /// Whether a walk for an item ends at this node of a list sorted by hash: the node has the item, or is past all
+    /// nodes with the item's hash.
     pub(crate) fn ends(&self, hash: u64, item: u64) -> bool {
         self.hash() > hash || self.is(hash, item)
     }

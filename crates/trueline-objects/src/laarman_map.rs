@@ -1,26 +1,27 @@
-//! A lock-free map by open addressing, after Laarman and others.
+//! A lock-free map with open addressing, after Laarman and others.
 //!
-//! A. Laarman, J. van de Pol and M. Weber, *Boosting multi-core reachability performance with shared hash tables*
-//! (2010), has the table; Lowe, *Testing for linearizability* (2016), section 8, extends it by update and delete. There
-//! is no resizing; see [`resizing_map`](crate::resizing_map) for that.
+//! The table is from A. Laarman, J. van de Pol and M. Weber, *Boosting multi-core reachability performance with shared
+//! hash tables* (2010); Lowe, *Testing for linearizability* (2016), section 8, adds update and delete. The table has a
+//! fixed size; see [`resizing_map`](crate::resizing_map) for one that grows.
 //!
-//! A slot has a status, a key that never changes once it is set, and a datum. Whoever moves the status from empty,
-//! stored or deleted to *updating* owns the slot until it sets it to *stored*. Others wait meanwhile, so that reading a
-//! datum that is newer than the status is safe. Delete moves the status from stored to deleted.
+//! A slot has a status, a key that never changes once it is set, and a datum. A thread that changes the status from
+//! empty, stored or deleted to *updating* owns the slot until it sets the status to *stored*. Other threads wait in the
+//! meantime, so it is safe if they read a datum that is newer than the status they saw. Delete changes the status from
+//! stored to deleted.
 //!
 //! | fault | what is wrong | a history (figure 7) |
 //! |---|---|---|
-//! | [`Fault::Delete`] | delete stores *deleted*, whatever the status is: whoever was updating stores over it later, and brings back what others deleted | `update(0, 0)` is called; meanwhile `delete(0)`, `update(0, 2)` and `delete(0)` return; it returns; `get(0)` → 2 |
+//! | [`Fault::Delete`] | delete stores *deleted* regardless of the status: a thread that is updating the slot later overwrites this status, and brings back a value that another thread deleted | `update(0, 0)` is called; meanwhile `delete(0)`, `update(0, 2)` and `delete(0)` return; `update(0, 0)` returns; `get(0)` → 2 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
 
 use crate::hash::Hash;
 
-/// What is wrong with a map.
+/// A fault of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Delete stores the status, instead of a compare-and-set.
+    /// Delete stores the status instead of using compare-and-set.
     Delete,
 }
 
@@ -29,7 +30,7 @@ pub(crate) const UPDATING: u32 = 1;
 pub(crate) const STORED: u32 = 2;
 pub(crate) const DELETED: u32 = 3;
 
-/// The key of a slot that is claimed and does not have its key yet.
+/// The key of a slot that has been claimed but has no key yet.
 pub(crate) const NO_KEY: u64 = u64::MAX;
 
 #[derive(Debug)]
@@ -40,13 +41,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// So many that are empty.
+    /// Creates `count` empty slots.
     pub(crate) fn many(count: usize) -> Box<[Self]> {
         let slot = |_| Self { status: AtomicU32::new(EMPTY), key: AtomicU64::new(NO_KEY), datum: AtomicU64::new(0) };
         (0..count).map(slot).collect()
     }
 
-    /// The key of a slot that is claimed, once it has it.
+    /// Waits until a claimed slot has its key, and returns the key.
     pub(crate) fn wait_for_key(&self) -> u64 {
         loop {
             match self.key.load(SeqCst) {
@@ -56,7 +57,7 @@ impl Slot {
         }
     }
 
-    /// Moves the status, if it is as expected.
+    /// Changes the status by compare-and-set if it equals `from`.
     pub(crate) fn claim(&self, from: u32, to: u32) -> bool {
         self.status.compare_exchange(from, to, SeqCst, SeqCst).is_ok()
     }
@@ -69,12 +70,12 @@ impl Slot {
 }
 
 enum Place<'m> {
-    /// The key is nowhere; it would come here.
+    /// The key is not in the table and would be inserted here.
     Vacant(&'m Slot),
     Found(&'m Slot),
 }
 
-/// The map.
+/// A lock-free map of fixed size.
 ///
 /// ```
 /// use trueline_objects::laarman_map::LaarmanMap;
@@ -92,12 +93,12 @@ pub struct LaarmanMap {
 }
 
 impl LaarmanMap {
-    /// An empty map for at most `capacity` different keys, deleted ones included.
+    /// Creates an empty map for at most `capacity` different keys, including deleted ones.
     pub fn new(capacity: usize) -> Self {
         Self::faulty(capacity, None)
     }
 
-    /// An empty map that is wrong.
+    /// Creates an empty map with a fault; `None` creates a correct one.
     pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { slots: Slot::many(capacity.max(1)), fault: fault.into() }
     }
@@ -116,10 +117,10 @@ impl LaarmanMap {
         panic!("the map has room for {} keys", self.slots.len());
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Panics
-    /// If there is no room for a look: all slots have other keys.
+    /// If the key is `u64::MAX`, or if all slots have other keys.
     pub fn get(&self, key: u64) -> Option<u64> {
         let Place::Found(slot) = self.find(key) else { return None };
         loop {
@@ -134,20 +135,20 @@ impl LaarmanMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If there is no room for the key.
+    /// If the key is `u64::MAX`, or if all slots have other keys.
     pub fn update(&self, key: u64, value: u64) {
         self.store(key, value, false);
     }
 
-    /// Sets the value of a key if it has none, and returns the one it has now.
+    /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If there is no room for the key.
+    /// If the key is `u64::MAX`, or if all slots have other keys.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         self.store(key, value, true)
     }
 
-    /// Sets the value, unless there is one and it is to be kept, and returns the one there is.
+    /// Sets the value and returns it. If `keep` is set and the key has a value, returns that value instead.
     fn store(&self, key: u64, value: u64, keep: bool) -> u64 {
         loop {
             match self.find(key) {
@@ -172,10 +173,10 @@ impl LaarmanMap {
         }
     }
 
-    /// Removes the value of a key, if it has one.
+    /// Removes the value of a key, if any.
     ///
     /// # Panics
-    /// If there is no room for a look: all slots have other keys.
+    /// If the key is `u64::MAX`, or if all slots have other keys.
     pub fn delete(&self, key: u64) {
         let Place::Found(slot) = self.find(key) else { return };
         if self.fault == Some(Fault::Delete) {

@@ -4,14 +4,14 @@
 //! *The Art of Multiprocessor Programming*, section 14.3; `LSL` and `CRLSL` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! Walk without locks. To add, lock the nodes before the place, from the lowest level up, and see that nothing has
-//! changed; link the node at all levels, then set that it is *fully linked*: this is when it takes effect. To remove, lock
-//! the node and mark it, which is when that takes effect; then lock the nodes before it and unlink it from the top down.
-//! `contains` only walks, and sees that the node is fully linked and not marked.
+//! Walk without locks. To add a node, lock its predecessors from the lowest level up, and validate that nothing has
+//! changed; link the node at all levels, then set its flag *fully linked*: this is when the operation takes effect. To
+//! remove a node, lock it and mark it, which is when the removal takes effect; then lock its predecessors and unlink it
+//! from the top down. `contains` only walks, and checks that the node is fully linked and not marked.
 //!
-//! Nodes are sorted by hash. With [`Collisions::None`] (`LSL`) the first node of a hash is taken for the only one, so it
-//! needs a good hash. With [`Collisions::Scan`] (`CRLSL`) a walk that meets the hash looks through all nodes that have it,
-//! and goes on from the node before them; new ones come first.
+//! Nodes are sorted by hash. With [`Collisions::None`] (`LSL`), a walk takes the first node with a hash for the only
+//! one, so this version needs a good hash. With [`Collisions::Scan`] (`CRLSL`), a walk looks through all nodes with the
+//! item's hash, and goes down from the node before them; new nodes are inserted before the others with their hash.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,22 +22,22 @@ use trueline::primitives::{AtomicBool, AtomicU32, Mutex, MutexGuard, choose, spi
 use crate::arena::{Arena, NULL};
 use crate::hash::{Hash, Label};
 
-/// How many levels there are.
+/// Number of levels.
 const LEVELS: usize = 6;
 
-/// What a walk does among items of the same hash.
+/// How a walk handles items with the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
-    /// It expects none.
+    /// Assumes that no two items have the same hash.
     None,
-    /// It looks through them, and goes down from before them.
+    /// Looks through all nodes with the hash, then goes down a level from the node before them.
     Scan,
 }
 
 #[derive(Default, Debug)]
 struct Node {
     label: Label,
-    /// In how many lists it is, or will be. Set once, like the label.
+    /// The number of levels at which the node is or will be linked. Set once, like the label.
     height: AtomicUsize,
     next: [AtomicU32; LEVELS],
     marked: AtomicBool,
@@ -45,7 +45,7 @@ struct Node {
     lock: Mutex<()>,
 }
 
-/// The skiplist.
+/// A set as a skiplist with locks and lazy removal.
 ///
 /// ```
 /// use trueline_objects::hash::Hash;
@@ -63,29 +63,29 @@ pub struct LazySkiplist {
     collisions: Collisions,
 }
 
-/// At each level, the neighbours between which an item is or would come.
+/// At each level, the two neighbors between which an item is or would be inserted.
 struct Places {
     preds: [u32; LEVELS],
     succs: [u32; LEVELS],
-    /// The highest level at which the item is the second neighbour.
+    /// The highest level at which the second neighbor has the item.
     found: Option<usize>,
 }
 
-/// Locks of nodes before a place. A node may be before it at several levels, and is locked once.
+/// The locks of the predecessors of a place. A node that is the predecessor at several levels is locked once.
 #[derive(Default)]
 struct Locks<'l> {
     held: [Option<(u32, MutexGuard<'l, ()>)>; LEVELS],
 }
 
 impl LazySkiplist {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(hash: Hash, collisions: Collisions) -> Self {
         let nodes = Arena::new();
         let head = nodes.allocate();
         Self { nodes, head, hash, collisions }
     }
 
-    /// Adds an item; false if it is there already.
+    /// Adds an item; returns `false` if it is already present.
     pub fn add(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
         let height = 1 + (1..LEVELS).take_while(|_| choose(2) == 1).count();
@@ -109,7 +109,7 @@ impl LazySkiplist {
                 !self.is_marked(pred) && !self.is_marked(succ) && self.next(pred, level) == succ
             });
             if !is_valid {
-                // What is marked is there until it is unlinked.
+                // A marked node stays in the list until its remover unlinks it, so let other threads run first.
                 drop(locks);
                 spin_hint();
                 continue;
@@ -129,10 +129,10 @@ impl LazySkiplist {
         }
     }
 
-    /// Removes an item; false if it is not there.
+    /// Removes an item; returns `false` if it is not present.
     pub fn remove(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
-        // The node that this thread has marked, and its lock.
+        // The node that this thread has marked, and the guard of its lock.
         let mut victim: Option<(u32, MutexGuard<'_, ()>)> = None;
         loop {
             let places = self.find(hash, item);
@@ -175,7 +175,7 @@ impl LazySkiplist {
         }
     }
 
-    /// Whether an item is there.
+    /// Returns whether an item is present.
     pub fn contains(&self, item: u64) -> bool {
         let places = self.find(self.hash.of(item), item);
         places.found.is_some_and(|level| {
@@ -208,7 +208,7 @@ impl LazySkiplist {
                 curr = self.next(pred, level);
             }
             (places.preds[level], places.succs[level]) = (pred, curr);
-            // Of several nodes with this hash, only the scan looks at more than the first.
+            // If several nodes have this hash, only `Collisions::Scan` looks past the first.
             let mut last = pred;
             while curr != NULL && self.nodes[curr].label.hash() == hash {
                 if self.nodes[curr].label.item() == item {

@@ -1,20 +1,21 @@
-//! The concurrent objects of the papers, correct and faulty side by side, to be tested by `trueline`.
+//! Concurrent objects from the literature, in correct and faulty versions, as test subjects for `trueline`.
 //!
-//! Each file has one family: the paper, the algorithm, each fault and the history that it leads to. A faulty version is
-//! the correct one with a flag that is looked at where it goes wrong. All are written on
-//! [`trueline::primitives`], so that they can be driven by chaos and by schedulers, and cancelled when they are stuck;
-//! all fields that threads share are atomics or behind locks, also where the algorithm has a race: it is a race of the
-//! algorithm, and no undefined behaviour. Nodes are numbers in an arena that grows, so that a new object costs
-//! next to nothing.
+//! Each file contains one family of objects and describes the paper, the algorithm, each fault, and a history that the
+//! fault leads to. A faulty version is the correct code with a flag that is checked at the faulty place. All objects
+//! are built on [`trueline::primitives`], so that chaos and schedulers can drive them and stuck runs can be canceled.
+//! All fields that threads share are atomics or protected by locks, even where the algorithm has a race, so a race in
+//! an algorithm is never undefined behavior. Nodes are numbers in an arena that grows on demand, which makes creating
+//! an object cheap.
 //!
 //! *Lowe* is G. Lowe, *Testing for linearizability* (2016); *H&K* is A. Horn and D. Kroening, *Faster linearizability
 //! checking via P-compositionality* (2015); *H&S* is M. Herlihy and N. Shavit, *The Art of Multiprocessor Programming*.
 //!
-//! `faulty` takes what is wrong with the object; where it takes an `Option`, nothing is wrong with `None`.
+//! `faulty` takes the fault of the object; where it takes an `Option`, `None` creates the correct object.
 //!
-//! [`sync`] has those that synchronise threads, and [`relaxed`] those whose order is relaxed, with lists of their own.
+//! [`sync`] contains the objects that synchronize threads, and [`relaxed`] those with a relaxed order. Both modules
+//! have tables of their own.
 //!
-//! [`catalog`] has all others by name, each with the test that tells whether it is right; `trueline test NAME` runs it.
+//! [`catalog`] lists all objects by name, each with a test of its correctness; `trueline test NAME` runs this test.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|

@@ -1,4 +1,4 @@
-//! Links between nodes of an arena, with what papers hide in the spare bits of pointers.
+//! Links between the nodes of an arena, with the tags and marks that papers store in the spare bits of pointers.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use trueline::primitives::Ordering::SeqCst;
 
 use crate::arena::NULL;
 
-/// A node and a tag that tells apart two times at which a link led to it.
+/// A node and a tag, which distinguishes two links to the same node at different times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Tagged {
     pub(crate) node: u32,
@@ -24,7 +24,7 @@ impl Tagged {
     }
 }
 
-/// A link with a tag. At first it leads nowhere.
+/// An atomic link with a tag. Initially it points to no node.
 #[derive(Default)]
 pub(crate) struct TaggedLink(AtomicU64);
 
@@ -44,7 +44,7 @@ impl TaggedLink {
         self.0.store(link.pack(), SeqCst);
     }
 
-    /// Sets the link if it is as expected, by compare-and-set.
+    /// Replaces the link by compare-and-set if it equals `expected`.
     #[track_caller]
     pub(crate) fn swing(&self, expected: Tagged, new: Tagged) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()
@@ -57,7 +57,7 @@ impl fmt::Debug for TaggedLink {
     }
 }
 
-/// A node, and whether the node that the link is in has been removed.
+/// A link to a node, and a mark that tells whether the node containing this link has been removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Marked {
     pub(crate) node: u32,
@@ -65,13 +65,13 @@ pub(crate) struct Marked {
 }
 
 impl Marked {
-    /// A link to `node` that is not marked.
+    /// Returns an unmarked link to `node`.
     #[track_caller]
     pub(crate) fn to(node: u32) -> Self {
         Self { node, mark: false }
     }
 
-    /// The same link, marked.
+    /// Returns this link with the mark set.
     #[track_caller]
     pub(crate) fn marked(self) -> Self {
         Self { mark: true, ..self }
@@ -86,7 +86,7 @@ impl Marked {
     }
 }
 
-/// A link with a mark. At first it leads nowhere and is not marked.
+/// An atomic link with a mark. Initially it points to no node and is not marked.
 #[derive(Default)]
 pub(crate) struct MarkedLink(AtomicU64);
 
@@ -96,13 +96,13 @@ impl MarkedLink {
         Marked::unpack(self.0.load(SeqCst))
     }
 
-    /// Sets the link of a node that no other thread sees yet.
+    /// Sets the link of a node that no other thread can see yet.
     #[track_caller]
     pub(crate) fn prepare(&self, node: u32) {
         self.0.unscheduled().store(Marked::to(node).pack(), SeqCst);
     }
 
-    /// Sets the link if it is as expected, by compare-and-set.
+    /// Replaces the link by compare-and-set if it equals `expected`.
     #[track_caller]
     pub(crate) fn swing(&self, expected: Marked, new: Marked) -> bool {
         self.0.compare_exchange(expected.pack(), new.pack(), SeqCst, SeqCst).is_ok()

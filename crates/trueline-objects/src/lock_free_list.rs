@@ -5,15 +5,15 @@
 //! Programming*, section 9.8; `LFLL` in Horn and Kroening, *Faster linearizability checking via P-compositionality*
 //! (2015), table 1.
 //!
-//! A link carries the mark of the node that it is in, so that a node that is marked can no longer be linked behind. To
-//! remove, mark the node: this is when it takes effect. Then try to unlink it; walks of `add` and `remove` unlink what
-//! is left. `contains` only walks, and sees if the node that it finds is marked.
+//! A link carries the mark of the node that contains it, so that no node can be linked after a marked one. To remove a
+//! node, mark it: this is when the removal takes effect. Then try to unlink it; walks of `add` and `remove` unlink the
+//! marked nodes that remain. `contains` only walks, and checks whether the node that it finds is marked.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::SeparateMark`] | the mark is a word of its own: a node is linked behind one that has just been marked | `add(2)` → true; `contains(2)` → false |
-//! | [`Fault::UnlinkOnly`] | a node is unlinked without being marked: of two neighbours that are removed at once, one stays; and what is linked behind it is lost | `remove(1)` → true; `contains(1)` → true |
-//! | [`Fault::BlindContains`] | `contains` does not look at marks: it finds nodes that nobody has unlinked yet | `remove(1)` → true; `contains(1)` → true |
+//! | [`Fault::SeparateMark`] | the mark is stored in a word of its own: a node is linked after one that has just been marked | `add(2)` → true; `contains(2)` → false |
+//! | [`Fault::UnlinkOnly`] | a node is unlinked without being marked: if two neighbors are removed at the same time, one of them stays in the list; and a node that is linked after a removed one is lost | `remove(1)` → true; `contains(1)` → true |
+//! | [`Fault::BlindContains`] | `contains` ignores marks: it finds nodes that are marked but not unlinked yet | `remove(1)` → true; `contains(1)` → true |
 
 use trueline::primitives::AtomicBool;
 use trueline::primitives::Ordering::SeqCst;
@@ -22,14 +22,14 @@ use crate::arena::{Arena, NULL};
 use crate::hash::{Hash, Label};
 use crate::link::{Marked, MarkedLink};
 
-/// What is wrong with a list.
+/// A fault of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Keeps mark and link in two words.
+    /// Stores the mark and the link in two separate words.
     SeparateMark,
-    /// Removes by unlinking alone.
+    /// Removes a node by unlinking it, without marking it.
     UnlinkOnly,
-    /// Does not look at marks in `contains`.
+    /// Ignores marks in `contains`.
     BlindContains,
 }
 
@@ -37,11 +37,11 @@ pub enum Fault {
 struct Node {
     label: Label,
     next: MarkedLink,
-    /// The mark, where it is not in the link.
+    /// The mark, if it is not stored in the link ([`Fault::SeparateMark`]).
     marked: AtomicBool,
 }
 
-/// The list.
+/// A set as a lock-free sorted list.
 ///
 /// ```
 /// use trueline_objects::hash::Hash;
@@ -59,33 +59,33 @@ pub struct LockFreeList {
     fault: Option<Fault>,
 }
 
-/// Where an item is, or would come: two neighbours, of which the second may be none.
+/// The two neighbors between which an item is or would be inserted. The second may be [`NULL`].
 struct Pair {
     pred: u32,
     curr: u32,
-    /// Whether the second has the item.
+    /// Whether the second node has the item.
     found: bool,
 }
 
 impl LockFreeList {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(hash: Hash) -> Self {
         Self::faulty(hash, None)
     }
 
-    /// An empty set that is wrong.
+    /// Creates an empty set with a fault; `None` creates a correct one.
     pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let head = nodes.allocate();
         Self { nodes, head, hash, fault: fault.into() }
     }
 
-    /// Adds an item; false if it is there already.
+    /// Adds an item; returns `false` if it is already present.
     pub fn add(&self, item: u64) -> bool {
         self.add_from(self.head, self.hash.of(item), item).1
     }
 
-    /// Removes an item; false if it is not there.
+    /// Removes an item; returns `false` if it is not present.
     pub fn remove(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
         loop {
@@ -106,17 +106,17 @@ impl LockFreeList {
         }
     }
 
-    /// Whether an item is there.
+    /// Returns whether an item is present.
     pub fn contains(&self, item: u64) -> bool {
         self.contains_from(self.head, self.hash.of(item), item)
     }
 
-    /// The node before all others, which has no item.
+    /// Returns the head, the node before all others. It has no item.
     pub(crate) fn head(&self) -> u32 {
         self.head
     }
 
-    /// Adds an item behind `start`, which is never removed, and returns its node, and whether it is new.
+    /// Adds an item after `start`, a node that is never removed. Returns the item's node and whether the node is new.
     pub(crate) fn add_from(&self, start: u32, hash: u64, item: u64) -> (u32, bool) {
         let mut node = NULL;
         loop {
@@ -135,7 +135,7 @@ impl LockFreeList {
         }
     }
 
-    /// Whether an item is there, behind `start`.
+    /// Returns whether an item is present after `start`.
     pub(crate) fn contains_from(&self, start: u32, hash: u64, item: u64) -> bool {
         let mut curr = self.next(start).node;
         while curr != NULL && !self.nodes[curr].label.ends(hash, item) {
@@ -145,7 +145,7 @@ impl LockFreeList {
         found && (self.fault == Some(Fault::BlindContains) || !self.next(curr).mark)
     }
 
-    /// Whether the list has a node whose hash is as asked for.
+    /// Returns whether the list has a node whose hash satisfies the predicate.
     pub(crate) fn any(&self, mut is_wanted: impl FnMut(u64) -> bool) -> bool {
         let mut curr = self.next(self.head).node;
         while curr != NULL && !is_wanted(self.nodes[curr].label.hash()) {
@@ -154,7 +154,7 @@ impl LockFreeList {
         curr != NULL
     }
 
-    /// Walks from `start` to the place of an item, and unlinks what is marked.
+    /// Walks from `start` to the place of an item, and unlinks marked nodes.
     fn find(&self, start: u32, hash: u64, item: u64) -> Pair {
         'anew: loop {
             let mut pred = start;
@@ -176,7 +176,7 @@ impl LockFreeList {
         }
     }
 
-    /// What is behind a node, and whether that node is marked.
+    /// Returns the successor of a node, and whether the node itself is marked.
     fn next(&self, node: u32) -> Marked {
         let link = self.nodes[node].next.load();
         match self.fault {
@@ -185,7 +185,7 @@ impl LockFreeList {
         }
     }
 
-    /// Marks a node that has this link; false if it has another, or is marked already.
+    /// Marks a node whose link is still `link`; returns `false` if the link has changed or the node is already marked.
     fn mark(&self, node: u32, link: Marked) -> bool {
         match self.fault {
             Some(Fault::SeparateMark) => !self.nodes[node].marked.swap(true, SeqCst),

@@ -3,20 +3,22 @@
 //! Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 14.4; `LFSL` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! A node is in the lists of some levels, from the lowest up; which, is chosen at random. A link carries the mark of its
-//! node at that level. To add, link at level 0: this is when it takes effect; then at the others. To remove, mark the
-//! levels from the top down; marking level 0 is when it takes effect. Walks of `add` and `remove` unlink what is marked.
+//! A node is linked at one or more levels, from the lowest up; their number is chosen at random. A link carries the
+//! mark of the node that contains it, at that level. To add a node, link it at level 0, which is when the operation
+//! takes effect; then link it at the other levels. To remove a node, mark its levels from the top down; marking level 0
+//! is when the removal takes effect. Walks of `add` and `remove` unlink marked nodes.
 //!
-//! Nodes are sorted by hash, and items may have the same. What a walk does then is its [`Collisions`]:
+//! Nodes are sorted by hash, and several items may have the same hash. [`Collisions`] selects how a walk handles them:
 //!
 //! | version | what it does | with a bad hash |
 //! |---|---|---|
-//! | [`Collisions::None`] (`LFSL`) | takes the first node of a hash for the only one | wrong |
-//! | [`Collisions::Scan`] (`CRLFSL`) | looks through all nodes of the hash, then goes down from the node *before* them; new ones come first | correct |
-//! | [`Collisions::StepOver`] (`LFSLF0`, `LFSLF1`) | steps over other items of the hash, and goes down from the last of them: if the item is not at that level, the walk may be past it | wrong |
+//! | [`Collisions::None`] (`LFSL`) | takes the first node with a hash for the only one | faulty |
+//! | [`Collisions::Scan`] (`CRLFSL`) | looks through all nodes with the hash, then goes down from the node *before* them; new nodes are inserted before the others with their hash | correct |
+//! | [`Collisions::StepOver`] (`LFSLF0`, `LFSLF1`) | steps over other items with the hash, and goes down from the last of them: if the item is not linked at that level, the walk may have passed it | faulty |
 //!
-//! The last is the fault of Lowe, *Testing for linearizability* (2016), section 8. A history: `add(x)` → true;
-//! `contains(x)` → false, because an item with the same hash lies behind x and is taller; or `add(x)` → true twice.
+//! The last one is the fault in Lowe, *Testing for linearizability* (2016), section 8. Example histories: `add(x)` →
+//! true; `contains(x)` → false, because an item with the same hash comes after x and is linked at more levels; or
+//! `add(x)` → true twice.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,29 +29,29 @@ use crate::arena::{Arena, NULL};
 use crate::hash::{Hash, Label};
 use crate::link::{Marked, MarkedLink};
 
-/// How many levels there are.
+/// Number of levels.
 const LEVELS: usize = 6;
 
-/// What a walk does among items of the same hash.
+/// How a walk handles items with the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
-    /// It expects none.
+    /// Assumes that no two items have the same hash.
     None,
-    /// It looks through them, and goes down from before them.
+    /// Looks through all nodes with the hash, then goes down a level from the node before them.
     Scan,
-    /// It steps over them, and goes down from there: the fault.
+    /// Steps over other items with the hash, then goes down a level from the last of them. This is the fault.
     StepOver,
 }
 
 #[derive(Default, Debug)]
 struct Node {
     label: Label,
-    /// In how many lists it is, or will be. Set once, like the label.
+    /// The number of levels at which the node is or will be linked. Set once, like the label.
     height: AtomicUsize,
     next: [MarkedLink; LEVELS],
 }
 
-/// The skiplist.
+/// A set as a lock-free skiplist.
 ///
 /// ```
 /// use trueline_objects::hash::Hash;
@@ -67,23 +69,23 @@ pub struct LockFreeSkiplist {
     collisions: Collisions,
 }
 
-/// At each level, the neighbours between which an item is or would come.
+/// At each level, the two neighbors between which an item is or would be inserted.
 struct Places {
     preds: [u32; LEVELS],
     succs: [u32; LEVELS],
-    /// Whether the item is the second neighbour at level 0.
+    /// Whether the second neighbor at level 0 has the item.
     found: bool,
 }
 
 impl LockFreeSkiplist {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(hash: Hash, collisions: Collisions) -> Self {
         let nodes = Arena::new();
         let head = nodes.allocate();
         Self { nodes, head, hash, collisions }
     }
 
-    /// Adds an item; false if it is there already.
+    /// Adds an item; returns `false` if it is already present.
     pub fn add(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
         let (mut node, mut height) = (NULL, 0);
@@ -108,14 +110,14 @@ impl LockFreeSkiplist {
         }
         for level in 1..height {
             if !self.raise(node, level, &mut places) {
-                // It is being removed: the rest would be in vain.
+                // The node is being removed, so linking it at more levels would be useless.
                 break;
             }
         }
         true
     }
 
-    /// Links a node at one more level; false if it is being removed.
+    /// Links a node at one more level; returns `false` if the node is being removed.
     fn raise(&self, node: u32, level: usize, places: &mut Places) -> bool {
         loop {
             let succ = places.succs[level];
@@ -136,7 +138,7 @@ impl LockFreeSkiplist {
         }
     }
 
-    /// Removes an item; false if it is not there.
+    /// Removes an item; returns `false` if it is not present.
     pub fn remove(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
         let places = self.find(hash, item);
@@ -158,7 +160,7 @@ impl LockFreeSkiplist {
         true
     }
 
-    /// Whether an item is there.
+    /// Returns whether an item is present.
     pub fn contains(&self, item: u64) -> bool {
         let hash = self.hash.of(item);
         let mut pred = self.head;
@@ -178,7 +180,7 @@ impl LockFreeSkiplist {
         curr != NULL && self.nodes[curr].label.is(hash, item)
     }
 
-    /// The first node from `node` on that is not marked at this level.
+    /// Returns the first node, starting with `node`, that is not marked at this level.
     fn unmarked(&self, mut node: u32, level: usize) -> u32 {
         while node != NULL {
             let next = self.nodes[node].next[level].load();
@@ -190,7 +192,7 @@ impl LockFreeSkiplist {
         node
     }
 
-    /// Whether a walk for an item goes down from a node, or from one behind it.
+    /// Whether a walk for an item passes this node before it goes down a level.
     fn is_before(&self, node: u32, hash: u64, item: u64) -> bool {
         let label = &self.nodes[node].label;
         match self.collisions {
@@ -199,7 +201,7 @@ impl LockFreeSkiplist {
         }
     }
 
-    /// Walks to the place of an item at each level, and unlinks what is marked.
+    /// Walks to the place of an item at each level, and unlinks marked nodes.
     fn find(&self, hash: u64, item: u64) -> Places {
         'anew: loop {
             let mut places = Places { preds: [NULL; LEVELS], succs: [NULL; LEVELS], found: false };
@@ -211,7 +213,7 @@ impl LockFreeSkiplist {
                 pred = before;
                 (places.preds[level], places.succs[level]) = (pred, first);
                 if self.collisions == Collisions::Scan {
-                    // Smaller ones are stepped over once more: there may be new ones since.
+                    // Nodes with smaller hashes are stepped over again: new ones may have been inserted after `pred`.
                     let Some((last, node)) = self.walk(pred, level, |node| !self.nodes[node].label.ends(hash, item))
                     else {
                         continue 'anew;
@@ -227,8 +229,8 @@ impl LockFreeSkiplist {
         }
     }
 
-    /// Walks along a level while nodes are such, and unlinks what is marked. Returns the neighbours where it stops;
-    /// none if a node could not be unlinked.
+    /// Walks along a level while `goes_on` accepts the nodes, and unlinks marked nodes. Returns the two neighbors where
+    /// the walk stops, or `None` if a marked node could not be unlinked.
     fn walk(&self, start: u32, level: usize, goes_on: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let mut pred = start;
         let mut curr = self.nodes[pred].next[level].load().node;

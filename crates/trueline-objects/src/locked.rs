@@ -1,8 +1,9 @@
-//! Correct baselines behind one lock, or a few.
+//! Correct baselines that are protected by one lock or a few.
 //!
-//! Lowe, *Testing for linearizability* (2016), uses such objects beside the fast ones: [`LockedQueue`], a ring with a
-//! bound, and [`LockedMap`], maps by shard. [`LockedHeightStack`] is the stack of Horn and Kroening, *Faster
-//! linearizability checking via P-compositionality* (2015), example 9, which tells its height before each operation.
+//! Lowe, *Testing for linearizability* (2016), uses such objects beside the lock-free ones: [`LockedQueue`], a bounded
+//! queue, and [`LockedMap`], a map split into shards. [`LockedHeightStack`] is the stack of Horn and Kroening, *Faster
+//! linearizability checking via P-compositionality* (2015), example 9, whose operations also return the height that the
+//! stack had before.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +11,7 @@ use trueline::primitives::Mutex;
 
 use crate::hash::Hash;
 
-/// A queue with a bound.
+/// A bounded queue.
 ///
 /// ```
 /// use trueline_objects::locked::LockedQueue;
@@ -27,12 +28,12 @@ pub struct LockedQueue {
 }
 
 impl LockedQueue {
-    /// An empty queue with room for `capacity` values.
+    /// Creates an empty queue with room for `capacity` values.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, values: Mutex::new(VecDeque::with_capacity(capacity)) }
     }
 
-    /// Adds a value at the end; false if there is no room.
+    /// Adds a value at the end; returns `false` if the queue is full.
     pub fn enqueue(&self, value: u64) -> bool {
         let mut values = self.values.lock();
         let room = values.len() < self.capacity;
@@ -42,13 +43,13 @@ impl LockedQueue {
         room
     }
 
-    /// Removes and returns the value at the front; `None` if the queue is empty.
+    /// Removes and returns the value at the front, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         self.values.lock().pop_front()
     }
 }
 
-/// A map in shards, each behind a lock.
+/// A map split into shards, each with its own lock.
 ///
 /// ```
 /// use trueline_objects::locked::LockedMap;
@@ -65,7 +66,7 @@ pub struct LockedMap {
 }
 
 impl LockedMap {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,7 +75,7 @@ impl LockedMap {
         &self.shards[Hash::Good.of(key) as usize % self.shards.len()]
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: u64) -> Option<u64> {
         self.shard(key).lock().get(&key).copied()
     }
@@ -84,18 +85,18 @@ impl LockedMap {
         self.shard(key).lock().insert(key, value);
     }
 
-    /// Sets the value of a key if it has none, and returns the one it has now.
+    /// Sets the value of a key if it has none, and returns its current value.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         *self.shard(key).lock().entry(key).or_insert(value)
     }
 
-    /// Removes the value of a key, if it has one.
+    /// Removes the value of a key, if any.
     pub fn delete(&self, key: u64) {
         self.shard(key).lock().remove(&key);
     }
 }
 
-/// A stack that tells how high it was before each operation.
+/// A stack whose operations return the height that it had before.
 ///
 /// ```
 /// use trueline_objects::locked::LockedHeightStack;
@@ -111,19 +112,20 @@ pub struct LockedHeightStack {
 }
 
 impl LockedHeightStack {
-    /// An empty stack.
+    /// Creates an empty stack.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a value on top, and returns the height before.
+    /// Adds a value on top, and returns the previous height.
     pub fn push(&self, value: u64) -> usize {
         let mut values = self.values.lock();
         values.push(value);
         values.len() - 1
     }
 
-    /// Removes the value on top, and returns it with the height before; `None` and 0 if the stack is empty.
+    /// Removes the value on top, and returns the previous height and the value; returns 0 and `None` if the stack is
+    /// empty.
     pub fn pop(&self) -> (usize, Option<u64>) {
         let mut values = self.values.lock();
         (values.len(), values.pop())

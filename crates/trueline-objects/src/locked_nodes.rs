@@ -1,4 +1,4 @@
-//! The nodes of sorted lists with a lock in each.
+//! The nodes of sorted lists with a lock in each node.
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, Mutex, MutexGuard};
@@ -10,14 +10,15 @@ use crate::hash::{Hash, Label};
 struct Node {
     label: Label,
     next: AtomicU32,
-    /// Only of the lazy list.
+    /// Whether the node has been removed; used only by the lazy list.
     marked: AtomicBool,
     lock: Mutex<()>,
 }
 
-/// The nodes, sorted by hash and item behind a head without an item.
+/// The nodes of a list, sorted by hash, after a head node without an item.
 ///
-/// Where a schedule names an access, it names the line of the list that asks for it.
+/// Accesses in schedules are reported at the line of the list implementation that made them, not at a line of this
+/// file.
 #[derive(Debug)]
 pub(crate) struct LockedNodes {
     nodes: Arena<Node>,
@@ -25,18 +26,18 @@ pub(crate) struct LockedNodes {
     hash: Hash,
 }
 
-/// An item, with its hash.
+/// An item to look for, with its hash.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     hash: u64,
     item: u64,
 }
 
-/// Two neighbours, locked. The second may be none.
+/// Two locked neighbors. The second may be [`NULL`].
 pub(crate) struct Pair<'l> {
     pub(crate) pred: u32,
     pub(crate) curr: u32,
-    /// Whether the second has the item.
+    /// Whether the second node has the item.
     pub(crate) found: bool,
     pub(crate) _locks: (MutexGuard<'l, ()>, Option<MutexGuard<'l, ()>>),
 }
@@ -57,18 +58,19 @@ impl LockedNodes {
         self.nodes[node].lock.lock()
     }
 
-    /// What is behind a node.
+    /// Returns the successor of a node.
     #[track_caller]
     pub(crate) fn next(&self, node: u32) -> u32 {
         self.nodes[node].next.load(SeqCst)
     }
 
-    /// Whether a node has the item.
+    /// Whether a node has the item. [`NULL`] has none.
     pub(crate) fn has(&self, node: u32, wanted: Wanted) -> bool {
         node != NULL && self.nodes[node].label.is(wanted.hash, wanted.item)
     }
 
-    /// Whether the item is here or would come before: there may be no node.
+    /// Whether a walk for the item ends at this node: the node has the item or comes after its place. [`NULL`] ends
+    /// every walk.
     pub(crate) fn ends(&self, node: u32, wanted: Wanted) -> bool {
         node == NULL || self.nodes[node].label.ends(wanted.hash, wanted.item)
     }
@@ -83,7 +85,7 @@ impl LockedNodes {
         self.nodes[node].marked.store(true, SeqCst);
     }
 
-    /// The neighbours between which an item is or would come. Nothing is locked.
+    /// Returns the two neighbors between which an item is or would be inserted. Locks nothing.
     pub(crate) fn walk(&self, wanted: Wanted) -> (u32, u32) {
         let mut pred = self.head;
         loop {
@@ -95,7 +97,7 @@ impl LockedNodes {
         }
     }
 
-    /// Walks, and locks the two neighbours, until they are valid then.
+    /// Walks to the place of an item and locks the two neighbors, and repeats this until `is_valid` accepts them.
     pub(crate) fn find(&self, wanted: Wanted, is_valid: impl Fn(u32, u32) -> bool) -> Pair<'_> {
         loop {
             let (pred, curr) = self.walk(wanted);
@@ -107,7 +109,7 @@ impl LockedNodes {
         }
     }
 
-    /// Adds an item between two neighbours, unless it was found; false if so.
+    /// Inserts the item between two neighbors; returns `false` if the item was already found.
     pub(crate) fn link(&self, pair: &Pair<'_>, wanted: Wanted) -> bool {
         if !pair.found {
             let node = self.nodes.allocate();
@@ -118,7 +120,7 @@ impl LockedNodes {
         !pair.found
     }
 
-    /// Removes the second of two neighbours, if the item was found; false if not.
+    /// Unlinks the second of two neighbors if it has the item; returns `false` if it does not.
     pub(crate) fn unlink(&self, pair: &Pair<'_>) -> bool {
         if pair.found {
             let next = self.next(pair.curr);

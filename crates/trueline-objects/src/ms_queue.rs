@@ -4,15 +4,16 @@
 //! (1996); Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 10.5. Lowe, *Testing for
 //! linearizability* (2016), section 6, measures checkers with it.
 //!
-//! A linked list whose first node is a dummy. To enqueue, link a node behind the last one, then swing the tail to it;
-//! whoever finds the tail behind swings it first. To dequeue, read the value of the second node, then swing the head to
-//! it: it is the new dummy. Links carry tags that grow with each change, so that nodes may be used again.
+//! A linked list whose first node is a dummy. To enqueue, link a node after the last one, then swing the tail to it; a
+//! thread that finds the tail lagging behind swings it first. To dequeue, read the value of the second node, then swing
+//! the head to it, which makes it the new dummy. Links carry tags that grow with each change, so that nodes can be
+//! reused.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | the value is read after the head has been swung; the node may be in use again | `enqueue(1)`, `enqueue(2)`; of two dequeues, one returns what is enqueued only later |
-//! | [`Fault::Aba`] | nodes are used again, but tags do not grow: a swing succeeds although the link was changed in between, and back | a value is dequeued twice, or never |
-//! | [`Fault::NoHelp`] | enqueue swings the tail by a store, and does not help: an old store sets the tail back, and nobody brings it forward | an enqueue never returns |
+//! | [`Fault::LateRead`] | the value is read after the head has been swung, when the node may already be reused | `enqueue(1)`, `enqueue(2)`; one of two dequeues returns a value that is enqueued only later |
+//! | [`Fault::Aba`] | nodes are reused, but tags do not grow: a swing succeeds although the link has changed and changed back in between | a value is dequeued twice, or never |
+//! | [`Fault::NoHelp`] | enqueue swings the tail by a store, and does not help other threads: a late store sets the tail back, and no thread moves it forward again | an enqueue never returns |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU64, spin_hint};
@@ -21,14 +22,14 @@ use crate::arena::{Arena, NULL};
 use crate::free_list::FreeList;
 use crate::link::{Tagged, TaggedLink};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Reads the value after swinging the head.
     LateRead,
-    /// Uses nodes again without tags.
+    /// Reuses nodes without tags.
     Aba,
-    /// Swings the tail by a store, and does not help others to.
+    /// Swings the tail by a store, and does not help other threads to swing it.
     NoHelp,
 }
 
@@ -38,7 +39,7 @@ struct Node {
     next: TaggedLink,
 }
 
-/// The queue.
+/// A lock-free queue.
 ///
 /// ```
 /// use trueline_objects::ms_queue::MsQueue;
@@ -53,23 +54,23 @@ pub struct MsQueue {
     head: TaggedLink,
     tail: TaggedLink,
     nodes: Arena<Node>,
-    /// Nodes to use again, if they are.
+    /// Nodes for reuse; `None` if nodes are never reused.
     free: Option<FreeList>,
     fault: Option<Fault>,
 }
 
 impl MsQueue {
-    /// An empty queue that never uses a node again.
+    /// Creates an empty queue that never reuses a node.
     pub fn new() -> Self {
         Self::with(None, None)
     }
 
-    /// An empty queue that uses nodes again, protected by tags.
+    /// Creates an empty queue that reuses nodes, protected by tags.
     pub fn recycling() -> Self {
         Self::with(Some(FreeList::default()), None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault.
     pub fn faulty(fault: Fault) -> Self {
         let free = matches!(fault, Fault::LateRead | Fault::Aba).then(FreeList::default);
         Self::with(free, Some(fault))
@@ -107,7 +108,7 @@ impl MsQueue {
         }
     }
 
-    /// Removes and returns the value at the front; `None` if the queue is empty.
+    /// Removes and returns the value at the front, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let head = self.head.load();
@@ -136,17 +137,17 @@ impl MsQueue {
         }
     }
 
-    /// What a link to `node` is that replaces `old`.
+    /// Returns a link to `node` that replaces `old`, with the next tag.
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }
     }
 
-    /// A node with this value, that is the last one.
+    /// Returns a node with this value and without a successor.
     fn node(&self, value: u64) -> u32 {
         let used = self.free.as_ref().and_then(FreeList::take);
         let node = used.unwrap_or_else(|| self.nodes.allocate());
-        // Others may still look at a node that was used before: these are real accesses.
+        // Other threads may still read a node that is reused, so these accesses are schedule points.
         self.nodes[node].value.store(value, SeqCst);
         let next = &self.nodes[node].next;
         next.store(self.after(next.load(), NULL));

@@ -1,26 +1,26 @@
-//! A sorted list that is walked without locks, and looked at again under two.
+//! A sorted list that is walked without locks; the result is validated while two nodes are locked.
 //!
 //! Herlihy and Shavit, *The Art of Multiprocessor Programming*, section 9.6; `OPTIMIST` in Horn and Kroening, *Faster
 //! linearizability checking via P-compositionality* (2015), table 1.
 //!
-//! Walk to the place, lock the two neighbours, then walk again to see that the first is still in the list and the second
-//! still behind it; if not, begin anew. That goes for `contains` too.
+//! Walk to the place, lock the two neighbors, then walk again to validate that the first is still in the list and that
+//! the second is still its successor; if not, start over. `contains` does this, too.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoValidation`] | does not walk again: a node is linked behind one that has been removed | `add(2)` → true; `contains(2)` → false |
+//! | [`Fault::NoValidation`] | does not walk again: a node is linked after one that has been removed | `add(2)` → true; `contains(2)` → false |
 
 use crate::hash::Hash;
 use crate::locked_nodes::{LockedNodes, Pair, Wanted};
 
-/// What is wrong with a list.
+/// A fault of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not look again under the locks.
+    /// Does not validate the two nodes after locking them.
     NoValidation,
 }
 
-/// The list.
+/// A set as a sorted list with optimistic locking.
 ///
 /// ```
 /// use trueline_objects::hash::Hash;
@@ -37,12 +37,12 @@ pub struct OptimisticList {
 }
 
 impl OptimisticList {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(hash: Hash) -> Self {
         Self::faulty(hash, None)
     }
 
-    /// An empty set that is wrong.
+    /// Creates an empty set with a fault; `None` creates a correct one.
     pub fn faulty(hash: Hash, fault: impl Into<Option<Fault>>) -> Self {
         Self { nodes: LockedNodes::new(hash), fault: fault.into() }
     }
@@ -52,18 +52,18 @@ impl OptimisticList {
         self.nodes.find(wanted, |pred, curr| does_not_look || self.nodes.walk(wanted) == (pred, curr))
     }
 
-    /// Adds an item; false if it is there already.
+    /// Adds an item; returns `false` if it is already present.
     pub fn add(&self, item: u64) -> bool {
         let wanted = self.nodes.wanted(item);
         self.nodes.link(&self.find(wanted), wanted)
     }
 
-    /// Removes an item; false if it is not there.
+    /// Removes an item; returns `false` if it is not present.
     pub fn remove(&self, item: u64) -> bool {
         self.nodes.unlink(&self.find(self.nodes.wanted(item)))
     }
 
-    /// Whether an item is there.
+    /// Returns whether an item is present.
     pub fn contains(&self, item: u64) -> bool {
         self.find(self.nodes.wanted(item)).found
     }

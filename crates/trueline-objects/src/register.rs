@@ -1,21 +1,22 @@
 //! One shared variable.
 //!
-//! Lowe, *Testing for linearizability* (2016), sections 7.1 and 8, tests a variable that is not volatile: a write that
-//! has returned may not be seen yet.
+//! Lowe, *Testing for linearizability* (2016), sections 7.1 and 8, tests a variable that is not volatile: other threads
+//! may not see a write yet when it returns.
 //!
-//! [`Register`] is a variable of the machine. With [`Access::SeqCst`] it is linearizable. With [`Access::Relaxed`] or
-//! [`Access::AcquireRelease`] (which on x86-64 is the same code) a store may wait in the processor while the write returns. Whether
-//! that is seen depends on the machine and on the clock: a recorder that draws its times from a shared counter empties
-//! the store buffer each time, and hides it.
+//! [`Register`] is an atomic variable of the machine. With [`Access::SeqCst`] it is linearizable. With
+//! [`Access::Relaxed`] or [`Access::AcquireRelease`] (which compile to the same code on x86-64), a store may wait in
+//! the processor's store buffer after the write has returned. Whether this can be observed depends on the machine and
+//! on the clock: a recorder that takes its timestamps from a shared counter empties the store buffer each time, and
+//! thus hides the fault.
 //!
-//! [`BufferedRegister`] is the same in slow motion, on every machine and under every clock: each process has a
+//! [`BufferedRegister`] reproduces this behavior on every machine and with every clock: each process has a simulated
 //! buffer of its own.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Access::Relaxed`], [`Access::AcquireRelease`] | a write may be seen late | `write(5)` returns; `read` → the value before |
-//! | [`Buffering::Stores`] | a write reaches the memory only when its process has called so many more operations | the same |
-//! | [`Buffering::Loads`] | a process looks at the memory only once in so many reads | the same |
+//! | [`Access::Relaxed`], [`Access::AcquireRelease`] | other threads may see a write late | `write(5)` returns; `read` → the previous value |
+//! | [`Buffering::Stores`] | a write reaches the memory only after its process has called N more operations | `write(5)` returns; `read` by another process → the previous value |
+//! | [`Buffering::Loads`] | a process reads the memory only once in N reads | `write(5)` returns; `read` by another process → the previous value |
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,15 +25,15 @@ use trueline::primitives::{AtomicU64, Ordering};
 /// How a [`Register`] is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
-    /// In one order that all agree on. This is correct.
+    /// Sequentially consistent: all threads agree on one order of all accesses. This is correct.
     SeqCst,
-    /// By acquiring loads and releasing stores.
+    /// Acquire loads and release stores.
     AcquireRelease,
-    /// By loads and stores that order nothing.
+    /// Relaxed loads and stores.
     Relaxed,
 }
 
-/// A variable of the machine, initially 0.
+/// An atomic variable of the machine, initially 0.
 ///
 /// ```
 /// use trueline_objects::register::{Access, Register};
@@ -49,7 +50,7 @@ pub struct Register {
 }
 
 impl Register {
-    /// A variable that is accessed so.
+    /// Creates a variable that is accessed in this way.
     pub fn new(access: Access) -> Self {
         let (load, store) = match access {
             Access::SeqCst => (Ordering::SeqCst, Ordering::SeqCst),
@@ -59,7 +60,7 @@ impl Register {
         Self { value: AtomicU64::new(0), load, store }
     }
 
-    /// The value.
+    /// Returns the value.
     #[inline]
     pub fn read(&self) -> u64 {
         self.value.load(self.load)
@@ -72,14 +73,14 @@ impl Register {
     }
 }
 
-/// What each process of a [`BufferedRegister`] keeps to itself, and how long.
+/// What each process of a [`BufferedRegister`] buffers, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Buffering {
-    /// A write reaches the memory when its process has called this many more operations; 0 is at once, and correct. A
-    /// process sees its own writes, as it would on a machine with store buffers.
+    /// A write reaches the memory when its process has called this many more operations; with 0, which is correct, it
+    /// does so immediately. A process sees its own writes, as on a machine with store buffers.
     Stores(u32),
-    /// A process looks at the memory once in this many reads, and else at the copy it has; 1 is correct. Its writes reach
-    /// the memory and the copy at once.
+    /// A process reads the memory once in this many reads, and otherwise its own copy; 1 is correct. Its writes reach
+    /// both the memory and the copy immediately.
     Loads(u32),
 }
 
@@ -91,28 +92,29 @@ pub enum Buffering {
 /// let register = BufferedRegister::new(2, Buffering::Stores(1));
 /// register.write(0, 5);
 /// assert_eq!((register.read(1), register.read(0)), (0, 5)); // process 0 sees its own write
-/// assert_eq!(register.read(1), 5); // its second operation has let go of the first
+/// assert_eq!(register.read(1), 5); // the second operation of process 0 has flushed its write
 /// ```
 #[derive(Debug)]
 pub struct BufferedRegister {
     memory: AtomicU64,
-    /// One for each process, which alone looks at it: no schedule points.
+    /// One buffer for each process. No other process accesses it, so there are no schedule points.
     buffers: Box<[Mutex<Buffer>]>,
     buffering: Buffering,
 }
 
 #[derive(Default, Debug)]
 struct Buffer {
-    /// Written, and not yet in memory, oldest first: the value, and how many operations it still waits for.
+    /// Writes that have not reached the memory yet, oldest first: the value, and the number of operations until it
+    /// does.
     waiting: std::collections::VecDeque<(u64, u32)>,
-    /// What the process saw last.
+    /// A copy of the value in memory, which reads may return instead.
     copy: u64,
-    /// How often it may still look at the copy.
+    /// The number of reads that may still use the copy.
     fresh: u32,
 }
 
 impl BufferedRegister {
-    /// A variable for processes 0 to `processes`.
+    /// Creates a variable for `processes` processes, which are numbered from 0.
     pub fn new(processes: usize, buffering: Buffering) -> Self {
         let buffers = (0..processes).map(|_| Mutex::default()).collect();
         Self { memory: AtomicU64::new(0), buffers, buffering }
@@ -122,7 +124,7 @@ impl BufferedRegister {
         operation(&mut self.buffers[process].lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The value, as far as this process knows.
+    /// Returns the value that this process sees.
     pub fn read(&self, process: usize) -> u64 {
         self.with(process, |buffer| {
             self.drain(buffer);
@@ -140,7 +142,7 @@ impl BufferedRegister {
         })
     }
 
-    /// Sets the value, sooner or later.
+    /// Sets the value, which other processes may see only later.
     pub fn write(&self, process: usize, value: u64) {
         self.with(process, |buffer| {
             self.drain(buffer);
@@ -154,7 +156,7 @@ impl BufferedRegister {
         });
     }
 
-    /// Another operation of the process begins: writes that have waited for it reach the memory.
+    /// Counts the start of another operation of the process: writes that have waited long enough reach the memory.
     fn drain(&self, buffer: &mut Buffer) {
         for (_, operations) in &mut buffer.waiting {
             *operations -= 1;

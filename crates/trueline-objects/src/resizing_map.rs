@@ -1,16 +1,17 @@
-//! A lock-free map by open addressing that grows.
+//! A lock-free map with open addressing that grows.
 //!
 //! Lowe, *Testing for linearizability* (2016), section 8: the table of [`laarman_map`](crate::laarman_map) with
 //! resizing.
 //!
-//! When a table is too full for a new key, there is a next one of twice the size. Each slot is moved there: an empty one
-//! is closed, so that nobody puts a key into it; a deleted one is left behind; one that is stored is owned (*updating*)
-//! while its key and datum are copied. Operations that meet a moved slot go on to the next table. Whoever wants to put a
-//! key into a table that has a next one moves all slots first, so that a key is never in two tables.
+//! When a table is too full for a new key, a next table of twice the size is created, and each slot is moved there. An
+//! empty slot is closed, so that no thread puts a key into it; a deleted slot is marked as moved without being copied;
+//! a stored slot is owned (*updating*) while its key and datum are copied. Operations that find a moved or closed slot
+//! continue in the next table. A thread that inserts a key into a table that has a next one moves all slots first, so
+//! that a key is never stored in two tables.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::Migrate`] | a stored slot is copied without owning it, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
+//! | [`Fault::Migrate`] | a stored slot is copied without being owned, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
 
 use std::sync::OnceLock;
 
@@ -20,32 +21,32 @@ use trueline::primitives::{AtomicBool, AtomicUsize, spin_hint};
 use crate::hash::Hash;
 use crate::laarman_map::{DELETED, EMPTY, NO_KEY, STORED, Slot, UPDATING};
 
-/// What is wrong with a map.
+/// A fault of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Copies stored slots without owning them.
     Migrate,
 }
 
-/// A key was here: look in the next table.
+/// This slot had a key: continue in the next table.
 const MOVED: u32 = 4;
-/// No key was here, and none will be: look in the next table.
+/// This slot never had a key and never will: continue in the next table.
 const CLOSED: u32 = 5;
 
 #[derive(Debug)]
 struct Table {
     slots: Box<[Slot]>,
-    /// How many slots have a key.
+    /// Number of slots with a key.
     used: AtomicUsize,
     /// Whether there is a next table.
     has_next: AtomicBool,
 }
 
 enum Place<'m> {
-    /// The key is nowhere in this table; it would come here.
+    /// The key is not in this table and would be inserted here.
     Vacant(&'m Slot),
     Found(&'m Slot),
-    /// The key is not in this table, and will never be.
+    /// The key is not in this table and never will be.
     Closed,
     /// All slots have other keys.
     Full,
@@ -71,13 +72,13 @@ impl Table {
         Place::Full
     }
 
-    /// Whether one more key makes it more than three quarters full.
+    /// Whether one more key would make the table more than three quarters full.
     fn is_crowded(&self) -> bool {
         (self.used.load(SeqCst) + 1) * 4 > self.slots.len() * 3
     }
 }
 
-/// The map.
+/// A lock-free map that grows.
 ///
 /// ```
 /// use trueline_objects::resizing_map::ResizingMap;
@@ -92,21 +93,22 @@ impl Table {
 /// ```
 #[derive(Debug)]
 pub struct ResizingMap {
-    /// Each twice as large as the one before. They live as long as the map: whoever is in an old one finds its way.
+    /// The tables, each twice as large as the previous one. They live as long as the map, so that a thread that still
+    /// uses an old table finds its way to the current one.
     tables: [OnceLock<Table>; 24],
-    /// The first table that is of use.
+    /// The number of the table where operations start: all earlier tables have been moved.
     root: AtomicUsize,
     capacity: usize,
     fault: Option<Fault>,
 }
 
 impl ResizingMap {
-    /// An empty map with `capacity` slots at first.
+    /// Creates an empty map with initially `capacity` slots, at least two.
     pub fn new(capacity: usize) -> Self {
         Self::faulty(capacity, None)
     }
 
-    /// An empty map that is wrong.
+    /// Creates an empty map with a fault; `None` creates a correct one.
     pub fn faulty(capacity: usize, fault: impl Into<Option<Fault>>) -> Self {
         let capacity = capacity.max(2);
         let map =
@@ -119,16 +121,16 @@ impl ResizingMap {
         self.tables[number].get().expect("a table that was found")
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for none.
+    /// If the key is `u64::MAX`, which stands for no key.
     pub fn get(&self, key: u64) -> Option<u64> {
         assert_ne!(key, NO_KEY, "this key stands for none");
         let mut number = self.root.load(SeqCst);
         loop {
             match self.table(number).find(key) {
-                // Whoever has put it into a later table has closed this slot before.
+                // A thread that inserts the key into a later table closes this slot first, so the key is absent.
                 Place::Vacant(_) => return None,
                 Place::Closed => number += 1,
                 Place::Full => match self.table(number).has_next.load(SeqCst) {
@@ -148,21 +150,21 @@ impl ResizingMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for none.
+    /// If the key is `u64::MAX`, which stands for no key.
     pub fn update(&self, key: u64, value: u64) {
         self.store(self.root.load(SeqCst), key, value, false);
     }
 
-    /// Sets the value of a key if it has none, and returns the one it has now.
+    /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for none.
+    /// If the key is `u64::MAX`, which stands for no key.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         self.store(self.root.load(SeqCst), key, value, true)
     }
 
-    /// Sets the value in this table or a later one, unless there is one and it is to be kept, and returns the one there
-    /// is.
+    /// Sets the value in this table or a later one and returns it. If `keep` is set and the key has a value, returns
+    /// that value instead.
     fn store(&self, mut number: usize, key: u64, value: u64, keep: bool) -> u64 {
         assert_ne!(key, NO_KEY, "this key stands for none");
         loop {
@@ -196,10 +198,10 @@ impl ResizingMap {
         }
     }
 
-    /// Removes the value of a key, if it has one.
+    /// Removes the value of a key, if any.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for none.
+    /// If the key is `u64::MAX`, which stands for no key.
     pub fn delete(&self, key: u64) {
         assert_ne!(key, NO_KEY, "this key stands for none");
         let mut number = self.root.load(SeqCst);
@@ -222,7 +224,7 @@ impl ResizingMap {
         }
     }
 
-    /// Moves all slots of a table to the next one, which is made if there is none.
+    /// Moves all slots of a table to the next one, which is created if it does not exist.
     fn migrate(&self, number: usize) {
         let table = self.table(number);
         self.tables[number + 1].get_or_init(|| Table::new(self.capacity << (number + 1)));
@@ -230,7 +232,8 @@ impl ResizingMap {
         for slot in &table.slots {
             self.migrate_slot(slot, number + 1);
         }
-        // If this fails, another has done it, or will when the tables before are done.
+        // If this fails, another thread has advanced the root, or the root is still at an earlier table. Neither does
+        // harm: operations pass through moved tables.
         let _ = self.root.compare_exchange(number, number + 1, SeqCst, SeqCst);
     }
 
@@ -239,7 +242,8 @@ impl ResizingMap {
             let done = match slot.status.load(SeqCst) {
                 EMPTY => slot.claim(EMPTY, CLOSED),
                 DELETED => slot.claim(DELETED, MOVED),
-                // The fault: an update that takes place now is not copied, and marked as moved all the same.
+                // The fault: an update that takes place now is not copied, but its slot is marked as moved
+                // nevertheless.
                 STORED if self.fault == Some(Fault::Migrate) || slot.claim(STORED, UPDATING) => {
                     self.store(next, slot.key.load(SeqCst), slot.datum.load(SeqCst), true);
                     slot.status.store(MOVED, SeqCst);

@@ -1,48 +1,50 @@
-//! Shann, Huang and Chen's queue in an array.
+//! Shann, Huang and Chen's array-based queue.
 //!
 //! C.-H. Shann, T.-L. Huang and C. Chen, *A practical nonblocking queue algorithm using compare-and-swap* (2000). Lowe,
 //! *Testing for linearizability* (2016), section 8, finds two errors in it that R. Colvin and L. Groves, *Formal
 //! verification of an array-based nonblocking queue* (2005), had found by proof.
 //!
-//! A ring of words, each a value or none and a counter of its changes; *front* and *rear* count what was dequeued and
-//! enqueued. To enqueue, read rear and its slot; if the slot is free, fill it and advance rear; if it is not, another
-//! has filled it and not advanced rear: do that. Dequeue is the same at the front.
+//! A ring of words, each with an optional value and a counter of its changes; *front* and *rear* count the values that
+//! were dequeued and enqueued. To enqueue, read rear and its slot. If the slot is free, fill it and advance rear. If it
+//! is not free, another thread has filled it and not yet advanced rear; advance rear for it and retry. Dequeue does the
+//! corresponding steps at the front.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::StaleSlot`] | the slot is read before it is tested whether the queue is full or empty: a counter is advanced for a slot that has changed since, past a value or past a hole | `enqueue(1)` returns; `dequeue` → none, and 1 is lost or late; or an operation never returns |
+//! | [`Fault::StaleSlot`] | the slot is read before the test whether the queue is full or empty: a counter is advanced because of a slot that has changed since, past a value or past an empty slot | `enqueue(1)` returns; `dequeue` → none, and 1 is lost or dequeued late; or an operation never returns |
 //!
-//! The correct version looks at the slot again before it advances a counter for another: its counter tells if it has
-//! changed.
+//! The correct version reads the slot again before it advances a counter for another thread: the slot's own counter
+//! shows whether the slot has changed.
 //!
-//! In the original, operations wait while the queue is full or empty ([`Mode::Partial`]). Then the fault may show as a
-//! wrong history or as an operation that never returns; and if dequeue does not help to advance the front
-//! ([`Mode::PartialWithoutHelp`]), as the latter. [`Mode::Total`] returns instead of waiting.
+//! In the original, operations wait while the queue is full or empty ([`Mode::Partial`]). The fault may then show as a
+//! history that is not linearizable or as an operation that never returns. If dequeue also does not help to advance the
+//! front ([`Mode::PartialWithoutHelp`]), it shows as an operation that never returns. With [`Mode::Total`], operations
+//! return instead of waiting.
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU64, spin_hint};
 
 use crate::slot::{Item, Slot};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not look at the slot again before it advances a counter for another.
+    /// Does not read the slot again before advancing a counter for another thread.
     StaleSlot,
 }
 
-/// What a queue does when it is full or empty.
+/// What operations do when the queue is full or empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
-    /// Says so.
+    /// Return `false` or `None`.
     Total,
-    /// Waits.
+    /// Wait.
     Partial,
-    /// Waits; and dequeue waits for others to advance the front, instead of doing it for them.
+    /// Wait; in addition, dequeue waits for other threads to advance the front, instead of helping them.
     PartialWithoutHelp,
 }
 
-/// The queue.
+/// A lock-free bounded queue in an array.
 ///
 /// ```
 /// use trueline_objects::shann_queue::{Mode, ShannQueue};
@@ -63,12 +65,12 @@ pub struct ShannQueue {
 }
 
 impl ShannQueue {
-    /// An empty queue with room for `capacity` values, which is not 0.
+    /// Creates an empty queue with room for `capacity` values, at least one.
     pub fn new(capacity: usize, mode: Mode) -> Self {
         Self::faulty(capacity, mode, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(capacity: usize, mode: Mode, fault: impl Into<Option<Fault>>) -> Self {
         let slots = (0..capacity.max(1)).map(|_| Slot::default()).collect();
         Self { slots, front: AtomicU64::new(0), rear: AtomicU64::new(0), mode, fault: fault.into() }
@@ -78,10 +80,10 @@ impl ShannQueue {
         &self.slots[(count % self.slots.len() as u64) as usize]
     }
 
-    /// Adds a value at the end; false if there is no room, unless the queue waits.
+    /// Adds a value at the end. If the queue is full, returns `false` with [`Mode::Total`], and waits otherwise.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`: it shares a word with a counter.
+    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) -> bool {
         let value = Item::fit(value);
         loop {
@@ -106,7 +108,8 @@ impl ShannQueue {
         }
     }
 
-    /// Removes and returns the value at the front; `None` if the queue is empty, unless it waits.
+    /// Removes and returns the value at the front. If the queue is empty, returns `None` with [`Mode::Total`], and
+    /// waits otherwise.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let front = self.front.load(SeqCst);
@@ -133,11 +136,11 @@ impl ShannQueue {
     }
 
     fn advance(&self, counter: &AtomicU64, from: u64) {
-        // If this fails, another has done it.
+        // If this fails, another thread has already advanced the counter.
         let _ = counter.compare_exchange(from, from + 1, SeqCst, SeqCst);
     }
 
-    /// Whether the slot is as it was read, now that the queue is known to be neither full nor empty.
+    /// Whether the slot still has the item that was read before the queue was found to be neither full nor empty.
     fn is_unchanged(&self, count: u64, item: Item) -> bool {
         self.fault == Some(Fault::StaleSlot) || self.slot(count).load() == item
     }

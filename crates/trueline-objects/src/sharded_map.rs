@@ -1,19 +1,20 @@
-//! A map in shards whose reads take no lock.
+//! A sharded map whose reads take no lock.
 //!
 //! Lowe, *Testing for linearizability* (2016), section 8.
 //!
-//! Each shard has a lock for writers and a table by open addressing. A slot has a status, a key and a datum; a datum may
-//! say that there is none. To put a new key, set key and datum, then the status: that publishes all three. To update or
-//! delete a key, set its datum: one store. Readers find the slot and read the datum once. A table that is too full is
-//! copied to a larger one, which is then published; the old one no longer changes, and whoever reads it was there before.
+//! Each shard has a lock for writers and a table with open addressing. A slot has a status, a key and a datum; a
+//! special datum means that the key has no value. To put a new key, set the key and the datum, then the status, which
+//! publishes all three. To update or delete a key, set its datum in a single store. Readers find the slot and read the
+//! datum once. A table that is too full is copied to a larger one, which is then published; the old table no longer
+//! changes, so a reader that still uses it began before the publication.
 //!
-//! The faulty versions keep apart whether a key is there (in the status) and what it has (in the datum), so that an
-//! update takes two stores and a read two loads:
+//! The faulty versions store separately whether a key is present (in the status) and its value (in the datum), so that
+//! an update takes two stores and a read takes two loads:
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
 //! | [`Fault::EarlyStatus`] | update sets the status first: a reader returns the datum that was deleted | `update(k, 1)`, `delete(k)` return; `update(k, 2)` is called; `get(k)` → 1 |
-//! | [`Fault::LateStatus`] | update sets the datum first, which is no better: a reader that saw the status before the delete returns the new datum, and a later one does not find it | `update(k, 1)` returns; `get(k)` is called, `delete(k)` returns, `update(k, 2)` is called; the `get(k)` → 2, the next `get(k)` → none |
+//! | [`Fault::LateStatus`] | update sets the datum first, which also fails: a reader that saw the status before the delete returns the new datum, and a later reader does not find the key | `update(k, 1)` returns; `get(k)` is called, `delete(k)` returns, `update(k, 2)` is called; the `get(k)` → 2, the next `get(k)` → none |
 
 use std::sync::OnceLock;
 
@@ -22,21 +23,21 @@ use trueline::primitives::{AtomicU32, AtomicU64, AtomicUsize, Mutex, MutexGuard}
 
 use crate::hash::Hash;
 
-/// What is wrong with a map.
+/// A fault of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Keeps status and datum apart, and sets the status first.
+    /// Stores presence and value separately, and sets the status first.
     EarlyStatus,
-    /// Keeps status and datum apart, and sets the datum first.
+    /// Stores presence and value separately, and sets the datum first.
     LateStatus,
 }
 
 const EMPTY: u32 = 0;
 const STORED: u32 = 1;
-/// In the faulty versions only.
+/// Used only by the faulty versions.
 const DELETED: u32 = 2;
 
-/// The datum of a key that has none.
+/// The datum of a key that has no value.
 const NONE: u64 = u64::MAX;
 
 #[derive(Debug)]
@@ -57,7 +58,8 @@ impl Table {
         Self { slots: (0..capacity).map(slot).collect() }
     }
 
-    /// The slot that has the key, with its status; or that it would come to, which is empty.
+    /// Returns the slot with the key, or the empty slot where the key would be inserted, together with the slot's
+    /// status.
     fn find(&self, key: u64) -> (&Slot, u32) {
         let start = (Hash::Good.of(key) >> 8) as usize % self.slots.len();
         for slot in self.slots[start..].iter().chain(&self.slots[..start]) {
@@ -72,11 +74,11 @@ impl Table {
 
 #[derive(Debug)]
 struct Shard {
-    /// How many slots of the present table have a key; held by writers.
+    /// Number of slots with a key in the current table. Writers hold this lock.
     used: Mutex<usize>,
-    /// Each twice as large as the one before.
+    /// The tables, each twice as large as the previous one.
     tables: [OnceLock<Table>; 24],
-    /// Which one is in use.
+    /// The index of the current table.
     present: AtomicUsize,
 }
 
@@ -91,7 +93,7 @@ impl Shard {
     }
 }
 
-/// The map.
+/// A sharded map whose reads take no lock.
 ///
 /// ```
 /// use trueline_objects::sharded_map::ShardedMap;
@@ -111,12 +113,12 @@ pub struct ShardedMap {
 }
 
 impl ShardedMap {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Self {
         Self::faulty(None)
     }
 
-    /// An empty map that is wrong.
+    /// Creates an empty map with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { shards: [Shard::new(), Shard::new()], fault: fault.into() }
     }
@@ -125,7 +127,7 @@ impl ShardedMap {
         &self.shards[Hash::Good.of(key) as usize % self.shards.len()]
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: u64) -> Option<u64> {
         let (slot, status) = self.shard(key).table().find(key);
         if status != STORED {
@@ -138,16 +140,16 @@ impl ShardedMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`, which stands for none.
+    /// If the value is `u64::MAX`, which stands for no value.
     pub fn update(&self, key: u64, value: u64) {
         let shard = self.shard(key);
         self.put(shard, &mut shard.used.lock(), key, value);
     }
 
-    /// Sets the value of a key if it has none, and returns the one it has now.
+    /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`, which stands for none.
+    /// If the key has no value and `value` is `u64::MAX`, which stands for no value.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         if let Some(present) = self.get(key) {
             return present;
@@ -161,7 +163,7 @@ impl ShardedMap {
         value
     }
 
-    /// Removes the value of a key, if it has one.
+    /// Removes the value of a key, if any.
     pub fn delete(&self, key: u64) {
         let shard = self.shard(key);
         let _writer = shard.used.lock();
@@ -202,7 +204,8 @@ impl ShardedMap {
         }
     }
 
-    /// Publishes a larger table with the same entries, and returns how many there are. The caller is the only writer.
+    /// Publishes a larger table with the same entries, and returns their number. The caller must hold the writers'
+    /// lock.
     fn grow(&self, shard: &Shard) -> usize {
         let old = shard.table();
         let next = shard.present.load(SeqCst) + 1;
@@ -213,7 +216,7 @@ impl ShardedMap {
             if slot.status.load(SeqCst) == STORED && datum != NONE {
                 let key = slot.key.load(SeqCst);
                 let (free, _) = new.find(key);
-                // Nobody sees the new table yet.
+                // No other thread can see the new table yet.
                 free.key.unscheduled().store(key, SeqCst);
                 free.datum.unscheduled().store(datum, SeqCst);
                 free.status.unscheduled().store(STORED, SeqCst);

@@ -1,11 +1,11 @@
-//! Slots that count how often they have changed.
+//! Slots with a counter of their changes.
 
 use std::fmt;
 
 use trueline::primitives::AtomicU64;
 use trueline::primitives::Ordering::SeqCst;
 
-/// What is in a slot: a value or none, and how often it has changed.
+/// The content of a slot: an optional value, and a counter of the slot's changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Item {
     pub(crate) value: Option<u32>,
@@ -13,21 +13,21 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// A value that shares a word with a counter.
+    /// Converts a value to the 32 bits that are available beside the counter.
     ///
     /// # Panics
-    /// If it is not below `u32::MAX`.
+    /// If the value is not below `u32::MAX`.
     #[track_caller]
     pub(crate) fn fit(value: u64) -> u32 {
         u32::try_from(value).ok().filter(|value| *value < u32::MAX).expect("the value fits a slot")
     }
 
-    /// What is in the slot when this has been replaced.
+    /// The content of the slot after `value` has replaced this item.
     pub(crate) fn replaced_by(self, value: Option<u32>) -> Self {
         Self { value, counter: self.counter.wrapping_add(1) }
     }
 
-    /// None is 0, and a value is one more than it is.
+    /// Stores no value as 0, and a value `v` as `v + 1`.
     fn pack(self) -> u64 {
         u64::from(self.value.map_or(0, |value| value + 1)) << 32 | u64::from(self.counter)
     }
@@ -37,7 +37,7 @@ impl Item {
     }
 }
 
-/// A slot. At first it has no value.
+/// An atomic slot. Initially it has no value.
 #[derive(Default)]
 pub(crate) struct Slot(AtomicU64);
 
@@ -46,12 +46,12 @@ impl Slot {
         Item::unpack(self.0.load(SeqCst))
     }
 
-    /// Replaces what is in the slot if it is as expected, by compare-and-set.
+    /// Replaces the content of the slot by compare-and-set if it equals `expected`.
     pub(crate) fn replace(&self, expected: Item, value: Option<u32>) -> bool {
         self.0.compare_exchange(expected.pack(), expected.replaced_by(value).pack(), SeqCst, SeqCst).is_ok()
     }
 
-    /// Fills a slot that no other thread sees yet.
+    /// Fills a slot that no other thread can see yet.
     pub(crate) fn prepare(&self, value: u32) {
         self.0.unscheduled().store(Item { value: Some(value), counter: 0 }.pack(), SeqCst);
     }

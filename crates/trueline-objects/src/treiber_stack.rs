@@ -3,12 +3,12 @@
 //! R. K. Treiber, *Systems programming: coping with parallelism* (1986). A correct baseline in Lowe, *Testing for
 //! linearizability* (2016), and `t-stack` in the experiments of Round-Up.
 //!
-//! A linked list. To push, link a node before the top and swing the top to it; to pop, swing the top to the node behind
-//! it. The top carries a tag that grows with each change, so that nodes may be used again.
+//! A linked list. To push, link a new node to the top one and swing the top to the new node; to pop, swing the top to
+//! the node below. The top carries a tag that grows with each change, so that nodes can be reused.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::Aba`] | the tag does not grow: a pop that was stopped swings the top to a node that has been popped since | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
+//! | [`Fault::Aba`] | the tag does not grow: a pop that was interrupted swings the top to a node that has been popped in between | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64};
@@ -17,10 +17,10 @@ use crate::arena::{Arena, NULL};
 use crate::free_list::FreeList;
 use crate::link::{Tagged, TaggedLink};
 
-/// What is wrong with a stack.
+/// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Uses nodes again without tags.
+    /// Reuses nodes without tags.
     Aba,
 }
 
@@ -31,7 +31,7 @@ struct Node {
     below: AtomicU32,
 }
 
-/// The stack.
+/// A lock-free stack.
 ///
 /// ```
 /// use trueline_objects::treiber_stack::TreiberStack;
@@ -50,12 +50,12 @@ pub struct TreiberStack {
 }
 
 impl TreiberStack {
-    /// An empty stack.
+    /// Creates an empty stack.
     pub fn new() -> Self {
         Self::faulty(None)
     }
 
-    /// An empty stack that is wrong.
+    /// Creates an empty stack with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { top: TaggedLink::default(), nodes: Arena::new(), free: FreeList::default(), fault: fault.into() }
     }
@@ -73,7 +73,7 @@ impl TreiberStack {
         }
     }
 
-    /// Removes and returns the value on top; `None` if the stack is empty.
+    /// Removes and returns the value on top, or returns `None` if the stack is empty.
     pub fn pop(&self) -> Option<u64> {
         loop {
             let top = self.top.load();
@@ -89,7 +89,7 @@ impl TreiberStack {
         }
     }
 
-    /// What a link to `node` is that replaces `old`.
+    /// Returns a link to `node` that replaces `old`, with the next tag.
     fn after(&self, old: Tagged, node: u32) -> Tagged {
         let tag = if self.fault == Some(Fault::Aba) { 0 } else { old.tag.wrapping_add(1) };
         Tagged { node, tag }
