@@ -1,9 +1,10 @@
-//! All objects of this crate by name, each with the test that tells whether it is right.
+//! All objects of this crate by name, each with a test of its correctness.
 //!
-//! What is called, and how often, is as in the papers: 3 of 10 calls enqueue, half push, the four operations of maps are as
-//! frequent, 6 of 10 accesses read, and sets have 24 items, of which many collide where the hash is bad. Values are an
-//! exception: the papers draw them from small ranges, here each is used once, so that a history says most and the
-//! near-linear monitors judge it; [`Settings::values`] has the papers' way.
+//! The mix of operations follows the papers: on unbounded queues, 3 of 10 calls enqueue; on stacks, half of the calls
+//! push; on maps, the four operations are equally frequent; on registers, 6 of 10 calls read; and sets have 24 items,
+//! many of which collide with a bad hash. Values are an exception: the papers draw them from small ranges, but here
+//! each value is used once, because such histories are the most informative and the near-linear monitors can judge
+//! them. Set [`Settings::values`] to draw values as in the papers.
 //!
 //! ```
 //! use trueline_objects::catalog::{self, Settings, Verdict};
@@ -39,19 +40,19 @@ use crate::split_ordered_set::SplitOrderedSet;
 use crate::sync::catalog::ENTRIES as SYNCHRONISING;
 use crate::treiber_stack::{self, TreiberStack};
 
-/// What a test says of an object.
+/// The verdict of a test of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// No run went wrong.
+    /// All runs were accepted.
     Accepted,
     /// A run was not linearizable, or the object panicked.
     Rejected,
-    /// In a run, no thread got anywhere any more.
+    /// In some run, no thread made progress any more.
     Stuck,
 }
 
 impl Verdict {
-    /// Its name.
+    /// Returns the name of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -67,62 +68,68 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// An object.
+/// An object of the catalog.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its name.
+    /// The name of the object.
     pub name: &'static str,
-    /// The file of this crate that has it, and its relatives.
+    /// The file that contains the object and its relatives, such as `ms-queue`; `sync` for all objects of
+    /// [`sync`](crate::sync).
     pub family: &'static str,
-    /// The specification by name; or `growing-set`, which is a model here.
+    /// The name of the specification; or `growing-set`, a model that is defined in this file.
     pub spec: &'static str,
-    /// What it should be.
+    /// The correctness criterion: `linearizable`, `synchronisation`, `interval` or `quasi`.
     pub criterion: &'static str,
-    /// What a test will say, the most likely first.
+    /// The verdicts that a test may reach, the most likely one first.
     pub expected: &'static [Verdict],
-    /// What is wrong with it.
+    /// The fault of the object; `None` if it is correct.
     pub fault: Option<&'static str>,
-    /// Where it comes from; faults without a paper are our own.
+    /// The source of the object; `None` for faults that were invented for this crate.
     pub paper: Option<&'static str>,
     plan: fn(&Settings) -> Plan,
 }
 
-/// What can be set before there is a test.
+/// Settings of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// How many keys or items there are, instead of what the papers have.
+    /// Number of keys or items. Defaults to the number in the papers.
     pub keys: Option<u64>,
-    /// How many values there are; each is used once, if nothing is said.
+    /// Number of values to draw from. By default, each value is used once, or the test of the object chooses the
+    /// number.
     pub values: Option<u64>,
-    /// The most threads of a run, if there may be more than 4.
+    /// Number of threads that the object is created for, if it depends on it: buffered registers are created for at
+    /// least 4 threads, and objects that synchronize threads for exactly this number. Defaults to 4, or to what the
+    /// object's test needs.
     pub threads: Option<u32>,
-    /// By how much an object may be out of order that is made for any factor, instead of the paper's 2.
+    /// The quasi factor, which bounds how far operations may be out of order, of relaxed objects that support any
+    /// factor. Defaults to 2, as in the paper.
     pub factor: Option<usize>,
-    /// Of objects that synchronise threads: whether these call what they like, so that some calls wait for ever. Else
-    /// all can return. Objects whose fault is that they get stuck are always tested so.
+    /// For objects that synchronize threads, whether threads make arbitrary calls, so that some calls wait forever. By
+    /// default, the calls are chosen so that all of them can return. Objects whose fault makes them get stuck are
+    /// always tested with arbitrary calls.
     pub progress: bool,
 }
 
 impl Entry {
-    /// The test of this object. It keeps no file of failing runs unless told to.
+    /// Returns the test of this object. By default, the test does not write failing runs to a file.
     pub fn plan(&self, settings: &Settings) -> Plan {
         let plan = (self.plan)(settings).name(self.name).forgetful();
-        // What is set is what is wanted: no run has fewer keys.
+        // If the user has set the numbers, all runs use them: no run has fewer keys.
         if settings.keys.is_some() || settings.values.is_some() { plan.all_arguments() } else { plan }
     }
 
-    /// Whether it can be made with any [factor](Settings::factor).
+    /// Returns whether the object supports any [quasi factor](Settings::factor).
     pub fn has_factor(&self) -> bool {
         crate::relaxed::catalog::find(self.name).is_some_and(|object| object.has_factor)
     }
 
-    /// Whether a test may say this.
+    /// Returns whether a test of the object may reach this verdict.
     pub fn expects(&self, verdict: Verdict) -> bool {
         self.expected.contains(&verdict)
     }
 
-    /// Whether nothing is wrong with it that a test could find.
+    /// Returns whether a test is expected to accept the object.
     pub fn is_correct(&self) -> bool {
         self.expects(Verdict::Accepted)
     }
@@ -141,7 +148,7 @@ impl Entry {
         Self { criterion: "synchronisation", ..Self::new("sync", name, spec, plan) }
     }
 
-    /// As for those that synchronise, with operations that take effect in several steps.
+    /// Like [`Self::synchronising`], for operations that take effect in several steps.
     pub(crate) const fn interval(name: &'static str, spec: &'static str, plan: fn(&Settings) -> Plan) -> Self {
         Self { criterion: "interval", ..Self::new("sync", name, spec, plan) }
     }
@@ -164,10 +171,10 @@ pub(crate) const REJECTED: &[Verdict] = &[Verdict::Rejected];
 pub(crate) const STUCK: &[Verdict] = &[Verdict::Stuck];
 pub(crate) const EITHER: &[Verdict] = &[Verdict::Rejected, Verdict::Stuck];
 
-/// The object with this name.
+/// Returns the object with this name.
 ///
 /// # Errors
-/// If there is none: which one may be meant.
+/// If there is no such object. The message suggests similar names.
 pub fn find(name: &str) -> Result<&'static Entry, String> {
     if let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) {
         return Ok(entry);
@@ -182,15 +189,15 @@ pub fn find(name: &str) -> Result<&'static Entry, String> {
     Err(format!("no object is called `{name}`{hint}"))
 }
 
-/// The most values in a bounded queue: few, so that it is often full.
+/// The capacity of bounded queues: small, so that the queue is often full.
 const CAPACITY: usize = 2;
 const BOUNDED_QUEUE: &str = "bounded-queue:2";
-/// How many items sets have in Horn and Kroening's paper.
+/// Number of items of a set in Horn and Kroening's paper.
 const ITEMS: u64 = 24;
-/// The capacity of a map that grows, at first.
+/// The initial capacity of maps that grow.
 const SMALL: usize = 4;
 
-/// All objects.
+/// All objects of this crate.
 pub const ENTRIES: &[Entry] = &{
     const LISTS: [&[Entry]; 3] = [LINEARIZABLE, SYNCHRONISING, RELAXED];
     let mut all = [LINEARIZABLE[0]; LINEARIZABLE.len() + SYNCHRONISING.len() + RELAXED.len()];
@@ -389,7 +396,7 @@ const LINEARIZABLE: &[Entry] = &[
     .fault("an item from before the history", REJECTED),
 ];
 
-/// Makes up values.
+/// A generator of values.
 pub(crate) enum Values {
     Unique,
     Below(u64),
@@ -442,7 +449,7 @@ fn stack_heights(settings: &Settings) -> Plan {
         .into_plan()
 }
 
-/// A queue with a bound.
+/// A bounded queue.
 trait BoundedQueue: Send + Sync + 'static {
     fn enqueue(&self, value: u64) -> bool;
     fn dequeue(&self) -> Option<u64>;
@@ -476,7 +483,8 @@ fn stale_slot(mode: Mode) -> ShannQueue {
     ShannQueue::faulty(CAPACITY, mode, shann_queue::Fault::StaleSlot)
 }
 
-/// Queues that wait while they are full or empty: as many values are enqueued as dequeued, so that nobody waits in vain.
+/// The test of queues that wait while they are full or empty. It enqueues as many values as it dequeues, so that no
+/// thread waits forever.
 fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Sync + 'static) -> Plan {
     let values = settings.values;
     trueline::test(make)
@@ -485,7 +493,8 @@ fn waiting_queue(settings: &Settings, make: impl Fn() -> ShannQueue + Send + Syn
         .operation("dequeue", (), |queue, ()| queue.dequeue())
         .worker(move |worker| {
             let (thread, threads) = (worker.thread(), worker.threads());
-            // Threads come in pairs of one that enqueues and one that dequeues; one without a partner does both in turn.
+            // Threads form pairs of one that enqueues and one that dequeues; a thread without a partner alternates
+            // between both.
             let is_alone = thread + 1 == threads && thread % 2 == 0;
             let turns = if is_alone { worker.operations() / 2 * 2 } else { worker.operations() };
             for turn in 0..turns {
@@ -533,7 +542,7 @@ macro_rules! maps {
 
 maps!(LockedMap LaarmanMap ResizingMap ShardedMap);
 
-/// The slots of a map that does not grow.
+/// Number of slots of a map that does not grow.
 fn room(settings: &Settings) -> usize {
     usize::try_from(settings.range_of_keys(2).end).unwrap_or(usize::MAX).saturating_mul(2)
 }
@@ -610,9 +619,10 @@ fn set<S: Set>(settings: &Settings, make: impl Fn() -> S + Send + Sync + 'static
         .into_plan()
 }
 
-/// A set that nothing is removed from, and that tells if it is empty: no specification by name does.
+/// The test of a set without removal that can report whether it is empty. It has its own model, because no named
+/// specification has these operations.
 ///
-/// In the papers one of two threads asks that, twice in ten times.
+/// In the paper, one of two threads calls `is-empty` in 2 of 10 calls, which is 1 of 10 calls overall.
 fn growing_set(settings: &Settings, make: impl Fn() -> SplitOrderedSet + Send + Sync + 'static) -> Plan {
     let items = || settings.range_of_keys(21);
     trueline::test(make)

@@ -1,39 +1,39 @@
-//! Threads of three kinds.
+//! Synchronization of threads of three kinds.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. A thread of kind A, one of kind B
-//! and one of kind C synchronise; each tells its name, and is told those of the others.
+//! and one of kind C synchronize; each passes its name, and receives the names of the other two.
 //!
-//! They come in turn, A, B and C, and tell their names; then they read those of the others, again in turn, and the last
-//! makes room for the next three.
+//! The threads A, B and C arrive in turn and store their names; then they read the names of the others, again in turn,
+//! and the last one makes room for the next three threads.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | A lets the others go on before it has read: the next three may come in between | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` come; `sync_a(0)` → (4, 5) |
-//! | [`Fault::LostSignal`] | each signal is forgotten once in a while | no call returns any more |
+//! | [`Fault::LateRead`] | A lets the others continue before it has read their names: the next three threads may overwrite them | `sync_b(1)` → (0, 2), `sync_c(2)` → (0, 1); `sync_a(3)`, `sync_b(4)` and `sync_c(5)` arrive; `sync_a(0)` → (4, 5) |
+//! | [`Fault::LostSignal`] | one in fifty signals is lost, at random | no call returns any more |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU64, choose};
 
 use super::semaphore::Semaphore;
 
-/// What is wrong with an object.
+/// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A reads when the next may have come.
+    /// A reads the names when the next three threads may already have arrived.
     LateRead,
-    /// One signal in fifty is forgotten.
+    /// One in fifty signals is lost, at random.
     LostSignal,
 }
 
-/// How many signals there are to one that is forgotten.
+/// One in this many signals is lost.
 const SIGNALS: usize = 50;
 
 #[derive(Debug)]
 struct Kind {
     name: AtomicU64,
-    /// Up when one of this kind may tell its name.
+    /// Raised when a thread of this kind may store its name.
     clear: Semaphore,
-    /// Up when it may read the others.
+    /// Raised when the thread may read the names of the others.
     signal: Semaphore,
 }
 
@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// Where they meet.
+/// The object at which threads of three kinds synchronize.
 ///
 /// ```
 /// use trueline_objects::sync::abc::Abc;
@@ -64,18 +64,18 @@ pub struct Abc {
 }
 
 impl Abc {
-    /// One that nobody has come to.
+    /// Creates an object without waiting threads.
     pub fn new() -> Self {
         Self::faulty(None)
     }
 
-    /// One that is wrong.
+    /// Creates an object with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         let [a, b, c] = [Semaphore::raised(), Semaphore::lowered(), Semaphore::lowered()].map(Kind::new);
         Self { a, b, c, fault: fault.into() }
     }
 
-    /// Waits for a B and a C, and returns who they are.
+    /// Waits for a B and a C, and returns their names.
     pub fn sync_a(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, fault } = self;
         self.tell(a, me, &b.clear);
@@ -89,7 +89,7 @@ impl Abc {
         names
     }
 
-    /// Waits for an A and a C, and returns who they are.
+    /// Waits for an A and a C, and returns their names.
     pub fn sync_b(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, .. } = self;
         self.tell(b, me, &c.clear);
@@ -99,7 +99,7 @@ impl Abc {
         names
     }
 
-    /// Waits for an A and a B, and returns who they are.
+    /// Waits for an A and a B, and returns their names.
     pub fn sync_c(&self, me: u64) -> (u64, u64) {
         let Self { a, b, c, .. } = self;
         self.tell(c, me, &a.signal);

@@ -1,32 +1,33 @@
 //! Atomic broadcasts.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. One send and a fixed number of
-//! receives synchronise; all of these return the value.
+//! receives synchronize; all of the receives return the value that was sent.
 //!
-//! Receivers come until all are there; then a sender fills the slot; then the receivers leave, and the last empties it.
+//! Receivers arrive until all are present; then a sender fills the slot; then the receivers leave, and the last one
+//! empties the slot.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoRounds`] | the sender does not look whether the slot is filled: two sends may fall into one round | `send(1)` and `send(2)` return; one receive returns 2, and none or not all return 1; a later round never comes to an end, for want of a send |
+//! | [`Fault::NoRounds`] | the sender does not check whether the slot is filled: two sends may take part in the same round | `send(1)` and `send(2)` return; one receive returns 2, and not all receives return 1; a later round never ends, because a send is missing |
 
 use trueline::primitives::{Condvar, Mutex};
 
-/// What is wrong with a broadcast.
+/// A fault of a broadcast.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A send may overwrite another.
+    /// A send may overwrite the value of another.
     NoRounds,
 }
 
 #[derive(Default, Debug)]
 struct State {
-    /// How many receivers have come and not left.
+    /// Number of receivers that have arrived and not left.
     inside: usize,
     filled: bool,
     value: u64,
 }
 
-/// The broadcast.
+/// An atomic broadcast.
 ///
 /// ```
 /// use trueline_objects::sync::atomic_broadcast::AtomicBroadcast;
@@ -42,28 +43,28 @@ struct State {
 pub struct AtomicBroadcast {
     receivers: usize,
     state: Mutex<State>,
-    /// Where receivers wait for the next round.
+    /// Signaled when receivers may start the next round.
     emptied: Condvar,
-    /// Where senders wait for receivers.
+    /// Signaled when all receivers have arrived and a sender may fill the slot.
     all_inside: Condvar,
-    /// Where receivers wait for a sender.
+    /// Signaled when the slot is filled.
     filled: Condvar,
     fault: Option<Fault>,
 }
 
 impl AtomicBroadcast {
-    /// A broadcast to so many receivers, of which there is at least one.
+    /// Creates a broadcast to this many receivers, at least one.
     pub fn new(receivers: usize) -> Self {
         Self::faulty(receivers, None)
     }
 
-    /// A broadcast that is wrong.
+    /// Creates a broadcast with a fault; `None` creates a correct one.
     pub fn faulty(receivers: usize, fault: impl Into<Option<Fault>>) -> Self {
         let (state, emptied, all_inside, filled) = Default::default();
         Self { receivers: receivers.max(1), state, emptied, all_inside, filled, fault: fault.into() }
     }
 
-    /// Waits for all receivers, and gives them the value.
+    /// Waits for all receivers, and passes the value to them.
     pub fn send(&self, value: u64) {
         let looks = self.fault != Some(Fault::NoRounds);
         let mut state = self
@@ -80,7 +81,7 @@ impl AtomicBroadcast {
         let mut state = self.emptied.wait_while(self.state.lock(), |state| !is_next(state));
         state.inside += 1;
         if state.inside == self.receivers {
-            // One sender is enough; it is one who waits for nothing else, unless there is a fault.
+            // Waking one sender is enough: the slot is free now, so any waiting sender can continue.
             self.all_inside.notify_one();
         }
         state = self.filled.wait_while(state, |state| !state.filled);

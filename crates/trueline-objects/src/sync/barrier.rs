@@ -1,21 +1,21 @@
 //! Barriers.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 9 and 10. A fixed number of threads
-//! synchronise: nobody leaves before all have come.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 9 and 10. A fixed number of
+//! threads synchronize: no thread leaves before all have arrived.
 //!
-//! [`Barrier`] counts, in two phases: threads come until all are there, and leave until nobody is; nobody comes while
-//! others leave.
+//! [`Barrier`] counts, in two phases: threads arrive until all are present, and then leave until none is present; no
+//! thread arrives while others leave.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::ReturnsAtOnce`] | waits for nobody | `sync(0)` returns; no other call was made |
-//! | [`Fault::NoRounds`] | the door that the last one opens is never shut | all come and leave; `sync(0)` returns, and no other call was made since |
-//! | [`Fault::NoInitialWait`] | who has left may come again while others leave, is counted among them, and leaves with them | all come; `sync(0)` returns, and so does the next `sync(0)`; then others wait for it in vain |
-//! | [`Fault::BareWait`] | does not look why it is woken | `sync(0)` returns before all have come; only where wake-ups are [spurious](trueline::primitives::Chaos) |
-//! | [`Fault::NotifyOne`] | the last one wakes only one other | all come; only two calls return |
+//! | [`Fault::ReturnsAtOnce`] | does not wait for other threads | `sync(0)` returns although no other call was made |
+//! | [`Fault::NoRounds`] | the barrier is opened by the last thread and never closed again | all threads arrive and leave; `sync(0)` returns although no other call was made since |
+//! | [`Fault::NoInitialWait`] | a thread that has left may arrive again while others leave, is counted among them, and leaves with them | all threads arrive; `sync(0)` returns, and so does the next `sync(0)`; then the others wait for thread 0 forever |
+//! | [`Fault::BareWait`] | does not check the condition after waking up | `sync(0)` returns before all have arrived, but only with [spurious](trueline::primitives::Chaos) wake-ups |
+//! | [`Fault::NotifyOne`] | the last thread wakes only one other | all threads arrive; only two calls return |
 //!
-//! [`TreeBarrier`] and [`CombiningBarrier`] are trees of [signals](super::signal): a thread waits for both its children,
-//! signals to its parent, waits for it, and lets its children go.
+//! [`TreeBarrier`] and [`CombiningBarrier`] are trees of [signals](super::signal): a thread waits for both its
+//! children, signals to its parent and waits for it, and then lets its children continue.
 
 use trueline::primitives::AtomicU64;
 use trueline::primitives::Ordering::SeqCst;
@@ -23,29 +23,29 @@ use trueline::primitives::Ordering::SeqCst;
 use super::monitor::Monitor;
 use super::signal::{self, Signal};
 
-/// What is wrong with a barrier.
+/// A fault of a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Waits for nobody.
+    /// Does not wait for other threads.
     ReturnsAtOnce,
-    /// Opens once for all.
+    /// Opens once and never closes again.
     NoRounds,
-    /// Lets threads come while others leave.
+    /// Lets threads arrive while others leave.
     NoInitialWait,
     /// Waits without a loop.
     BareWait,
-    /// Wakes one, and not all.
+    /// Wakes one waiting thread instead of all.
     NotifyOne,
 }
 
 #[derive(Default, Debug)]
 struct State {
-    /// How many have come and not left.
+    /// Number of threads that have arrived and not left.
     inside: usize,
     leaving: bool,
 }
 
-/// A barrier that counts.
+/// A counting barrier.
 ///
 /// ```
 /// use trueline_objects::sync::barrier::Barrier;
@@ -64,17 +64,17 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier of so many threads.
+    /// Creates a barrier for this many threads.
     pub fn new(threads: usize) -> Self {
         Self::faulty(threads, None)
     }
 
-    /// A barrier that is wrong.
+    /// Creates a barrier with a fault; `None` creates a correct one.
     pub fn faulty(threads: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { threads, monitor: Monitor::default(), fault: fault.into() }
     }
 
-    /// Waits for all others.
+    /// Waits for all other threads.
     ///
     /// # Panics
     /// If there is no such thread.
@@ -110,12 +110,12 @@ impl Barrier {
     }
 }
 
-/// The children of a thread, in a heap of so many.
+/// Returns the children of a thread in a binary heap of `threads` threads.
 fn children(me: usize, threads: usize) -> impl Iterator<Item = usize> {
     (2 * me + 1..=2 * me + 2).filter(move |child| *child < threads)
 }
 
-/// A barrier of [signals](super::signal), in the form of a heap.
+/// A barrier built from [signals](super::signal), which form a binary heap.
 ///
 /// ```
 /// use trueline_objects::sync::barrier::TreeBarrier;
@@ -130,23 +130,24 @@ fn children(me: usize, threads: usize) -> impl Iterator<Item = usize> {
 /// ```
 #[derive(Debug)]
 pub struct TreeBarrier {
-    /// Each between the thread of this number and its parent; the first is not used.
+    /// The signal between each thread and its parent, by the number of the thread; the first one is not used.
     signals: Box<[Signal]>,
 }
 
 impl TreeBarrier {
-    /// A barrier of so many threads.
+    /// Creates a barrier for this many threads.
     pub fn new(threads: usize) -> Self {
         Self::faulty(threads, None)
     }
 
-    /// A barrier whose signals are wrong: threads leave before all have come, and may be missed later.
+    /// Creates a barrier whose signals have a fault, so that threads leave before all have arrived, and others may wait
+    /// for them later; `None` creates a correct one.
     pub fn faulty(threads: usize, fault: impl Into<Option<signal::Fault>>) -> Self {
         let fault = fault.into();
         Self { signals: (0..threads).map(|_| Signal::faulty(fault)).collect() }
     }
 
-    /// Waits for all others.
+    /// Waits for all other threads.
     ///
     /// # Panics
     /// If there is no such thread.
@@ -165,10 +166,11 @@ impl TreeBarrier {
     }
 }
 
-/// A [tree barrier](TreeBarrier) that combines a value of each thread, and gives the result to all.
+/// A [tree barrier](TreeBarrier) that combines a value of each thread, and returns the result to all threads.
 ///
-/// Values are combined in the order of the tree: a thread's own, then those below its first child, then those below its
-/// second. That is not the order of threads, so it matters if the function is not commutative.
+/// Values are combined in the order of the tree: the thread's own value, then those of its first child's subtree, then
+/// those of its second child's subtree. This is not the order of the thread numbers, which matters if the function is
+/// not commutative.
 ///
 /// ```
 /// use trueline_objects::sync::barrier::CombiningBarrier;
@@ -185,7 +187,7 @@ pub struct CombiningBarrier {
     combine: fn(u64, u64) -> u64,
 }
 
-/// Between a thread and its parent. The values go with the signals, which order the accesses to them.
+/// The connection of a thread and its parent. The signal orders the accesses to the values.
 #[derive(Default, Debug)]
 struct Link {
     signal: Signal,
@@ -194,12 +196,12 @@ struct Link {
 }
 
 impl CombiningBarrier {
-    /// A barrier of so many threads, with a function that is associative.
+    /// Creates a barrier for this many threads. The function must be associative.
     pub fn new(threads: usize, combine: fn(u64, u64) -> u64) -> Self {
         Self { links: (0..threads).map(|_| Link::default()).collect(), combine }
     }
 
-    /// Waits for all others, and returns the values of all, combined.
+    /// Waits for all other threads, and returns the combined values of all threads.
     ///
     /// # Panics
     /// If there is no such thread.

@@ -1,8 +1,10 @@
-//! The objects of this module by name, each with the test that tells whether it is right.
+//! The objects of this module by name, each with a test of its correctness.
 //!
-//! What is called is as in the paper: 4 threads with 4 calls, 8 with one call where two of a kind synchronise; but 12 threads
-//! where three come at once, or the fault needs three, since it is found much sooner so. To find out whether results are right, threads call what lets all of them return; to find out whether calls
-//! get stuck that should not, they call what they like ([`Settings::progress`]).
+//! The tests call the objects as in the paper: 4 threads with 4 calls each, or 8 threads with one call each where two
+//! threads of the same kind synchronize (exchangers). Objects at which three threads must arrive together, or whose
+//! fault needs three threads, are tested with 12 threads, because this finds faults much sooner. To judge results,
+//! threads make calls that can all return; to find calls that get stuck although they should return, threads make
+//! arbitrary calls ([`Settings::progress`]).
 
 use std::time::Duration;
 
@@ -27,19 +29,19 @@ use super::timeout_exchanger::{self, TimeoutExchanger};
 use super::two_families::{self, TwoFamilies};
 use crate::catalog::{EITHER, Entry, REJECTED, STUCK, Settings};
 
-/// How many threads there are where nothing is said.
+/// Default number of threads.
 const THREADS: u32 = 4;
-/// How often each calls.
+/// Number of calls that each thread makes.
 const CALLS: u32 = 4;
-/// At one in how many schedule points threads give way: those that wait for each other rarely meet others in between, unless
-/// they are disturbed.
+/// Threads yield at one in this many schedule points: without such disturbance, threads that wait for each other rarely
+/// meet other threads in between.
 const CHAOS: u32 = 16;
-/// From how many values are drawn.
+/// Default number of values to draw from.
 const VALUES: u64 = 100;
-/// How long calls wait that give up.
+/// Timeout of the calls that can time out.
 const TIMEOUT: Duration = Duration::from_millis(1);
 
-/// All objects that synchronise threads.
+/// All objects that synchronize threads.
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry::synchronising("sync-channel", "sync-channel", |settings| channel(settings, SyncChannel::new))
         .paper("§1, §9"),
@@ -235,7 +237,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
 ];
 
 impl Settings {
-    /// The same for an object that gets stuck.
+    /// Returns these settings for an object that gets stuck.
     fn stuck(&self) -> Self {
         Self { progress: true, ..*self }
     }
@@ -249,12 +251,13 @@ impl Settings {
     }
 }
 
-/// The plan with as many calls and as much chaos as most objects get.
+/// Sets the number of calls and the amount of chaos that most objects use.
 fn sized(plan: Plan, threads: u32) -> Plan {
     plan.threads(threads).calls(CALLS).chaos(CHAOS)
 }
 
-/// Threads of two kinds that need each other: as many calls of each; or, in search of what gets stuck, as they come.
+/// A worker for two kinds of calls that need each other: with [`Settings::progress`], each call is chosen at random;
+/// otherwise, both kinds are called equally often.
 fn in_pairs(
     settings: &Settings,
     first: impl Fn(&mut Worker<'_>) + Send + Sync + 'static,
@@ -310,7 +313,7 @@ fn filter_channel(settings: &Settings, make: impl Fn() -> FilterChannel + Send +
         })
         .may_block()
         .worker(move |worker| {
-            // Even values are for one pair of threads, odd ones for the next.
+            // Without `progress`, one pair of threads uses even values, the next pair odd values.
             let has_partner = (worker.thread() ^ 1) < worker.threads();
             for _ in 0..worker.operations() {
                 let (is_sender, parity) = if progress {
@@ -349,7 +352,7 @@ fn men_women(settings: &Settings, make: impl Fn() -> MenWomen + Send + Sync + 's
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// One that is left alone waits for ever, so that there is an even number of threads with one call each.
+/// A thread without a partner would wait forever, so an even number of threads make one call each.
 fn exchanger(settings: &Settings, make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
     let (values, progress) = (settings.most_values(), settings.progress);
     trueline::test(make)
@@ -392,7 +395,7 @@ fn counter_channel(settings: &Settings, make: impl Fn() -> CounterChannel + Send
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// Each member meets all of the other family, which is as large.
+/// Each member meets all members of the other family, which has the same size.
 fn two_families(settings: &Settings, make: impl Fn(usize, usize) -> TwoFamilies + Send + Sync + 'static) -> Plan {
     let (half, progress) = (settings.parties(THREADS).div_ceil(2), settings.progress);
     let members = half as usize;
@@ -495,7 +498,8 @@ fn combining_barrier(settings: &Settings) -> Plan {
     sized(test.into_plan(), parties)
 }
 
-/// Who is not enrolled enrols; who is waits for the others, or resigns, at the latest in the end.
+/// A thread that is not enrolled enrolls; one that is enrolled synchronizes or resigns, and resigns at the end at the
+/// latest.
 fn enrollable_barrier(settings: &Settings, make: impl Fn(usize) -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     let parties = settings.parties(THREADS);
     let test = trueline::test(move || make(parties as usize))
@@ -536,7 +540,7 @@ fn timeout_exchanger(settings: &Settings, make: impl Fn() -> TimeoutExchanger + 
         .spec("timeout-exchanger")
         .operation("exchange", 0..values, |exchanger, value| exchanger.exchange(value, TIMEOUT))
         .into_plan()
-        // Three must come at once.
+        // The fault needs three threads at the same time.
         .threads(settings.parties(3 * THREADS))
         .calls(CALLS)
         .chaos(CHAOS / 4)
@@ -575,7 +579,8 @@ fn closeable_channel(settings: &Settings, make: impl Fn() -> CloseableChannel + 
     sized(test.into_plan(), settings.parties(THREADS))
 }
 
-/// Half of the threads dequeue; the others do so or enqueue. They end when they are told that all wait.
+/// Half of the threads only dequeue; the others dequeue or enqueue. A thread ends when a dequeue reports that all
+/// threads wait.
 fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQueue + Send + Sync + 'static) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
@@ -588,7 +593,7 @@ fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQue
     sized(test.into_plan(), workers)
 }
 
-/// The same with a queue for each.
+/// Like [`terminating_queue`], with a queue for each thread.
 fn terminating_queues(settings: &Settings) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);
@@ -639,7 +644,7 @@ fn broadcast(settings: &Settings, make: impl Fn(usize) -> AtomicBroadcast + Send
     sized(test.into_plan(), receivers + 1)
 }
 
-/// The first thread is the child, the second its parent; others would be one too many.
+/// The first thread is the child, the second its parent; further threads would not take part.
 fn signal(settings: &Settings, make: impl Fn() -> Signal + Send + Sync + 'static) -> Plan {
     let progress = settings.progress;
     let test = trueline::test(make)

@@ -1,31 +1,31 @@
 //! Synchronous channels.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A `send(x)` and a `receive`
-//! that overlap synchronise, and the latter returns `x`.
+//! that overlap synchronize, and the `receive` returns `x`.
 //!
 //! The slot is free, filled or emptied. A sender waits until it is free, fills it, waits until a receiver has emptied
-//! it, and only then frees it: nobody else can come between.
+//! it, and only then frees it, so that no other sender can interfere.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
 //! | [`Fault::NoWait`] | the sender fills the slot and returns | `send(3)` returns; then `receive` → 3 |
-//! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits for that: another sender may fill it first, and the first one takes it for its own | `send(1)` and `receive` → 1 synchronise; `send(2)` comes; `send(1)` does not return, unless there is another `receive` |
-//! | [`Fault::WrongCondition`] | the sender wakes senders, and no receiver | `receive`; then `send(1)`; neither returns |
+//! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits for that: another sender may fill the slot first, and the first sender takes the new value for its own | `send(1)` and `receive` → 1 synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
+//! | [`Fault::WrongCondition`] | the sender wakes senders instead of receivers | `receive`; then `send(1)`; neither returns |
 
 use trueline::primitives::{Condvar, Mutex, MutexGuard};
 
-/// What is wrong with a channel.
+/// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// The sender does not wait for a receiver.
     NoWait,
-    /// The slot is free before its sender has gone.
+    /// The slot becomes free before its sender has returned.
     TwoStates,
-    /// The sender wakes the wrong ones.
+    /// The sender notifies the wrong condition variable.
     WrongCondition,
 }
 
-/// Where a value is handed over.
+/// The state of the slot through which a value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Slot {
     #[default]
@@ -40,7 +40,7 @@ pub(super) struct State {
     pub(super) value: u64,
 }
 
-/// The channel.
+/// A synchronous channel.
 ///
 /// ```
 /// use trueline_objects::sync::channel::SyncChannel;
@@ -62,17 +62,17 @@ pub struct SyncChannel {
 }
 
 impl SyncChannel {
-    /// A channel.
+    /// Creates a channel.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A channel that is wrong.
+    /// Creates a channel with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for a receiver, and gives it the value.
+    /// Waits for a receiver, and passes the value to it.
     pub fn send(&self, value: u64) {
         let mut state = self.wait_as_sender(self.state.lock(), |slot| slot == Slot::Free);
         *state = State { slot: Slot::Filled, value };

@@ -1,27 +1,28 @@
 //! Synchronous channels that can be closed.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. As long as the channel is
-//! open, a send and a receive synchronise; when it is closed, either fails.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. While the channel is
+//! open, a send and a receive synchronize; when it is closed, both fail.
 //!
-//! As a [synchronous channel](super::channel), except that nobody waits when it is closed. Whether a send has succeeded
-//! is a matter of the slot: if a receiver has emptied it, it has, even if the channel was closed since.
+//! This works like a [synchronous channel](super::channel), except that no call waits once the channel is closed. The
+//! slot decides whether a send has succeeded: if a receiver has emptied the slot, the send succeeds, even if the
+//! channel has been closed since.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::ClosedFirst`] | the sender looks whether the channel is closed before it looks at the slot | `send(4)` waits; `receive` → 4; `close`; `send(4)` returns false |
-//! | [`Fault::OldLibrary`] | the same in the code of an old library, with three conditions | the same |
+//! | [`Fault::ClosedFirst`] | the sender checks whether the channel is closed before it checks the slot | `send(4)` waits; `receive` → 4; `close`; `send(4)` returns false |
+//! | [`Fault::OldLibrary`] | the fault of `ClosedFirst` in the code of an old library, with three condition variables | as for `ClosedFirst` |
 
 use trueline::primitives::{Condvar, Mutex};
 
 use super::channel::Slot;
 use super::monitor::Monitor;
 
-/// What is wrong with a channel.
+/// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A send fails though its value was received.
+    /// A send fails although its value was received.
     ClosedFirst,
-    /// So it does, in a channel with three conditions.
+    /// Like `ClosedFirst`, in a channel with three condition variables.
     OldLibrary,
 }
 
@@ -40,14 +41,14 @@ struct Old {
     slot_free: Condvar,
     /// Where receivers wait.
     slot_filled: Condvar,
-    /// Where senders wait for receivers.
+    /// Where senders wait for a receiver.
     go_on: Condvar,
 }
 
 #[derive(Default, Debug)]
 struct OldState {
     slot: Option<u64>,
-    /// How often the slot was filled and emptied, so that a sender knows when it was for it.
+    /// How often the slot was filled and emptied, so that a sender knows when its own value was received.
     filled: u64,
     emptied: u64,
     closed: bool,
@@ -92,7 +93,7 @@ enum Means {
     Old(Old),
 }
 
-/// The channel.
+/// A synchronous channel that can be closed.
 ///
 /// ```
 /// use trueline_objects::sync::closeable_channel::CloseableChannel;
@@ -112,12 +113,12 @@ pub struct CloseableChannel {
 }
 
 impl CloseableChannel {
-    /// A channel that is open.
+    /// Creates an open channel.
     pub fn new() -> Self {
         Self { means: Means::Stages { monitor: Monitor::default(), closed_first: false } }
     }
 
-    /// A channel that is wrong.
+    /// Creates a channel with a fault.
     pub fn faulty(fault: Fault) -> Self {
         let means = match fault {
             Fault::ClosedFirst => Means::Stages { monitor: Monitor::default(), closed_first: true },
@@ -126,7 +127,7 @@ impl CloseableChannel {
         Self { means }
     }
 
-    /// Waits for a receiver and gives it the value; false if the channel is closed before that.
+    /// Waits for a receiver and passes the value to it; returns `false` if the channel is closed before that.
     pub fn send(&self, value: u64) -> bool {
         let (monitor, closed_first) = match &self.means {
             Means::Stages { monitor, closed_first } => (monitor, *closed_first),
@@ -146,7 +147,7 @@ impl CloseableChannel {
         is_received && !(closed_first && state.closed)
     }
 
-    /// Waits for a sender and returns its value; `None` if the channel is closed before that.
+    /// Waits for a sender and returns its value, or returns `None` if the channel is closed before that.
     pub fn receive(&self) -> Option<u64> {
         let monitor = match &self.means {
             Means::Stages { monitor, .. } => monitor,
@@ -161,7 +162,7 @@ impl CloseableChannel {
         Some(state.value)
     }
 
-    /// Closes the channel, if it is not closed.
+    /// Closes the channel. Closing it again has no effect.
     pub fn close(&self) {
         match &self.means {
             Means::Stages { monitor, .. } => {

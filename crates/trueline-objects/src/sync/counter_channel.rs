@@ -1,28 +1,28 @@
-//! Synchronous channels that count.
+//! Synchronous channels that count synchronizations.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A `send(x)` and a `receive`
-//! synchronise; the latter returns `x`, and both the number of this synchronisation.
+//! synchronize; the `receive` returns `x`, and both return the number of this synchronization.
 //!
-//! As a [synchronous channel](super::channel): the sender counts as it fills the slot, so that the number goes with the
-//! value.
+//! This works like a [synchronous channel](super::channel). The sender counts when it fills the slot, so that the
+//! number is stored with the value.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::LateNumber`] | the receiver frees the slot, and the sender reads the count whenever it wakes | two calls of `send` return 2 |
-//! | [`Fault::EarlyNumber`] | the sender takes its number before it waits for the slot, and another may overtake it | `send(1)` waits; `send(2)` → 2 and `receive` → (2, 2) return; later, `send(1)` → 1 and `receive` → (1, 1) |
-//! | [`Fault::TwoStates`] | numbers are right; but the receiver frees the slot, and the sender waits for that: another sender may fill it first | `send(1)` and `receive` → (1, 1) synchronise; `send(2)` comes; `send(1)` does not return, unless there is another `receive` |
+//! | [`Fault::LateNumber`] | the receiver frees the slot, and the sender reads the count only when it wakes up | two calls of `send` return 2 |
+//! | [`Fault::EarlyNumber`] | the sender takes its number before it waits for the slot, and another sender may overtake it | `send(1)` waits; `send(2)` → 2 and `receive` → (2, 2) return; later, `send(1)` → 1 and `receive` → (1, 1) |
+//! | [`Fault::TwoStates`] | the numbers are correct, but the receiver frees the slot, and the sender waits for that: another sender may fill the slot first | `send(1)` and `receive` → (1, 1) synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |
 
 use super::channel::Slot;
 use super::monitor::Monitor;
 
-/// What is wrong with a channel.
+/// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The sender reads the count when others may have counted.
+    /// The sender reads the count when later synchronizations may already have been counted.
     LateNumber,
-    /// The sender takes a number before it is its turn.
+    /// The sender takes a number before it has the slot.
     EarlyNumber,
-    /// The slot is free before its sender has gone.
+    /// The slot becomes free before its sender has returned.
     TwoStates,
 }
 
@@ -30,15 +30,15 @@ pub enum Fault {
 struct State {
     slot: Slot,
     value: u64,
-    /// Of the value.
+    /// The number that is stored with the value.
     number: u64,
     /// How often the slot was filled; for [`Fault::EarlyNumber`], how many numbers were taken.
     filled: u64,
-    /// How often it was emptied: the counter.
+    /// How often the slot was emptied, which is the number of synchronizations.
     emptied: u64,
 }
 
-/// The channel.
+/// A synchronous channel that counts synchronizations.
 ///
 /// ```
 /// use trueline_objects::sync::counter_channel::CounterChannel;
@@ -56,17 +56,17 @@ pub struct CounterChannel {
 }
 
 impl CounterChannel {
-    /// A channel whose first synchronisation has number 1.
+    /// Creates a channel whose first synchronization has number 1.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A channel that is wrong.
+    /// Creates a channel with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for a receiver, gives it the value, and returns the number of that.
+    /// Waits for a receiver, passes the value to it, and returns the number of this synchronization.
     pub fn send(&self, value: u64) -> u64 {
         let monitor = &self.monitor;
         let mut state = monitor.enter();
@@ -102,7 +102,7 @@ impl CounterChannel {
         }
     }
 
-    /// Waits for a sender, and returns its value and the number of that.
+    /// Waits for a sender, and returns its value and the number of this synchronization.
     pub fn receive(&self) -> (u64, u64) {
         let mut state = self.monitor.enter_when(|state| state.slot == Slot::Filled);
         state.emptied += 1;

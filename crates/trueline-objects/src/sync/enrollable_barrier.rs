@@ -1,34 +1,35 @@
-//! Barriers that threads can enrol in and resign from.
+//! Barriers in which threads can enroll and from which they can resign.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. All threads that are enrolled
-//! synchronise.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. All enrolled threads
+//! synchronize.
 //!
-//! As the [barrier](super::barrier::Barrier) that counts. Whoever resigns looks if all others have come.
+//! This works like the counting [barrier](super::barrier::Barrier). A thread that resigns checks whether all other
+//! enrolled threads have arrived.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoInitialWait`] | who has left may come again while others leave, and is counted with them | 0 and 1 are enrolled; `sync(0)` waits; `sync(1)` returns, and so does the next `sync(1)`; then `sync(0)` returns |
+//! | [`Fault::NoInitialWait`] | a thread that has left may arrive again while others leave, and is counted with them | 0 and 1 are enrolled; `sync(0)` waits; `sync(1)` returns, and so does the next `sync(1)`; then `sync(0)` returns |
 
 use super::monitor::Monitor;
 
-/// What is wrong with a barrier.
+/// A fault of a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Lets threads come while others leave.
+    /// Lets threads arrive while others leave.
     NoInitialWait,
 }
 
 #[derive(Debug)]
 struct State {
     is_enrolled: Box<[bool]>,
-    /// How many are.
+    /// Number of enrolled threads.
     enrolled: usize,
-    /// How many have come and not left.
+    /// Number of threads that have arrived and not left.
     inside: usize,
     leaving: bool,
 }
 
-/// The barrier.
+/// An enrollable barrier.
 ///
 /// ```
 /// use trueline_objects::sync::enrollable_barrier::EnrollableBarrier;
@@ -50,12 +51,12 @@ pub struct EnrollableBarrier {
 }
 
 impl EnrollableBarrier {
-    /// A barrier of at most so many threads, none of which is enrolled.
+    /// Creates a barrier for at most this many threads, none of which is enrolled.
     pub fn new(threads: usize) -> Self {
         Self::faulty(threads, None)
     }
 
-    /// A barrier that is wrong.
+    /// Creates a barrier with a fault; `None` creates a correct one.
     pub fn faulty(threads: usize, fault: impl Into<Option<Fault>>) -> Self {
         let is_enrolled = vec![false; threads].into();
         Self {
@@ -64,10 +65,10 @@ impl EnrollableBarrier {
         }
     }
 
-    /// Takes part from now on.
+    /// Enrolls a thread.
     ///
     /// # Panics
-    /// If there is no such thread, or it takes part already.
+    /// If there is no such thread, or if it is already enrolled.
     pub fn enrol(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], true);
@@ -75,26 +76,26 @@ impl EnrollableBarrier {
         state.enrolled += 1;
     }
 
-    /// Takes part no longer.
+    /// Removes a thread from the barrier.
     ///
     /// # Panics
-    /// If there is no such thread, or it takes no part.
+    /// If there is no such thread, or if it is not enrolled.
     pub fn resign(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], false);
         assert!(before, "thread {me} is not enrolled");
         state.enrolled -= 1;
         if state.inside > 0 && state.inside == state.enrolled {
-            // The others waited for this one. Or they are leaving: then nothing changes.
+            // Either the other threads only waited for this one, or they are already leaving; then nothing changes.
             state.leaving = true;
             self.monitor.notify_all();
         }
     }
 
-    /// Waits for all others that take part.
+    /// Waits for all other enrolled threads.
     ///
     /// # Panics
-    /// If there is no such thread, or it takes no part.
+    /// If there is no such thread, or if it is not enrolled.
     pub fn sync(&self, me: usize) {
         let monitor = &self.monitor;
         let mut state = monitor.enter();

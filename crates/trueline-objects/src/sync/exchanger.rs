@@ -1,24 +1,25 @@
 //! Exchangers.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Two calls of `exchange`
-//! synchronise, and each returns the value of the other.
+//! synchronize, and each returns the value of the other.
 //!
-//! The first leaves its value; the second takes it and leaves its own; the first takes that, and makes room for the next.
+//! The first thread stores its value; the second takes it and stores its own; the first takes that, and makes room for
+//! the next pair.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoThirdStage`] | the second makes room: a third may leave its value before the first has taken that of the second | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
+//! | [`Fault::NoThirdStage`] | the second thread makes room: a third may store its value before the first has taken that of the second | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
 
 use super::monitor::Monitor;
 
-/// What is wrong with an exchanger.
+/// A fault of an exchanger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The slot is free before the first has taken its value.
+    /// The slot becomes free before the first thread has taken its value.
     NoThirdStage,
 }
 
-/// How many have come to exchange.
+/// Which threads of an exchange have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Stage {
     #[default]
@@ -33,7 +34,7 @@ pub(super) struct State {
     pub(super) value: u64,
 }
 
-/// The exchanger.
+/// An exchanger.
 ///
 /// ```
 /// use trueline_objects::sync::exchanger::Exchanger;
@@ -51,17 +52,17 @@ pub struct Exchanger {
 }
 
 impl Exchanger {
-    /// An exchanger.
+    /// Creates an exchanger.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An exchanger that is wrong.
+    /// Creates an exchanger with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for another, and exchanges values with it.
+    /// Waits for another thread, and exchanges values with it.
     pub fn exchange(&self, value: u64) -> u64 {
         let mut state = self.monitor.enter_when(|state| state.stage != Stage::Both);
         if state.stage == Stage::Nobody {

@@ -1,16 +1,16 @@
-//! Synchronous channels whose receivers say what they accept.
+//! Synchronous channels whose receivers filter values.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 2.1 and 9. A `send(x)` and a
-//! `receive(p)` synchronise if `p` accepts `x`.
+//! `receive(p)` synchronize if `p` accepts `x`.
 //!
-//! Who finds nobody to synchronise with queues up and sleeps; who does find somebody takes him out of his queue, leaves
-//! him the value, and wakes him.
+//! A thread that finds no partner enters a queue and sleeps; a thread that finds one removes it from its queue, passes
+//! the value on, and wakes it.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoFilter`] | nobody asks what the receiver accepts | `send(3)` and `receive(even)` → 3 |
-//! | [`Fault::OneSlot`] | all senders share the slot of a [synchronous channel](super::channel): one whose value nobody wants is in the way of others | `send(1)`, `send(2)`, `receive(even)`; none returns |
-//! | [`Fault::TwoStates`] | as `OneSlot`, and the receiver frees the slot, so that another sender may fill it before the first one has gone | as `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronise, `send(2)` comes, and `send(1)` does not return |
+//! | [`Fault::NoFilter`] | the filter of the receiver is ignored | `send(3)` and `receive(even)` → 3 |
+//! | [`Fault::OneSlot`] | all senders share the slot of a [synchronous channel](super::channel): a sender whose value is not accepted blocks the others | `send(1)`, `send(2)`, `receive(even)`; none returns |
+//! | [`Fault::TwoStates`] | like `OneSlot`, and the receiver frees the slot, so that another sender may fill it before the first one has returned | as for `OneSlot`; or `send(1)` and `receive(odd)` → 1 synchronize, `send(2)` arrives, and `send(1)` does not return |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,30 +22,30 @@ use trueline::primitives::Ordering::SeqCst;
 use super::monitor::Monitor;
 use super::semaphore::Semaphore;
 
-/// What is wrong with a channel.
+/// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A receiver gets what it does not accept.
+    /// A receiver gets a value that it does not accept.
     NoFilter,
-    /// A sender whose value nobody wants is in the way of others.
+    /// A sender whose value is not accepted blocks the others.
     OneSlot,
-    /// So it is, and the slot is free before its sender has gone.
+    /// Like `OneSlot`, and the slot becomes free before its sender has returned.
     TwoStates,
 }
 
-/// What a receiver accepts.
+/// The values that a receiver accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Filter {
     /// All values.
     Any,
-    /// Even ones.
+    /// Even values.
     Even,
-    /// Odd ones.
+    /// Odd values.
     Odd,
 }
 
 impl Filter {
-    /// Whether it accepts this value.
+    /// Returns whether the filter accepts this value.
     pub fn accepts(self, value: u64) -> bool {
         match self {
             Self::Any => true,
@@ -61,14 +61,14 @@ struct Queues {
     receivers: VecDeque<Arc<Receiver>>,
 }
 
-/// One that sleeps.
+/// A sleeping sender.
 #[derive(Debug)]
 struct Sender {
     value: u64,
     received: Arc<Semaphore>,
 }
 
-/// One that sleeps, and the value it is left.
+/// A sleeping receiver, and the value that is passed to it.
 #[derive(Debug)]
 struct Receiver {
     filter: Filter,
@@ -86,13 +86,13 @@ enum Slot {
 
 #[derive(Debug)]
 enum Means {
-    /// Whether receivers are asked what they accept.
+    /// `filters` tells whether the filters of receivers are respected.
     Queues { queues: Mutex<Queues>, filters: bool },
-    /// Whether the sender frees the slot, and not the receiver.
+    /// `sender_frees` tells whether the sender frees the slot, instead of the receiver.
     Slot { slot: Monitor<Slot>, sender_frees: bool },
 }
 
-/// The channel.
+/// A synchronous channel whose receivers filter values.
 ///
 /// ```
 /// use trueline_objects::sync::filter_channel::{Filter, FilterChannel};
@@ -111,12 +111,12 @@ pub struct FilterChannel {
 }
 
 impl FilterChannel {
-    /// A channel.
+    /// Creates a channel.
     pub fn new() -> Self {
         Self { means: Means::Queues { queues: Mutex::default(), filters: true } }
     }
 
-    /// A channel that is wrong.
+    /// Creates a channel with a fault.
     pub fn faulty(fault: Fault) -> Self {
         let slot = |sender_frees| Means::Slot { slot: Monitor::default(), sender_frees };
         let means = match fault {
@@ -127,7 +127,7 @@ impl FilterChannel {
         Self { means }
     }
 
-    /// Waits for a receiver that accepts the value, and gives it to it.
+    /// Waits for a receiver that accepts the value, and passes the value to it.
     pub fn send(&self, value: u64) {
         match &self.means {
             Means::Queues { queues, filters } => {
@@ -158,7 +158,7 @@ impl FilterChannel {
         }
     }
 
-    /// Waits for a sender whose value is accepted, and returns it.
+    /// Waits for a sender whose value the filter accepts, and returns the value.
     pub fn receive(&self, filter: Filter) -> u64 {
         match &self.means {
             Means::Queues { queues, filters } => {

@@ -1,16 +1,16 @@
-//! Men and women.
+//! Men and women who pair up.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread is a man or a woman and
-//! wants to pair off with one of the others; each tells who it is, and is told who the other is.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread is a man or a woman
+//! and pairs up with a thread of the other kind; each passes its name, and receives the name of its partner.
 //!
-//! In stages: a man comes and tells his name; a woman finds it, and tells hers; the man finds that, and makes room for the
-//! next.
+//! This happens in stages: a man arrives and stores his name; a woman reads it, and stores hers; the man reads that,
+//! and makes room for the next man.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::TwoSlots`] | each leaves his name in a slot and takes the name in the other one, whose ever it is | man 1 comes and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
-//! | [`Fault::Crosswise`] | the same with semaphores: a man lets in the next woman, and a woman the next man, who may take the signal that the first is waiting for | the same |
-//! | [`Fault::NotifyOne`] | wakes only one who waits, who may be waiting for something else | a man and a woman do not return |
+//! | [`Fault::TwoSlots`] | each thread stores its name in one slot and takes the name in the other one, regardless of whose it is | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
+//! | [`Fault::Crosswise`] | the fault of `TwoSlots` with semaphores: a man lets in the next woman, and a woman the next man, who may take the signal that the first man is waiting for | as for `TwoSlots` |
+//! | [`Fault::NotifyOne`] | wakes only one waiting thread, which may be waiting for something else | a man and a woman do not return |
 
 use trueline::primitives::AtomicU64;
 use trueline::primitives::Ordering::SeqCst;
@@ -18,14 +18,14 @@ use trueline::primitives::Ordering::SeqCst;
 use super::monitor::Monitor;
 use super::semaphore::Semaphore;
 
-/// What is wrong with an object.
+/// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Two slots, without rounds.
+    /// Uses two slots, without rounds.
     TwoSlots,
-    /// Two semaphores for entry, put up by the other side.
+    /// Uses two semaphores for entry, each raised by the other side.
     Crosswise,
-    /// Wakes one, and not all.
+    /// Wakes one waiting thread instead of all.
     NotifyOne,
 }
 
@@ -53,10 +53,10 @@ struct Slots {
 /// One side of [`Fault::Crosswise`].
 #[derive(Debug)]
 struct Side {
-    /// Up when one of this side may enter.
+    /// Raised when a thread of this side may enter.
     entry: Semaphore,
     name: AtomicU64,
-    /// Up when the name is there.
+    /// Raised when the name is stored.
     named: Semaphore,
 }
 
@@ -83,7 +83,7 @@ enum Means {
     Crosswise { men: Side, women: Side },
 }
 
-/// Where they meet.
+/// The object at which men and women meet.
 ///
 /// ```
 /// use trueline_objects::sync::men_women::MenWomen;
@@ -100,12 +100,12 @@ pub struct MenWomen {
 }
 
 impl MenWomen {
-    /// One that nobody has come to.
+    /// Creates an object without waiting threads.
     pub fn new() -> Self {
         Self { means: Means::Stages { couple: Monitor::default(), notify_one: false } }
     }
 
-    /// One that is wrong.
+    /// Creates an object with a fault.
     pub fn faulty(fault: Fault) -> Self {
         let means = match fault {
             Fault::TwoSlots => Means::Slots(Monitor::default()),
@@ -115,7 +115,7 @@ impl MenWomen {
         Self { means }
     }
 
-    /// A man waits for a woman: who is she?
+    /// Called by a man: waits for a woman, and returns her name.
     pub fn man_sync(&self, me: u64) -> u64 {
         match &self.means {
             Means::Stages { couple: monitor, notify_one } => {
@@ -133,7 +133,7 @@ impl MenWomen {
         }
     }
 
-    /// A woman waits for a man: who is he?
+    /// Called by a woman: waits for a man, and returns his name.
     pub fn woman_sync(&self, me: u64) -> u64 {
         match &self.means {
             Means::Stages { couple: monitor, notify_one } => {
@@ -157,7 +157,7 @@ fn notify<S>(monitor: &Monitor<S>, one: bool) {
     }
 }
 
-/// Leaves a name in one's own slot, and takes that in the other one.
+/// Stores a name in the thread's own slot, and takes the name in the other slot.
 fn meet_in_slots(
     monitor: &Monitor<Slots>,
     me: u64,

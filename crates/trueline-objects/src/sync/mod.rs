@@ -1,12 +1,13 @@
-//! Objects that synchronise threads.
+//! Objects that synchronize threads.
 //!
-//! They are those of J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, figure 10 and section 10,
-//! correct and faulty. Calls do not take effect one at a time, but some together; where nobody is there to synchronise
-//! with, a call waits. So some faults show in a history, and others only in calls that do not return though they should.
+//! These are the objects of J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, figure 10 and
+//! section 10, in correct and faulty versions. Their calls do not take effect one at a time: several calls take effect
+//! together, and a call waits until it has partners to synchronize with. Thus some faults show as a history that is not
+//! allowed, and others only as calls that do not return although they should.
 //!
-//! Most are monitors: a state behind a lock, and one condition on which all wait, in loops. Some pass on
-//! [semaphores](semaphore::Semaphore) like batons. As everywhere in this crate, what the paper's faulty versions read in
-//! a race is an atomic here.
+//! Most objects are monitors: a state protected by a lock, and one condition variable on which all threads wait, in
+//! loops. Some pass [semaphores](semaphore::Semaphore) on like batons. As everywhere in this crate, variables on which
+//! the paper's faulty versions have a data race are atomics here.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|

@@ -1,10 +1,10 @@
-//! Monitors, on which most of these objects are written.
+//! Monitors, on which most of these objects are built.
 
 use std::time::Duration;
 
 use trueline::primitives::{Condvar, Mutex, MutexGuard};
 
-/// A state behind a lock, and one condition on which all who wait for anything do so.
+/// A state protected by a lock, and one condition variable on which all threads wait, whatever they wait for.
 #[derive(Default, Debug)]
 pub(super) struct Monitor<S> {
     state: Mutex<S>,
@@ -34,7 +34,7 @@ impl<S> Monitor<S> {
         self.changed.wait_while(guard, |state| !condition(state))
     }
 
-    /// Waits until `condition` holds, but not for ever: look whether it does.
+    /// Waits until `condition` holds or the timeout expires. The caller must check which is the case.
     pub(super) fn wait_for<'m>(
         &self,
         guard: MutexGuard<'m, S>,
@@ -44,7 +44,7 @@ impl<S> Monitor<S> {
         self.changed.wait_timeout_while(guard, timeout, |state| !condition(state)).0
     }
 
-    /// Waits once, and does not look why it is woken.
+    /// Waits for one notification or spurious wake-up, without checking any condition.
     pub(super) fn wait_once<'m>(&self, guard: MutexGuard<'m, S>) -> MutexGuard<'m, S> {
         self.changed.wait(guard)
     }

@@ -1,21 +1,22 @@
-//! One family.
+//! One family whose members meet.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread synchronises with each
-//! other one once, and is told who it is. A thread calls as often as there are others, at most: then it has met all of
-//! them, and waits for ever. Even before, it may wait for ever: of four, two pairs may be left that have met.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Each thread synchronizes with each
+//! other thread once, and receives its number. A thread must call at most as often as there are other threads: once it
+//! has met all of them, a further call waits forever. A call may wait forever even earlier, if all threads that still
+//! call have already met this one.
 //!
-//! As [two families](super::two_families), except that all threads are of both.
+//! This works like [two families](super::two_families), except that each thread belongs to both.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | who is woken reads by whom when others may go on, who overwrite that | `sync(0)` waits; `sync(1)` → 0; `sync(3)` waits; `sync(2)` → 3; `sync(0)` → 2 |
-//! | [`Fault::EarlyLook`] | who finds nobody waiting lets others look, before it says that it waits | `sync(0)` and `sync(1)` do not return |
+//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner when other threads may already have overwritten it | `sync(0)` waits; `sync(1)` → 0; `sync(3)` waits; `sync(2)` → 3; `sync(0)` → 2 |
+//! | [`Fault::EarlyLook`] | a thread that finds no partner lets others search before it announces that it waits | `sync(0)` and `sync(1)` do not return |
 
 use super::pairs::Pairs;
 
 pub use super::pairs::Fault;
 
-/// Where they meet.
+/// The object at which members of a family meet.
 ///
 /// ```
 /// use trueline_objects::sync::one_family::OneFamily;
@@ -33,12 +34,12 @@ pub struct OneFamily {
 }
 
 impl OneFamily {
-    /// For a family of so many threads, that have not met.
+    /// Creates an object for a family of this size, whose members have not met.
     pub fn new(members: usize) -> Self {
         Self::faulty(members, None)
     }
 
-    /// One that is wrong.
+    /// Creates an object with a fault; `None` creates a correct one.
     pub fn faulty(members: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { pairs: Pairs::new(members, fault.into()), members }
     }
@@ -49,7 +50,7 @@ impl OneFamily {
     /// If there is no such thread in the family.
     pub fn sync(&self, me: usize) -> usize {
         assert!(me < self.members, "the family has {} members", self.members);
-        // A thread does not meet itself: it does not wait while it looks.
+        // A thread never meets itself, because it is not marked as waiting while it searches.
         self.pairs.sync(me, 0..self.members)
     }
 }

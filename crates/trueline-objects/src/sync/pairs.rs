@@ -1,4 +1,4 @@
-//! Threads that pair off, each pair once.
+//! Threads that synchronize in pairs, each pair at most once.
 
 use std::ops::Range;
 
@@ -7,26 +7,28 @@ use trueline::primitives::{AtomicBool, AtomicUsize};
 
 use super::semaphore::Semaphore;
 
-/// What is wrong with an object.
+/// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Who is woken passes the baton on before it reads whom it was paired with.
+    /// A thread that is woken passes the baton on before it reads the name of its partner.
     LateRead,
-    /// Who finds nobody lets go of the baton before it says that it waits.
+    /// A thread that finds no partner releases the baton before it announces that it waits.
     EarlyLook,
 }
 
-/// Threads that wait, and those they have been paired with.
+/// Waiting threads, and the pairs that have met.
 ///
-/// A semaphore and not a lock gives access to it: who finds a partner wakes it and leaves it the semaphore, as a baton,
-/// so that nobody comes between. The accesses to what it protects are no schedule points.
+/// A semaphore protects the state instead of a lock: a thread that finds a partner wakes it and hands the semaphore
+/// over to it, like a baton, so that no other thread can interfere. Accesses to the protected state are not schedule
+/// points.
 #[derive(Debug)]
 pub(super) struct Pairs {
     baton: Semaphore,
     threads: Box<[Thread]>,
-    /// Whether two threads have been paired, for each of both in turn.
+    /// Whether two threads have met, at index `thread * threads + other`, stored for both orders of the two.
     paired: Box<[AtomicBool]>,
-    /// Who has found a partner last. Accesses are schedule points: with [`Fault::LateRead`] they are a race.
+    /// The last thread that found a waiting partner. Accesses are schedule points, because they race with
+    /// [`Fault::LateRead`].
     last: AtomicUsize,
     fault: Option<Fault>,
 }
@@ -49,7 +51,7 @@ impl Pairs {
         }
     }
 
-    /// Waits for one of `others` that this one was not paired with before, and returns who it is.
+    /// Waits for one of `others` that this thread has not met, and returns its number.
     pub(super) fn sync(&self, me: usize, others: Range<usize>) -> usize {
         let partner = loop {
             self.baton.down();
@@ -59,7 +61,8 @@ impl Pairs {
             }
             self.baton.up();
             self.baton.down();
-            // That it is still there is looked at; that there is still nobody is not.
+            // The faulty version checks again whether the candidate still waits, but not whether there still is no
+            // candidate.
             if candidate.is_none_or(|other| self.waits(other)) {
                 break candidate;
             }
@@ -76,7 +79,7 @@ impl Pairs {
         waits.store(true, SeqCst);
         self.baton.up();
         self.threads[me].woken.down();
-        // Now the baton is ours.
+        // The partner has handed the baton over to this thread.
         waits.store(false, SeqCst);
         if self.fault == Some(Fault::LateRead) {
             self.baton.up();

@@ -2,10 +2,10 @@
 
 use trueline::primitives::{Condvar, Mutex};
 
-/// A semaphore that is up or down, and that one thread may take down and another put up again.
+/// A semaphore that is up or down. One thread may lower it and another one raise it again.
 ///
-/// So it can be passed on like a baton, as no [`Mutex`] can: who takes it down to enter a critical region may leave to
-/// another what is to be done inside, and to put it up.
+/// Therefore it can be passed on like a baton, which is impossible with a [`Mutex`]: a thread that lowers it to enter a
+/// critical section may leave it to another thread to finish the work in the section and to raise the semaphore.
 ///
 /// ```
 /// use trueline_objects::sync::semaphore::Semaphore;
@@ -23,25 +23,25 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// One that is up: for mutual exclusion.
+    /// Creates a semaphore that is up, for mutual exclusion.
     pub const fn raised() -> Self {
         Self { is_up: Mutex::new(true), raised: Condvar::new() }
     }
 
-    /// One that is down: for signals.
+    /// Creates a semaphore that is down, for signals.
     pub const fn lowered() -> Self {
         Self { is_up: Mutex::new(false), raised: Condvar::new() }
     }
 
-    /// Waits until it is up, and takes it down.
+    /// Waits until the semaphore is up, and lowers it.
     pub fn down(&self) {
         *self.raised.wait_while(self.is_up.lock(), |is_up| !*is_up) = false;
     }
 
-    /// Puts it up.
+    /// Raises the semaphore.
     ///
     /// # Panics
-    /// If it is up: then a signal is lost.
+    /// If it is already up, because this signal would be lost.
     pub fn up(&self) {
         let mut is_up = self.is_up.lock();
         assert!(!*is_up, "the semaphore is up already");

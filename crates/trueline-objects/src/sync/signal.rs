@@ -1,31 +1,31 @@
 //! Signals between a child and its parent.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 10 and figure 16. The child calls
-//! `signal_up_and_wait`; the parent calls `wait_for_signal_up` and `signal_down` in turn. The child's call synchronises
-//! with both calls of the parent: it begins before the first of them returns, and returns after the second has begun.
-//! So it takes part in two steps, which [interval linearizability](trueline::spec::interval::Signal) can say, and
-//! synchronisations cannot.
+//! `signal_up_and_wait`; the parent calls `wait_for_signal_up` and `signal_down` alternately. The child's call
+//! synchronizes with both calls of the parent: it begins before the first of them returns, and returns after the second
+//! has begun. Thus it takes part in two steps, which [interval linearizability](trueline::spec::interval::Signal) can
+//! specify and synchronization linearization cannot.
 //!
-//! [Tree barriers](super::barrier::TreeBarrier) are made of them. They have no other way: the parent must not signal down
-//! what it has not seen up.
+//! [Tree barriers](super::barrier::TreeBarrier) are built from signals. The parent must not call `signal_down` before
+//! it has seen the signal up.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::UpDoesNotWait`] | the child signals and returns | `signal_up_and_wait` returns; no other call was made |
-//! | [`Fault::EarlyDown`] | the parent takes the signal down as soon as it sees it | `signal_up_and_wait` and `wait_for_signal_up` return; `signal_down` was not called |
+//! | [`Fault::UpDoesNotWait`] | the child signals and returns | `signal_up_and_wait` returns although no other call was made |
+//! | [`Fault::EarlyDown`] | the parent lowers the signal as soon as it sees it | `signal_up_and_wait` and `wait_for_signal_up` return; `signal_down` was not called |
 
 use super::monitor::Monitor;
 
-/// What is wrong with a signal.
+/// A fault of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// The child does not wait for the parent.
     UpDoesNotWait,
-    /// The parent lets the child go when it should only take notice of it.
+    /// The parent lowers the signal in `wait_for_signal_up`, so that the child returns too early.
     EarlyDown,
 }
 
-/// The signal: up or down.
+/// A signal, which is up or down.
 ///
 /// ```
 /// use trueline_objects::sync::signal::Signal;
@@ -44,17 +44,17 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// A signal that is down.
+    /// Creates a signal that is down.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A signal that is wrong.
+    /// Creates a signal with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// The child puts it up, and waits until the parent has put it down.
+    /// Called by the child: raises the signal, and waits until the parent has lowered it.
     pub fn signal_up_and_wait(&self) {
         let mut is_up = self.is_up.enter();
         *is_up = true;
@@ -64,7 +64,7 @@ impl Signal {
         }
     }
 
-    /// The parent waits until it is up.
+    /// Called by the parent: waits until the signal is up.
     pub fn wait_for_signal_up(&self) {
         let mut is_up = self.is_up.enter_when(|is_up| *is_up);
         if self.fault == Some(Fault::EarlyDown) {
@@ -73,7 +73,7 @@ impl Signal {
         }
     }
 
-    /// The parent puts it down, and so lets the child go on.
+    /// Called by the parent: lowers the signal, so that the child returns.
     pub fn signal_down(&self) {
         *self.is_up.enter() = false;
         self.is_up.notify_all();

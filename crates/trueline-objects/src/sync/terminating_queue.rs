@@ -1,14 +1,15 @@
-//! Queues that tell when all is done.
+//! Queues that detect termination.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Who dequeues from an empty
-//! queue waits; when all workers do so, nobody is left to enqueue anything: all return none, together.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. A thread that dequeues from
+//! an empty queue waits; when all workers wait, no worker is left that could enqueue a value, and all of them return
+//! `None`, together.
 //!
-//! [`TerminatingQueues`] has a queue for each worker, so that they are seldom in each other's way; what is dequeued is the
-//! front of any of them. Its specification is nondeterministic.
+//! [`TerminatingQueues`] has a queue for each worker, so that workers rarely contend; a dequeue removes the front of
+//! any of the queues. Its specification is nondeterministic.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::ReturnsAtOnce`] | does not wait for values, nor for the others | `dequeue` → none, while others work; then `enqueue(1)` |
+//! | [`Fault::ReturnsAtOnce`] | waits neither for values nor for the other workers | `dequeue` → none, while others work; then `enqueue(1)` |
 
 use std::collections::VecDeque;
 
@@ -16,10 +17,10 @@ use trueline::primitives::Mutex;
 
 use super::monitor::Monitor;
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Returns none as soon as the queue is empty.
+    /// Returns `None` as soon as the queue is empty.
     ReturnsAtOnce,
 }
 
@@ -30,7 +31,7 @@ struct State {
     done: bool,
 }
 
-/// The queue.
+/// A queue that detects termination.
 ///
 /// ```
 /// use trueline_objects::sync::terminating_queue::TerminatingQueue;
@@ -51,12 +52,12 @@ pub struct TerminatingQueue {
 }
 
 impl TerminatingQueue {
-    /// An empty queue for so many workers.
+    /// Creates an empty queue for this many workers.
     pub fn new(workers: usize) -> Self {
         Self::faulty(workers, None)
     }
 
-    /// A queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(workers: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { workers, monitor: Monitor::default(), fault: fault.into() }
     }
@@ -67,8 +68,8 @@ impl TerminatingQueue {
         self.monitor.notify_all();
     }
 
-    /// Removes and returns the value at the front; waits for it if the queue is empty. `None` if all workers wait, and
-    /// for ever after.
+    /// Removes and returns the value at the front; waits for a value if the queue is empty. Returns `None` when all
+    /// workers wait; after that, a dequeue from an empty queue returns `None` without waiting.
     pub fn dequeue(&self) -> Option<u64> {
         let mut state = self.monitor.enter();
         if state.done || self.fault == Some(Fault::ReturnsAtOnce) {
@@ -81,7 +82,8 @@ impl TerminatingQueue {
                 return None;
             }
             state.waiting += 1;
-            // Some may have been notified and not yet looked; they will find nothing, and so they wait.
+            // Threads that were notified but have not run yet still count as waiting: they will find no value, and wait
+            // again.
             state = self.monitor.wait_until(state, |state| state.done || !state.values.is_empty());
             state.waiting -= 1;
         }
@@ -91,13 +93,13 @@ impl TerminatingQueue {
 
 #[derive(Default, Debug)]
 struct Progress {
-    /// How many values were ever enqueued.
+    /// Number of values that have been enqueued so far.
     enqueued: u64,
     waiting: usize,
     done: bool,
 }
 
-/// A queue for each worker.
+/// A queue for each worker, with common termination.
 ///
 /// ```
 /// use trueline_objects::sync::terminating_queue::TerminatingQueues;
@@ -117,12 +119,12 @@ pub struct TerminatingQueues {
 }
 
 impl TerminatingQueues {
-    /// Empty queues of so many workers.
+    /// Creates empty queues for this many workers.
     pub fn new(workers: usize) -> Self {
         Self { queues: (0..workers).map(|_| Mutex::default()).collect(), monitor: Monitor::default() }
     }
 
-    /// Adds a value at the end of the queue of this worker.
+    /// Adds a value at the end of this worker's queue.
     ///
     /// # Panics
     /// If there is no such worker.
@@ -132,8 +134,9 @@ impl TerminatingQueues {
         self.monitor.notify_all();
     }
 
-    /// Removes and returns the value at the front of some queue, that of this worker if it has any; waits for one if all
-    /// are empty. `None` if all workers wait, and for ever after.
+    /// Removes and returns the value at the front of this worker's queue or, if that is empty, of another queue; waits
+    /// for a value if all queues are empty. Returns `None` when all workers wait; after that, a dequeue returns `None`
+    /// without waiting if all queues are empty.
     ///
     /// # Panics
     /// If there is no such worker.
@@ -151,13 +154,14 @@ impl TerminatingQueues {
                 return None;
             }
             if progress.waiting + 1 == workers {
-                // The queue of a worker that waits is empty: only it enqueues there, and it has looked.
+                // The queue of a waiting worker is empty: only this worker enqueues there, and it has found the queue
+                // empty.
                 progress.done = true;
                 self.monitor.notify_all();
                 return None;
             }
             progress.waiting += 1;
-            // What was enqueued since may be in a queue that was looked at before.
+            // A value that was enqueued since may be in a queue that has already been searched; then search again.
             progress = self.monitor.wait_until(progress, |progress| progress.done || progress.enqueued != before);
             progress.waiting -= 1;
         }

@@ -1,28 +1,28 @@
-//! Synchronous channels that give up.
+//! Synchronous channels with timeouts.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1, 2.4 and 9. A send and a receive
-//! synchronise; or either gives up after some time, and has done nothing.
+//! synchronize, or either of them gives up after a timeout and has no effect.
 //!
-//! A sender waits for the slot, and then for a receiver to empty it, each time no longer than it was told; it alone frees
-//! the slot.
+//! A sender waits for the slot, and then for a receiver to empty it, each time at most for the timeout; only the sender
+//! frees the slot.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill it before the first one looks, who takes it for its own, and withdraws it | a `send_within(1)` and `receive_within` → 1 synchronise; `send_within(2)` comes; the first returns false; the second may return true, though nobody has its value |
+//! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill it before the first one wakes up, which takes the new value for its own and withdraws it | a `send_within(1)` and `receive_within` → 1 synchronize; `send_within(2)` arrives; the first send returns false; the second send may return true although no receiver has its value |
 
 use std::time::Duration;
 
 use super::channel::{Slot, State};
 use super::monitor::Monitor;
 
-/// What is wrong with a channel.
+/// A fault of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The slot is free before its sender has gone.
+    /// The slot becomes free before its sender has returned.
     OneFlag,
 }
 
-/// The channel.
+/// A synchronous channel with timeouts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,19 +43,19 @@ pub struct TimeoutChannel {
 }
 
 impl TimeoutChannel {
-    /// A channel.
+    /// Creates a channel.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A channel that is wrong.
+    /// Creates a channel with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for a receiver and gives it the value; false if there is none.
+    /// Waits for a receiver and passes the value to it; returns `false` if it times out.
     ///
-    /// It waits for other senders to finish no longer than `timeout`, and for a receiver as long again.
+    /// It waits at most `timeout` for other senders to finish, and then again at most `timeout` for a receiver.
     pub fn send_within(&self, value: u64, timeout: Duration) -> bool {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Free);
@@ -71,7 +71,7 @@ impl TimeoutChannel {
         is_received
     }
 
-    /// Waits for a sender and returns its value; `None` if there is none.
+    /// Waits for a sender and returns its value, or returns `None` if it times out.
     pub fn receive_within(&self, timeout: Duration) -> Option<u64> {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.slot == Slot::Filled);

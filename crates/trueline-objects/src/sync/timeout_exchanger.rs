@@ -1,30 +1,31 @@
-//! Exchangers that give up.
+//! Exchangers with timeouts.
 //!
 //! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, sections 1 and 9. Two calls of `exchange`
-//! synchronise; or one gives up after some time, and has done nothing.
+//! synchronize, or one gives up after a timeout and has no effect.
 //!
-//! As the [exchanger](super::exchanger); the first takes its value back if nobody comes.
+//! This works like the [exchanger](super::exchanger); the first thread takes its value back if no partner arrives in
+//! time.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::ThirdJoins`] | who has waited in vain for two others to finish goes on as if it were the second of them | three calls go round: `exchange(1)` → 3, `exchange(2)` → 1, `exchange(3)` → 2 |
-//! | [`Fault::Ghost`] | who gives up leaves its value behind | `exchange(1)` → none; later, `exchange(2)` → 1 |
+//! | [`Fault::ThirdJoins`] | a thread whose wait for two others to finish has timed out continues as if it were the second of them | three calls form a cycle: `exchange(1)` → 3, `exchange(2)` → 1, `exchange(3)` → 2 |
+//! | [`Fault::Ghost`] | a thread that gives up does not take its value back | `exchange(1)` → none; later, `exchange(2)` → 1 |
 
 use std::time::Duration;
 
 use super::exchanger::{Stage, State};
 use super::monitor::Monitor;
 
-/// What is wrong with an exchanger.
+/// A fault of an exchanger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// A third one takes part in an exchange of two.
+    /// A third thread takes part in an exchange of two.
     ThirdJoins,
-    /// The value of one who has gone is exchanged.
+    /// The value of a thread that has given up is exchanged.
     Ghost,
 }
 
-/// The exchanger.
+/// An exchanger with timeouts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,19 +45,19 @@ pub struct TimeoutExchanger {
 }
 
 impl TimeoutExchanger {
-    /// An exchanger.
+    /// Creates an exchanger.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An exchanger that is wrong.
+    /// Creates an exchanger with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { fault: fault.into(), ..Self::default() }
     }
 
-    /// Waits for another and exchanges values with it; `None` if there is none.
+    /// Waits for another thread and exchanges values with it, or returns `None` if it times out.
     ///
-    /// It waits for others to finish no longer than `timeout`, and for a partner as long again.
+    /// It waits at most `timeout` for others to finish, and then again at most `timeout` for a partner.
     pub fn exchange(&self, value: u64, timeout: Duration) -> Option<u64> {
         let monitor = &self.monitor;
         let mut state = monitor.wait_for(monitor.enter(), timeout, |state| state.stage != Stage::Both);

@@ -1,25 +1,26 @@
-//! Two families.
+//! Two families whose members meet.
 //!
-//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Threads of one family synchronise
-//! with threads of the other, each with each once, and are told who it is. A thread calls as often as the other family
-//! has members, at most: then it has met all of them, and waits for ever.
+//! J. Lawrence and G. Lowe, *Synchronisation: specification and testing*, section 9. Threads of one family synchronize
+//! with threads of the other, each pair once, and receive the number of their partner. A thread must call at most as
+//! often as the other family has members: once it has met all of them, a further call waits forever.
 //!
-//! Who finds a member of the other family waiting that it has not met wakes it; who finds none waits.
+//! A thread that finds a waiting member of the other family that it has not met wakes it; a thread that finds none
+//! waits.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::LateRead`] | who is woken reads by whom when others may go on, who overwrite that | `sync_a(0)` waits; `sync_b(0)` → 0; `sync_a(1)` waits; `sync_b(1)` → 1; `sync_a(0)` → 1 |
+//! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner when other threads may already have overwritten it | `sync_a(0)` waits; `sync_b(0)` → 0; `sync_a(1)` waits; `sync_b(1)` → 1; `sync_a(0)` → 1 |
 
 use super::pairs::{self, Pairs};
 
-/// What is wrong with an object.
+/// A fault of the object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Reads the partner's name when others may have overwritten it.
+    /// Reads the partner's number when other threads may have overwritten it.
     LateRead,
 }
 
-/// Where they meet.
+/// The object at which members of two families meet.
 ///
 /// ```
 /// use trueline_objects::sync::two_families::TwoFamilies;
@@ -34,25 +35,25 @@ pub enum Fault {
 /// ```
 #[derive(Debug)]
 pub struct TwoFamilies {
-    /// Those of the first family, and then those of the second.
+    /// The members of the first family, followed by those of the second.
     pairs: Pairs,
     first: usize,
     both: usize,
 }
 
 impl TwoFamilies {
-    /// For families of so many threads, that have not met.
+    /// Creates an object for families of these sizes, whose members have not met.
     pub fn new(first: usize, second: usize) -> Self {
         Self::faulty(first, second, None)
     }
 
-    /// One that is wrong.
+    /// Creates an object with a fault; `None` creates a correct one.
     pub fn faulty(first: usize, second: usize, fault: impl Into<Option<Fault>>) -> Self {
         let fault = fault.into().map(|Fault::LateRead| pairs::Fault::LateRead);
         Self { pairs: Pairs::new(first + second, fault), first, both: first + second }
     }
 
-    /// Waits for a thread of the second family that this one of the first has not met, and returns its number.
+    /// Waits for a member of the second family that member `me` of the first has not met, and returns its number.
     ///
     /// # Panics
     /// If there is no such thread in the first family.
@@ -61,7 +62,7 @@ impl TwoFamilies {
         self.number(self.pairs.sync(me, self.first..self.both))
     }
 
-    /// Waits for a thread of the first family that this one of the second has not met, and returns its number.
+    /// Waits for a member of the first family that member `me` of the second has not met, and returns its number.
     ///
     /// # Panics
     /// If there is no such thread in the second family.
@@ -70,7 +71,7 @@ impl TwoFamilies {
         self.number(self.pairs.sync(self.first + me, 0..self.first))
     }
 
-    /// The number of a thread in its family, which is the wrong one if there is a fault.
+    /// Returns the number of a thread in its family. With a fault, the thread may belong to the wrong family.
     fn number(&self, thread: usize) -> usize {
         thread.checked_sub(self.first).unwrap_or(thread)
     }
