@@ -3,32 +3,33 @@
 //! C. M. Kirsch, M. Lippautz and H. Payer, *Fast and scalable, lock-free k-FIFO queues* (2013); the `bk-queue` of the Scal
 //! suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V.
 //!
-//! A ring of segments of *K* + 1 slots, from the head to the tail. To enqueue, fill any free slot of the tail's segment; if
-//! there is none, advance the tail. To dequeue, empty any slot of the head's segment; if there is none to empty, advance the
-//! head, and if it is the tail's segment too, the queue is empty. Before a value is taken from the tail's segment the tail is
-//! advanced, so that a segment is filled once, and what it had is taken before anything of the next one is: values are out
-//! of order by at most *K* steps.
+//! A ring of segments of *K* + 1 slots, from the head to the tail. To enqueue, fill any free slot of the tail segment;
+//! if there is none, advance the tail. To dequeue, empty any filled slot of the head segment; if there is none, advance
+//! the head, or return `None` if the head segment is also the tail segment. Before a value is taken from the tail
+//! segment, the tail is advanced, so that a segment is filled only once and emptied before any value of the next one is
+//! taken: values are out of order by at most *K* steps.
 //!
-//! Who fills a slot late may find that the head has passed, or is about to pass, by one who has seen the segment empty. So
-//! it looks whether its value is *committed*: if the segment is the head's, it changes the tag of the head, on which those
-//! who are about to pass rely; if it has left the queue, the value is taken back, unless someone has dequeued it.
+//! A thread that fills a slot late may find that the head has passed the segment, or is about to pass it, moved by a
+//! thread that has seen the segment empty. Therefore it checks whether its value is *committed*: if the segment is the
+//! head segment, it changes the tag of the head, which makes threads fail that are about to advance the head; if the
+//! segment has left the queue, it takes the value back, unless another thread has dequeued it.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoCommit`] | a value that came too late is left where it is | `enqueue(1)` is slow, the head passes its segment; then it returns, and `dequeue` → none |
+//! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 
 use super::cells::Cells;
 use crate::link::{Tagged, TaggedLink};
 use crate::slot::{Item, Slot};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not look whether a value came too late.
+    /// Does not check whether a value came too late.
     NoCommit,
 }
 
-/// The queue.
+/// A k-FIFO queue in a ring.
 ///
 /// ```
 /// use trueline_objects::relaxed::bk_queue::BkQueue;
@@ -39,9 +40,9 @@ pub enum Fault {
 /// ```
 #[derive(Debug)]
 pub struct BkQueue {
-    /// How many there are in the ring.
+    /// Number of segments in the ring.
     segments: u32,
-    /// The number of a segment is its place in the ring.
+    /// The head segment. The number of a segment is its position in the ring.
     head: TaggedLink,
     tail: TaggedLink,
     cells: Cells,
@@ -49,12 +50,12 @@ pub struct BkQueue {
 }
 
 impl BkQueue {
-    /// An empty queue with this quasi factor, and a ring of so many segments, at least two.
+    /// Creates an empty queue with this quasi factor, and a ring of this many segments, at least two.
     pub fn new(factor: usize, segments: usize) -> Self {
         Self::faulty(factor, segments, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     ///
     /// # Panics
     /// If there are more segments than a `u32` can count.
@@ -64,10 +65,11 @@ impl BkQueue {
         Self { segments, head, tail, cells: Cells::new(factor + 1), fault: fault.into() }
     }
 
-    /// Adds a value at the end, or up to *K* before it; false if the ring is full of segments, some of whose slots may be free.
+    /// Adds a value at the end, or at most *K* places before it. Returns `false` if all segments are in use, even if
+    /// some of their slots are free.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`: it shares a word with a counter.
+    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) -> bool {
         let value = Item::fit(value);
         loop {
@@ -101,7 +103,7 @@ impl BkQueue {
         }
     }
 
-    /// Removes and returns one of the first *K* + 1 values; `None` if the queue is empty.
+    /// Removes and returns one of the first *K* + 1 values, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let (head, tail) = (self.head.load(), self.tail.load());
@@ -128,23 +130,23 @@ impl BkQueue {
         }
     }
 
-    /// The segment behind this one.
+    /// Returns a link to the segment after this one, with the next tag.
     fn behind(&self, link: Tagged) -> Tagged {
         Tagged { node: (link.node + 1) % self.segments, tag: link.tag.wrapping_add(1) }
     }
 
     fn advance(&self, link: &TaggedLink, from: Tagged) {
-        // If this fails, another has done it.
+        // If this fails, another thread has advanced the link.
         link.swing(from, self.behind(from));
     }
 
-    /// Whether a value that this thread has put into a slot stays; if not, it is taken back.
+    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
     fn is_committed(&self, segment: u32, slot: &Slot, put: Item) -> bool {
         if self.fault == Some(Fault::NoCommit) || slot.load() != put {
             return true;
         }
         let (head, tail) = (self.head.load(), self.tail.load());
-        // How far behind the head, in the ring.
+        // The distance from the head, in the ring.
         let from_head = |node: u32| (node + self.segments - head.node) % self.segments;
         let is_in_queue = from_head(segment) <= from_head(tail.node);
         if is_in_queue && segment != head.node {
@@ -153,7 +155,7 @@ impl BkQueue {
         if is_in_queue && self.head.swing(head, Tagged { tag: head.tag.wrapping_add(1), ..head }) {
             return true;
         }
-        // If this fails, someone has dequeued it.
+        // If this fails, another thread has dequeued the value.
         !slot.replace(put, None)
     }
 }

@@ -1,4 +1,4 @@
-//! The objects of this module by name, each with the test that tells whether it is right, and a way to make it alone, for
+//! The objects of this module by name, each with a test of its correctness. The objects can also be created alone, for
 //! programs that are lists of calls.
 //!
 //! ```
@@ -27,13 +27,13 @@ use super::sl_queue::{self, SlQueue};
 use super::ubk_queue::{self, UbkQueue};
 use crate::catalog::{Entry, REJECTED, Settings};
 
-/// The quasi factor of all objects here, that of the paper.
+/// The default quasi factor, which is that of the paper.
 pub const FACTOR: usize = 2;
 
-/// The segments of a queue in a ring, enough for what its test has in it at a time.
+/// Number of segments of a queue in a ring: enough for the values that its test keeps in it.
 const RING: usize = 16;
 
-/// What relaxed objects are judged as.
+/// The specifications by which relaxed objects are judged.
 const QUASI_QUEUE: &str = "displacement-queue:2";
 const QUASI_PRIORITY_QUEUE: &str = "k-priority-queue:2";
 const K_FIFO: &str = "k-fifo:2";
@@ -43,15 +43,15 @@ const K_STACK: &str = "k-stack:2";
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Object {
-    /// What the catalogue of all objects says of it, and its test.
+    /// The entry of the object in the [catalog of all objects](crate::catalog), with its test.
     pub entry: Entry,
     make: fn() -> Box<dyn Collection>,
-    /// Whether it is made with a factor.
+    /// Whether the object is created with a quasi factor.
     pub(crate) has_factor: bool,
 }
 
 impl Object {
-    /// A new one, empty.
+    /// Creates an empty object with the default quasi factor.
     pub fn make(&self) -> Box<dyn Collection> {
         (self.make)()
     }
@@ -73,12 +73,13 @@ impl Object {
     }
 }
 
-/// The object with this name.
+/// Returns the object with this name.
 pub fn find(name: &str) -> Option<&'static Object> {
     OBJECTS.iter().find(|object| object.entry.name == name)
 }
 
-/// An object: what kind of test it has, its file, name and specification, and how it is made.
+/// Defines an object by the function that creates its test, its file, name and specification, and a function that
+/// creates it.
 macro_rules! object {
     ($test:ident, $family:literal, $name:literal, $spec:expr, $make:expr) => {
         Object {
@@ -89,7 +90,7 @@ macro_rules! object {
     };
 }
 
-/// All objects that a test can tell right from wrong.
+/// All objects of this module.
 pub const OBJECTS: &[Object] = &[
     object!(queue, "iqueue", "iqueue", "queue", |_| IQueue::new()).without_factor(),
     object!(queue, "iqueue", "iqueue-faulty-empty-at-gap", "queue", |_| IQueue::faulty(iqueue::Fault::EmptyAtGap))
@@ -174,7 +175,7 @@ pub const OBJECTS: &[Object] = &[
     ))
     .paper("Round-Up §II")
     .faulty("the first may be overtaken for ever"),
-    // Its fault shows only in programs that remove all that they insert.
+    // The fault shows only in programs that remove everything they insert.
     object!(
         drained_priority_queue,
         "quasi-priority-queue",
@@ -198,7 +199,7 @@ pub(crate) const ENTRIES: &[Entry] = &{
     entries
 };
 
-/// A test of a collection, with what its operations are called, and how many of ten calls insert.
+/// Creates the test of a collection, from the names of its two operations and the number of inserts in ten calls.
 fn collection<C: Collection + 'static>(
     settings: &Settings,
     spec: &str,
@@ -215,16 +216,17 @@ fn collection<C: Collection + 'static>(
         .weight(10 - inserts)
 }
 
-/// How often each thread calls where an order is relaxed: long runs take too long to judge.
+/// Number of calls of each thread for objects with a relaxed order: longer runs take too long to judge.
 const CALLS: u32 = 12;
 
-/// The test of an object, in short runs if its order is relaxed, by a factor behind the name of the specification.
+/// Creates the plan of a test. Runs are short if the order is relaxed, that is, if the specification has a factor after
+/// its name.
 fn sized<C: Collection + 'static>(test: Test<C, Shared<C>, Specified>, spec: &str) -> Plan {
     let plan = test.into_plan();
     if spec.contains(':') { plan.calls(CALLS) } else { plan }
 }
 
-/// What the operations of a specification are called, if not as those of a bag.
+/// Returns the names of the two operations: those of a bag if the specification is `bag`, and otherwise `names`.
 fn unless_bag(spec: &str, names: [&'static str; 2]) -> [&'static str; 2] {
     if spec == "bag" { ["add", "remove-any"] } else { names }
 }
@@ -243,16 +245,16 @@ fn priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make
     sized(collection(settings, spec, make, 5, unless_bag(spec, ["insert", "delete-min"])), spec)
 }
 
-/// The most values that a thread has in a queue that waits while it is empty, or that has a bound.
+/// Maximum number of its own values that a thread keeps in a queue that is bounded or waits while it is empty.
 const OWN: u32 = 2;
 
-/// Queues that wait while they are empty, or that have a bound: each thread dequeues as often as it enqueues, and never
-/// oftener before, so that none waits in vain.
+/// The test of queues that are bounded or wait while they are empty. Each thread dequeues as often as it enqueues in
+/// total, and never more often than it has enqueued so far, so that no thread waits forever.
 fn balanced_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     balanced(settings, spec, make, unless_bag(spec, QUEUE))
 }
 
-/// Those that are judged by quasi linearizability: all that is inserted must be removed.
+/// The test of priority queues that are judged by quasi linearizability, where every inserted value must be removed.
 fn drained_priority_queue<C: Collection + 'static>(settings: &Settings, spec: &str, make: fn(usize) -> C) -> Plan {
     balanced(settings, spec, make, ["insert", "delete-min"])
 }

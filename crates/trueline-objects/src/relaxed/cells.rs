@@ -1,11 +1,11 @@
-//! Segments of slots, that are looked through from any slot on.
+//! Segments of slots, which are searched from a random slot on.
 
 use trueline::primitives::choose;
 
 use crate::arena::Arena;
 use crate::slot::{Item, Slot};
 
-/// The slots of segments with numbers, all of one size.
+/// The slots of numbered segments, all of the same size.
 #[derive(Debug)]
 pub(super) struct Cells {
     size: u32,
@@ -13,7 +13,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Segments of so many slots, which is not 0.
+    /// Creates segments of this many slots, at least one.
     pub(super) fn new(size: usize) -> Self {
         let size = u32::try_from(size).ok().filter(|size| *size > 0).expect("a segment has slots, but not too many");
         Self { size, slots: Arena::new() }
@@ -27,17 +27,17 @@ impl Cells {
         self.slots.at(segment * self.size + index + 1)
     }
 
-    /// A slot without a value, and what is in it.
+    /// Returns a slot without a value, and its content.
     pub(super) fn find_free(&self, segment: u32) -> Option<(&Slot, Item)> {
         self.find(segment, |item| item.value.is_none())
     }
 
-    /// A slot with a value, and what is in it.
+    /// Returns a slot with a value, and its content.
     pub(super) fn find_item(&self, segment: u32) -> Option<(&Slot, Item)> {
         self.find(segment, |item| item.value.is_some())
     }
 
-    /// Looks at one slot after the other, in a circle from any of them on.
+    /// Searches the slots in a circle that starts at a random slot.
     fn find(&self, segment: u32, is_wanted: impl Fn(Item) -> bool) -> Option<(&Slot, Item)> {
         in_a_circle(self.size)
             .map(|index| self.slot(segment, index))
@@ -45,7 +45,7 @@ impl Cells {
             .find(|(_, item)| is_wanted(*item))
     }
 
-    /// Whether there was a time at which no slot had a value: none has changed between two looks.
+    /// Returns whether there was a time at which no slot had a value: all slots are read twice, and none has changed.
     pub(super) fn is_empty(&self, segment: u32) -> bool {
         let look = || (0..self.size).map(|index| self.slot(segment, index).load());
         let first: Vec<Item> = look().take_while(|item| item.value.is_none()).collect();
@@ -53,9 +53,9 @@ impl Cells {
     }
 }
 
-/// All numbers below `size`, which is not 0, in a circle from any of them on.
+/// Returns all numbers below `size`, which must not be 0, in a circle that starts at a random number.
 pub(super) fn in_a_circle(size: u32) -> impl Iterator<Item = u32> {
-    // The choice is one below a u32.
+    // The choice is below a `u32`.
     let start = choose(size as usize) as u32;
     (start..size).chain(0..start)
 }

@@ -3,9 +3,10 @@
 //! M. Herlihy and J. Wing, *Linearizability: a correctness condition for concurrent objects* (1990), section 4; the
 //! `Herlihy/Wing queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I and II.
 //!
-//! To enqueue, count the back up, and fill the slot that it stood at. To dequeue, take what is in the first slot that has
-//! a value, by an exchange, and look again from the start if there is none: a dequeue waits while the queue is empty. The
-//! queue is linearizable, but no step of an enqueue is the one at which it takes effect, in all runs.
+//! To enqueue, increment the back counter, and fill the slot at its previous value. To dequeue, take the value from the
+//! first slot that has one, by an atomic exchange, and search again from the start if no slot has a value: a dequeue
+//! waits while the queue is empty. The queue is linearizable, but no single step of enqueue is the one at which it
+//! takes effect in all runs.
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
@@ -13,7 +14,7 @@ use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
 use super::word;
 use crate::arena::Arena;
 
-/// The queue.
+/// Herlihy and Wing's queue, whose dequeues wait while it is empty.
 ///
 /// ```
 /// use trueline_objects::relaxed::herlihy_wing_queue::HerlihyWingQueue;
@@ -25,12 +26,12 @@ use crate::arena::Arena;
 #[derive(Debug)]
 pub struct HerlihyWingQueue {
     back: AtomicU32,
-    /// From 1, as the counter.
+    /// The slots, numbered from 1 like the counter.
     slots: Arena<AtomicU64>,
 }
 
 impl HerlihyWingQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self { back: AtomicU32::new(1), slots: Arena::new() }
     }
@@ -38,13 +39,13 @@ impl HerlihyWingQueue {
     /// Adds a value at the end.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`: it shares a word with none.
+    /// If the value is `u64::MAX`, which cannot be distinguished from an empty slot.
     pub fn enqueue(&self, value: u64) {
         let slot = self.back.fetch_add(1, SeqCst);
         self.slots.at(slot).store(word::of(value), SeqCst);
     }
 
-    /// Removes and returns the value at the front, once there is one.
+    /// Removes and returns the value at the front; waits while the queue is empty.
     pub fn dequeue(&self) -> u64 {
         loop {
             let back = self.back.load(SeqCst);

@@ -1,16 +1,16 @@
-//! A queue of an array and two counters.
+//! A queue with an array and two counters.
 //!
 //! The `IQueue` of Zhang, Chattopadhyay and Wang, *Round-Up: runtime verification of quasi linearizability for concurrent
 //! data structures* (2015), tables I and II; it is an exercise in Herlihy and Shavit, *The Art of Multiprocessor
 //! Programming*, chapter 3.
 //!
-//! To enqueue, count the tail up, and fill the slot that it stood at. To dequeue, read the slot that the head stands at, and
-//! count the head up by compare-and-set. A slot may be counted and not filled yet: then a dequeue waits, unless the
-//! head has come to the tail, which means that the queue is empty.
+//! To enqueue, increment the tail counter, and fill the slot at its previous value. To dequeue, read the slot at the
+//! head counter, and increment the head by compare-and-set. A slot may be counted but not filled yet. In this case a
+//! dequeue waits, unless the head has reached the tail, which means that the queue is empty.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::EmptyAtGap`] | a slot that is not filled means that the queue is empty; the queue of the paper | `enqueue(1)` is slow; `enqueue(2)` returns, and `dequeue` behind it → none |
+//! | [`Fault::EmptyAtGap`] | a slot that is not filled is taken for the end of the queue; this is the queue of the paper | `enqueue(1)` is slow; `enqueue(2)` returns, and a later `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
@@ -18,14 +18,14 @@ use trueline::primitives::{AtomicU32, AtomicU64, spin_hint};
 use super::word;
 use crate::arena::Arena;
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Takes a slot that is not filled yet for the end.
+    /// Takes a slot that is not filled yet for the end of the queue.
     EmptyAtGap,
 }
 
-/// The queue.
+/// A queue with an array and two counters.
 ///
 /// ```
 /// use trueline_objects::relaxed::iqueue::IQueue;
@@ -39,18 +39,18 @@ pub enum Fault {
 pub struct IQueue {
     head: AtomicU32,
     tail: AtomicU32,
-    /// From 1, as the counters.
+    /// The slots, numbered from 1 like the counters.
     slots: Arena<AtomicU64>,
     fault: Option<Fault>,
 }
 
 impl IQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self::faulty(None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         Self { head: AtomicU32::new(1), tail: AtomicU32::new(1), slots: Arena::new(), fault: fault.into() }
     }
@@ -58,17 +58,18 @@ impl IQueue {
     /// Adds a value at the end.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`: it shares a word with none.
+    /// If the value is `u64::MAX`, which cannot be distinguished from an empty slot.
     pub fn enqueue(&self, value: u64) {
         let slot = self.tail.fetch_add(1, SeqCst);
         self.slots.at(slot).store(word::of(value), SeqCst);
     }
 
-    /// Removes and returns the value at the front; `None` if the queue is empty.
+    /// Removes and returns the value at the front, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let slot = self.head.load(SeqCst);
-            // The head is not behind the tail, so it is still there.
+            // The head never passes the tail, so if the tail is at this slot, the head still is, too, and the queue is
+            // empty.
             if self.fault != Some(Fault::EmptyAtGap) && self.tail.load(SeqCst) == slot {
                 return None;
             }

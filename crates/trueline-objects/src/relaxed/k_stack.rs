@@ -1,20 +1,22 @@
-//! A k-stack.
+//! A k-stack: a stack of segments.
 //!
 //! T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, *Quantitative relaxation of concurrent data
 //! structures* (2013); the `k-stack` of the Scal suite, in which Zhang, Chattopadhyay and Wang, *Round-Up* (2015), algorithm
 //! 3 and table V, found a fault.
 //!
-//! A stack of segments of *K* + 1 slots. To push, fill any free slot of the top segment; if there is none, put a new segment
-//! with the value on top. To pop, empty any slot of the top segment; if there is none to empty, remove the segment, unless
-//! it is the lowest: then the stack is empty. So what is popped is among the upper *K* + 1 values.
+//! A stack of segments of *K* + 1 slots. To push, fill any free slot of the top segment; if there is none, put a new
+//! segment with the value on top. To pop, empty any filled slot of the top segment; if there is none, remove the
+//! segment, unless it is the lowest one, in which case the stack is empty. Thus a popped value is among the top *K* + 1
+//! values.
 //!
-//! Who removes a segment says so first, by a counter in the segment, and then looks again whether it is empty. Who fills a slot
-//! looks at the counter: if nobody is about to remove the segment, the value is *committed*. Else it changes the tag of the
-//! top, on which those who remove rely, or takes the value back, unless someone has popped it.
+//! A thread that removes a segment announces this first, by a counter in the segment, and then checks again whether the
+//! segment is empty. A thread that fills a slot checks the counter: if no thread is about to remove the segment, the
+//! value is *committed*. Otherwise the thread changes the tag of the top, which makes the removal fail, or takes the
+//! value back, unless another thread has already popped it.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::SecondRead`] | the counter is read twice: one says that somebody removes the segment, the next that nobody does any more; the value is neither committed nor taken back, and pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
+//! | [`Fault::SecondRead`] | the counter is read twice: the first read says that a thread removes the segment, the second that none does any more; the value is neither committed nor taken back, and is pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, choose};
@@ -24,7 +26,7 @@ use crate::arena::{Arena, NULL};
 use crate::link::{Tagged, TaggedLink};
 use crate::slot::{Item, Slot};
 
-/// What is wrong with a stack.
+/// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
     /// Reads twice whether a segment is being removed.
@@ -34,11 +36,11 @@ pub enum Fault {
 #[derive(Default, Debug)]
 struct Segment {
     below: AtomicU32,
-    /// How many are about to remove it.
+    /// Number of threads that are about to remove the segment.
     removers: AtomicU32,
 }
 
-/// The stack.
+/// A stack of segments.
 ///
 /// ```
 /// use trueline_objects::relaxed::k_stack::KStack;
@@ -56,22 +58,22 @@ pub struct KStack {
 }
 
 impl KStack {
-    /// An empty stack with this quasi factor.
+    /// Creates an empty stack with this quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty stack that is wrong.
+    /// Creates an empty stack with a fault; `None` creates a correct one.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = Arena::new();
         let lowest = Tagged { node: segments.allocate(), tag: 0 };
         Self { top: TaggedLink::new(lowest), segments, cells: Cells::new(factor + 1), fault: fault.into() }
     }
 
-    /// Adds a value on top, or up to *K* below.
+    /// Adds a value on top, or at most *K* places below.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`: it shares a word with a counter.
+    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn push(&self, value: u64) {
         let value = Item::fit(value);
         loop {
@@ -92,16 +94,16 @@ impl KStack {
         }
     }
 
-    /// Puts a new segment on top, with a value.
+    /// Puts a new segment with a value on top; returns `false` if the top has changed.
     fn grow(&self, top: Tagged, value: u32) -> bool {
         let new = self.segments.allocate();
         self.segments[new].below.unscheduled().store(top.node, SeqCst);
-        // Below the size, which is a u32.
+        // The choice is below the size, which is a `u32`.
         self.cells.slot(new, choose(self.cells.size()) as u32).prepare(value);
         self.top.swing(top, Tagged { node: new, tag: top.tag.wrapping_add(1) })
     }
 
-    /// Removes and returns one of the upper *K* + 1 values; `None` if the stack is empty.
+    /// Removes and returns one of the top *K* + 1 values, or returns `None` if the stack is empty.
     pub fn pop(&self) -> Option<u64> {
         loop {
             let top = self.top.load();
@@ -127,7 +129,7 @@ impl KStack {
         }
     }
 
-    /// Removes the top segment, if it is still empty when that has been said.
+    /// Announces the removal of the top segment, and removes it if it is still empty.
     fn try_to_remove(&self, top: Tagged, below: u32) {
         let removers = &self.segments[top.node].removers;
         removers.fetch_add(1, SeqCst);
@@ -138,7 +140,7 @@ impl KStack {
         }
     }
 
-    /// Whether a value that this thread has put into a slot stays; if not, it is taken back.
+    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
     fn is_committed(&self, top: Tagged, slot: &Slot, put: Item) -> bool {
         let removers = &self.segments[top.node].removers;
         if slot.load() != put || removers.load(SeqCst) == 0 {
@@ -150,7 +152,7 @@ impl KStack {
         if self.top.load() == top && self.top.swing(top, Tagged { tag: top.tag.wrapping_add(1), ..top }) {
             return true;
         }
-        // If this fails, someone has popped it.
+        // If this fails, another thread has popped the value.
         !slot.replace(put, None)
     }
 }

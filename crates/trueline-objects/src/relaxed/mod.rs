@@ -1,17 +1,17 @@
-//! Objects whose order is relaxed, and those that are tested beside them.
+//! Objects with a relaxed order, and the objects that are tested beside them.
 //!
-//! They are those of L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability for
-//! concurrent data structures* (2015), tables I and IV, correct and faulty. What is removed may be out of order by at most
-//! *K* steps, the *quasi factor*; some are linearizable all the same. Two more of the paper are in this crate already:
-//! its `ms-queue` is [`MsQueue`](crate::ms_queue::MsQueue), and its `t-stack` is
-//! [`TreiberStack`](crate::treiber_stack::TreiberStack).
+//! These are the objects of L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi
+//! linearizability for concurrent data structures* (2015), tables I and IV, in correct and faulty versions. Values may
+//! be removed out of order by at most *K* steps, the *quasi factor*; some of the objects are linearizable nevertheless.
+//! Two more objects of the paper are elsewhere in this crate: its `ms-queue` is [`MsQueue`](crate::ms_queue::MsQueue),
+//! and its `t-stack` is [`TreiberStack`](crate::treiber_stack::TreiberStack).
 //!
-//! What an object chooses at random, it chooses by [`choose`](trueline::primitives::choose), so that a scheduler can
-//! choose for it. Each is a [`Collection`], so that the paper's small programs, a list of [calls](Call) for each thread,
-//! can be run on any of them; [`catalog`] makes them by name.
+//! The objects make random choices by [`choose`](trueline::primitives::choose), so that a scheduler can make the
+//! choices. Each object is a [`Collection`], so that the paper's small programs, a list of [calls](Call) for each
+//! thread, can run on any of them; [`catalog`] creates objects by name.
 //!
-//! Relaxed objects are judged by [specifications](trueline::spec) that are as relaxed; the last one only by quasi
-//! linearizability, in programs that remove all that they insert.
+//! Objects with a relaxed order are judged by equally relaxed [specifications](trueline::spec); the last one in the
+//! table is judged only by quasi linearizability, in programs that remove everything they insert.
 //!
 //! | name | made by | paper | fault | specification | expected |
 //! |---|---|---|---|---|---|
@@ -56,24 +56,24 @@ pub mod ubk_queue;
 
 use trueline::primitives::spin_hint;
 
-/// A call of a [`Collection`], for programs that are lists of them.
+/// A call of a [`Collection`], for programs that are lists of calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Call {
     /// Inserts a value.
     Insert(u64),
-    /// Removes one.
+    /// Removes a value.
     Remove,
 }
 
-/// What the objects of this module have in common: values go in, and come out again.
+/// The common interface of the objects of this module: values are inserted and removed.
 pub trait Collection: Send + Sync {
-    /// Inserts a value, which is its priority too if it needs one. Where there is a bound it waits for room.
+    /// Inserts a value, which is also its priority in a priority queue. Bounded objects wait for room.
     fn insert(&self, value: u64);
 
-    /// Removes a value and returns it; `None` if there is none, unless it waits then.
+    /// Removes and returns a value. If the object is empty, it returns `None` or waits, depending on the object.
     fn remove(&self) -> Option<u64>;
 
-    /// Makes a call, and returns what was removed.
+    /// Makes a call, and returns the removed value, if any.
     fn call(&self, call: Call) -> Option<u64> {
         match call {
             Call::Insert(value) => {

@@ -1,27 +1,27 @@
 //! A priority queue with a window.
 //!
-//! The `Quasi Priority Queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its fault b2; the
-//! window is that of section II, figure 4. The paper does not say how it is made.
+//! The `Quasi Priority Queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its fault b2;
+//! the window is described in section II, figure 4. The paper does not describe the algorithm.
 //!
-//! A sorted list behind a lock. To take the least, take any of the first *K* + 1, the *window*. In the paper the window
-//! stays until all of it is taken, so that nothing is overtaken for ever; but something that is less may come in
-//! meanwhile, and would wait for all of it. Here each entry counts how often it was overtaken, and the window ends with
-//! the first one that must not be overtaken again. Each is among the first *K* + 1 when it is taken, and overtaken at most
-//! *K* times.
+//! The entries are in a sorted list protected by a lock. To delete the minimum, take any of the first *K* + 1 entries,
+//! the *window*. In the paper the window stays until all of its entries are taken, so that no entry is overtaken
+//! forever; but a smaller entry that is inserted in the meantime would have to wait for the whole window. Here each
+//! entry counts how often it was overtaken, and the window ends with the first entry that must not be overtaken again.
+//! Thus each entry is among the first *K* + 1 when it is taken, and is overtaken at most *K* times.
 //!
 //! | fault | what is wrong | a history, for *K* = 1 |
 //! |---|---|---|
-//! | [`Fault::BeyondWindow`] | takes any of the first 2*K* + 2; b2 | 1, 2 and 3 are inserted; then `delete_min` → 3 |
-//! | [`Fault::NoWindow`] | nobody counts: one of the first *K* + 1 is taken, and the first may stay for ever; section II | 1, 2 and 3 are inserted; then `delete_min` → 2, → 3 |
+//! | [`Fault::BeyondWindow`] | takes any of the first 2*K* + 2 entries; b2 | 1, 2 and 3 are inserted; then `delete_min` → 3 |
+//! | [`Fault::NoWindow`] | overtaking is not limited: any of the first *K* + 1 entries is taken, and the first may stay forever; section II | 1, 2 and 3 are inserted; then `delete_min` → 2, → 3 |
 
 use trueline::primitives::{Mutex, choose};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Takes what is too far from the front.
+    /// Takes an entry that is too far from the front.
     BeyondWindow,
-    /// Lets entries be overtaken for ever.
+    /// Lets entries be overtaken forever.
     NoWindow,
 }
 
@@ -29,11 +29,11 @@ pub enum Fault {
 struct Entry {
     priority: u64,
     value: u64,
-    /// How often something behind it was taken.
+    /// How often an entry after this one was taken.
     overtaken: usize,
 }
 
-/// The queue.
+/// A priority queue with a window.
 ///
 /// ```
 /// use trueline_objects::relaxed::quasi_priority_queue::QuasiPriorityQueue;
@@ -45,30 +45,31 @@ struct Entry {
 #[derive(Debug)]
 pub struct QuasiPriorityQueue {
     factor: usize,
-    /// The least priority first, and of equals the one that came first.
+    /// Sorted by priority, the least one first; entries with equal priorities are in the order of their insertion.
     entries: Mutex<Vec<Entry>>,
     fault: Option<Fault>,
 }
 
 impl QuasiPriorityQueue {
-    /// An empty queue with this quasi factor.
+    /// Creates an empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { factor, entries: Mutex::new(Vec::new()), fault: fault.into() }
     }
 
-    /// Adds a value with a priority, of which the least comes first.
+    /// Adds a value with a priority. Lower priorities come first.
     pub fn insert(&self, value: u64, priority: u64) {
         let mut entries = self.entries.lock();
         let at = entries.partition_point(|entry| entry.priority <= priority);
         entries.insert(at, Entry { priority, value, overtaken: 0 });
     }
 
-    /// Removes and returns one of the *K* + 1 values with the least priorities; `None` if the queue is empty.
+    /// Removes and returns one of the *K* + 1 values with the lowest priorities, or returns `None` if the queue is
+    /// empty.
     pub fn delete_min(&self) -> Option<u64> {
         let mut entries = self.entries.lock();
         if entries.is_empty() {
@@ -79,7 +80,7 @@ impl QuasiPriorityQueue {
         Some(entries.remove(chosen).value)
     }
 
-    /// How many of the first entries may be taken.
+    /// Returns how many entries at the front may be taken.
     fn window(&self, entries: &[Entry]) -> usize {
         let first = self.factor + 1;
         let longest = match self.fault {

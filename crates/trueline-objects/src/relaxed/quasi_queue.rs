@@ -1,21 +1,22 @@
-//! A quasi queue of segments.
+//! A quasi queue with segments.
 //!
 //! Y. Afek, G. Korland and E. Yanovsky, *Quasi-linearizability: relaxed consistency for improved concurrency* (2010). The
 //! `Quasi Queue` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), figure 3 and tables I to III, with its faults b1, b2
 //! and b3.
 //!
 //! A linked list of segments of *K* + 1 cells. To enqueue, fill any free cell of the last segment; if there is none,
-//! append a segment. To dequeue, mark any value of the first segment as removed; if all are, go on to the next. All of a
-//! segment is enqueued, and dequeued, before anything of the next one is: values are out of order by at most *K* steps.
+//! append a segment. To dequeue, mark any value of the first segment as removed; if all are removed, continue with the
+//! next segment. All values of a segment are enqueued, and dequeued, before any value of the next one: values are out
+//! of order by at most *K* steps.
 //!
-//! The queue is empty if no cell of the first segment has a value that is not removed. As they are looked at one after the
-//! other, those that are free are looked at again: if none was filled, there was a time between at which it was empty.
+//! The queue is empty if no cell of the first segment has a value that is not removed. Because the cells are read one
+//! after the other, the free ones are counted again: if none was filled in between, the queue was empty at some time.
 //!
 //! | fault | what is wrong | a history, for *K* = 2 |
 //! |---|---|---|
 //! | [`Fault::LongSegments`] | segments have twice as many cells; b1 | `enqueue` of 1, 2, 3 and 4; then `dequeue` → 4 |
-//! | [`Fault::RemovedTwice`] | the mark is read, then set; b2 | `enqueue(1)`; of two dequeues at a time, both → 1 |
-//! | [`Fault::EmptyAtGap`] | one free cell means that the queue is empty; b3 | `enqueue(1)`; then `dequeue` → none |
+//! | [`Fault::RemovedTwice`] | the mark is read, then set, in two steps; b2 | `enqueue(1)`; two concurrent dequeues, both → 1 |
+//! | [`Fault::EmptyAtGap`] | one free cell is taken for an empty queue; b3 | `enqueue(1)`; then `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64};
@@ -24,12 +25,12 @@ use super::cells::in_a_circle;
 use super::word;
 use crate::arena::{Arena, NULL};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Segments are too long.
+    /// Segments have twice as many cells.
     LongSegments,
-    /// Reads whether a value is removed, and then says so.
+    /// Checks whether a value is removed, and marks it as removed in a second step.
     RemovedTwice,
     /// Takes a free cell for an empty queue.
     EmptyAtGap,
@@ -46,7 +47,7 @@ struct Cell {
     is_removed: AtomicBool,
 }
 
-/// The queue.
+/// A queue with segments.
 ///
 /// ```
 /// use trueline_objects::relaxed::quasi_queue::QuasiQueue;
@@ -68,15 +69,15 @@ pub struct QuasiQueue {
 }
 
 impl QuasiQueue {
-    /// An empty queue with this quasi factor.
+    /// Creates an empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     ///
     /// # Panics
-    /// If segments are longer than a `u32` can count.
+    /// If the number of cells in a segment does not fit into a `u32`.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let fault = fault.into();
         let times = if fault == Some(Fault::LongSegments) { 2 } else { 1 };
@@ -87,15 +88,15 @@ impl QuasiQueue {
         Self { size, head, tail, segments, cells: Arena::new(), fault }
     }
 
-    /// The cells of a segment, from any of them on.
+    /// Returns the cells of a segment, in a circle that starts at a random cell.
     fn cells(&self, segment: u32) -> impl Iterator<Item = &Cell> {
         in_a_circle(self.size).map(move |index| self.cells.at((segment - 1) * self.size + index + 1))
     }
 
-    /// Adds a value at the end, or up to *K* before it.
+    /// Adds a value at the end, or at most *K* places before it.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`: it shares a word with none.
+    /// If the value is `u64::MAX`, which cannot be distinguished from a free cell.
     pub fn enqueue(&self, value: u64) {
         let word = word::of(value);
         loop {
@@ -110,7 +111,7 @@ impl QuasiQueue {
         }
     }
 
-    /// Swings the tail to the segment behind this one, which is full.
+    /// Swings the tail from this full segment to the next one, which is created if it does not exist.
     fn append(&self, tail: u32) {
         let link = &self.segments[tail].next;
         let next = match link.load(SeqCst) {
@@ -120,11 +121,11 @@ impl QuasiQueue {
             }
             next => next,
         };
-        // If this fails, another has done it.
+        // If this fails, another thread has swung the tail.
         let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
     }
 
-    /// Removes and returns one of the first *K* + 1 values; `None` if the queue is empty.
+    /// Removes and returns one of the first *K* + 1 values, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let head = self.head.load(SeqCst);
@@ -138,7 +139,8 @@ impl QuasiQueue {
                 }
             }
             if free > 0 {
-                // Cells are filled once: as many that are free are the same. Where one is, there is no next segment.
+                // Each cell is filled only once, so an equal number of free cells means the same cells. While a cell of
+                // the segment is free, there is no next segment.
                 if self.cells(head).filter(|cell| cell.value.load(SeqCst) == 0).count() == free {
                     return None;
                 }
@@ -147,14 +149,14 @@ impl QuasiQueue {
             match self.segments[head].next.load(SeqCst) {
                 NULL => return None,
                 next => {
-                    // If this fails, another has done it.
+                    // If this fails, another thread has swung the head.
                     let _ = self.head.compare_exchange(head, next, SeqCst, SeqCst);
                 }
             }
         }
     }
 
-    /// Whether this thread has removed what is in the cell.
+    /// Marks the value of a cell as removed; returns `false` if another thread has removed it.
     fn remove(&self, cell: &Cell) -> bool {
         if cell.is_removed.load(SeqCst) {
             return false;

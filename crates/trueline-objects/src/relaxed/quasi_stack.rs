@@ -1,28 +1,30 @@
-//! A stack whose pops may take what is not on top.
+//! A stack whose faulty versions may pop a value that is not on top.
 //!
-//! The `Quasi Stack` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its faults b1 and b2. The
-//! correct one is linearizable there, whatever its factor *K*; the paper does not say how it is made.
+//! The `Quasi Stack` of Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables I to III, with its faults b1 and b2.
+//! In the paper, the correct version is linearizable whatever its factor *K* is; the paper does not describe its
+//! algorithm.
 //!
-//! Here it is Treiber's stack, but a node is taken by a mark of its own, and unlinked when it is on top, by anyone. So a
-//! pop can take any node. The correct one takes the node that it has read as the top; what is pushed meanwhile has
-//! come later, and nothing below can have been popped before the mark is set.
+//! Here it is Treiber's stack, except that a node is taken by setting a mark in the node. Any thread unlinks a taken
+//! node once it is on top. Thus a pop could take any node. The correct version takes the node that it has read as the
+//! top: values pushed in the meantime count as pushed after this pop, and no value below can be popped before the mark
+//! is set.
 //!
 //! | fault | what is wrong | a history, for *K* = 2 |
 //! |---|---|---|
-//! | [`Fault::EmptyOnConflict`] | a pop that comes too late to take its node says that the stack is empty; b1 | `push(1)`, `push(2)`; of two pops at a time, one → 2, the other → none |
-//! | [`Fault::TooDeep`] | takes any of the upper 2*K* + 2 nodes; b2 | `push` of 1, 2, 3 and 4; then `pop` → 1 |
+//! | [`Fault::EmptyOnConflict`] | a pop whose node was taken by another thread returns as if the stack were empty; b1 | `push(1)`, `push(2)`; two concurrent pops, one → 2, the other → none |
+//! | [`Fault::TooDeep`] | takes any of the top 2*K* + 2 nodes; b2 | `push` of 1, 2, 3 and 4; then `pop` → 1 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64, choose};
 
 use crate::arena::{Arena, NULL};
 
-/// What is wrong with a stack.
+/// A fault of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Says that the stack is empty when another was faster.
+    /// Reports an empty stack when another thread was faster.
     EmptyOnConflict,
-    /// Takes what is too far from the top.
+    /// Takes a value that is too far from the top.
     TooDeep,
 }
 
@@ -33,7 +35,7 @@ struct Node {
     is_taken: AtomicBool,
 }
 
-/// The stack.
+/// A stack whose nodes are removed by marks.
 ///
 /// ```
 /// use trueline_objects::relaxed::quasi_stack::QuasiStack;
@@ -52,12 +54,12 @@ pub struct QuasiStack {
 }
 
 impl QuasiStack {
-    /// An empty stack with this quasi factor, of which it makes no use.
+    /// Creates an empty stack. The correct version does not use the quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty stack that is wrong.
+    /// Creates an empty stack with a fault; `None` creates a correct one.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         Self { factor, top: AtomicU32::new(NULL), nodes: Arena::new(), fault: fault.into() }
     }
@@ -76,7 +78,7 @@ impl QuasiStack {
         }
     }
 
-    /// Removes and returns the value on top; `None` if the stack is empty.
+    /// Removes and returns the value on top, or returns `None` if the stack is empty.
     pub fn pop(&self) -> Option<u64> {
         loop {
             let top = self.top.load(SeqCst);
@@ -85,7 +87,7 @@ impl QuasiStack {
             }
             let node = &self.nodes[top];
             if node.is_taken.load(SeqCst) {
-                // If this fails, another has unlinked it, or hidden it.
+                // If this fails, another thread has unlinked the node or pushed one on top of it.
                 let _ = self.top.compare_exchange(top, node.below.load(SeqCst), SeqCst, SeqCst);
                 continue;
             }
@@ -99,7 +101,7 @@ impl QuasiStack {
         }
     }
 
-    /// A node that is up to 2*K* + 1 below.
+    /// Returns this node or one that is at most 2*K* + 1 nodes below it.
     fn below<'n>(&'n self, mut node: &'n Node) -> &'n Node {
         for _ in 0..choose(2 * (self.factor + 1)) {
             match node.below.load(SeqCst) {

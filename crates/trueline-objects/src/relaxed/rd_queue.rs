@@ -1,30 +1,30 @@
-//! A queue that dequeues at random.
+//! A queue that dequeues one of the first values, chosen at random.
 //!
 //! Y. Afek, G. Korland and E. Yanovsky, *Quasi-linearizability: relaxed consistency for improved concurrency* (2010); the
 //! `rd-queue` of the Scal suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V, and figure 4.
 //!
-//! Michael and Scott's queue, but a node is removed by a mark of its own, and unlinked when it is the first, by anyone. To
-//! dequeue, take any of the first *K* + 1 nodes, whether others of them are removed or not: the window stays where it is
-//! until its first node is removed, so that no value is overtaken more than *K* times. Who has chosen removed nodes a
-//! few times takes the first one.
+//! This is Michael and Scott's queue, except that a node is removed by setting a mark in the node. Any thread unlinks a
+//! removed node once it is the first. To dequeue, take any of the first *K* + 1 nodes, whether or not others of them
+//! are removed: the window stays where it is until its first node is removed, so that no value is overtaken more than
+//! *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
 //!
 //! | fault | what is wrong | a history, for *K* = 1 |
 //! |---|---|---|
-//! | [`Fault::SlidingWindow`] | nodes that are removed do not count, so that the first value may stay for ever; Round-Up, section II | `enqueue` of 1, 2 and 3; then `dequeue` → 2, → 3 |
+//! | [`Fault::SlidingWindow`] | removed nodes do not count, so that the first value may stay forever; Round-Up, section II | `enqueue` of 1, 2 and 3; then `dequeue` → 2, → 3 |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32, AtomicU64, choose};
 
 use crate::arena::{Arena, NULL};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// The window has the first values, instead of the first nodes.
+    /// The window consists of the first values that are not removed, instead of the first nodes.
     SlidingWindow,
 }
 
-/// How often a dequeue chooses before it takes the first.
+/// Number of random choices of a dequeue before it takes the first value.
 const CHOICES: u32 = 3;
 
 #[derive(Default, Debug)]
@@ -34,7 +34,7 @@ struct Node {
     is_removed: AtomicBool,
 }
 
-/// The queue.
+/// A queue that dequeues one of the first values, chosen at random.
 ///
 /// ```
 /// use trueline_objects::relaxed::rd_queue::RdQueue;
@@ -46,7 +46,7 @@ struct Node {
 #[derive(Debug)]
 pub struct RdQueue {
     factor: usize,
-    /// A node that is removed, or the dummy at the start; so are all before it.
+    /// The initial dummy or a removed node. All nodes before it have been removed.
     head: AtomicU32,
     tail: AtomicU32,
     nodes: Arena<Node>,
@@ -54,12 +54,12 @@ pub struct RdQueue {
 }
 
 impl RdQueue {
-    /// An empty queue with this quasi factor.
+    /// Creates an empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let dummy = nodes.allocate();
@@ -74,7 +74,7 @@ impl RdQueue {
             let tail = self.tail.load(SeqCst);
             let linked = self.nodes[tail].next.compare_exchange(NULL, new, SeqCst, SeqCst);
             let next = linked.map_or_else(|other| other, |_| new);
-            // If this fails, another has done it.
+            // If this fails, another thread has swung the tail.
             let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
             if linked.is_ok() {
                 return;
@@ -82,7 +82,7 @@ impl RdQueue {
         }
     }
 
-    /// Removes and returns one of the first *K* + 1 values; `None` if the queue is empty.
+    /// Removes and returns one of the first *K* + 1 values, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         let mut choices = 0;
         loop {
@@ -96,7 +96,8 @@ impl RdQueue {
         }
     }
 
-    /// The first node that is not removed, to which it swings the head; none if there was a time without any.
+    /// Returns the first node that is not removed, and swings the head past the removed nodes before it. Returns `None`
+    /// if the queue was empty at some time.
     fn first(&self) -> Option<u32> {
         let mut before = self.head.load(SeqCst);
         loop {
@@ -104,13 +105,14 @@ impl RdQueue {
             if !self.nodes[node].is_removed.load(SeqCst) {
                 return Some(node);
             }
-            // If this fails, another has done it.
+            // If this fails, another thread has swung the head.
             let _ = self.head.compare_exchange(before, node, SeqCst, SeqCst);
             before = node;
         }
     }
 
-    /// The node so many steps behind the first, or the last one; none if the queue was empty.
+    /// Returns the node this many steps after the first one, or the last node; `None` if no node was linked after the
+    /// head.
     fn ahead(&self, steps: usize) -> Option<u32> {
         let counts = |node: u32| self.fault != Some(Fault::SlidingWindow) || !self.nodes[node].is_removed.load(SeqCst);
         let mut node = self.next(self.head.load(SeqCst))?;

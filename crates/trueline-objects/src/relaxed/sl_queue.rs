@@ -1,24 +1,25 @@
-//! A linked list for one thread.
+//! A linked list for a single thread.
 //!
-//! The `sl-queue` of the Scal suite (C. M. Kirsch and others, University of Salzburg), tested in Zhang, Chattopadhyay and
-//! Wang, *Round-Up* (2015), tables IV and V: it is not meant for many threads, and the paper shows that it is not.
+//! The `sl-queue` of the Scal suite (C. M. Kirsch and others, University of Salzburg), tested in Zhang, Chattopadhyay
+//! and Wang, *Round-Up* (2015), tables IV and V. It is not meant for concurrent use, and the paper shows that it fails
+//! there.
 //!
-//! A linked list whose first node is a dummy. To enqueue, link a node behind the last one, and let the tail be it. To
-//! dequeue, read the value of the second node, and let the head be it. The correct one does so behind a lock.
+//! A linked list whose first node is a dummy. To enqueue, link a node after the last one, and set the tail to it. To
+//! dequeue, read the value of the second node, and set the head to it. The correct version does this under a lock.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoLock`] | there is no lock: of two enqueues at a time, one overwrites the link of the other; two dequeues take the same node | `enqueue(1)`; of two dequeues at a time, both → 1. Or two enqueues at a time; of two dequeues behind them, one → none |
+//! | [`Fault::NoLock`] | there is no lock: if two enqueues are concurrent, one overwrites the link of the other; concurrent dequeues take the same node | `enqueue(1)`; two concurrent dequeues, both → 1. Or two concurrent enqueues; of two later dequeues, one → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicU32, AtomicU64, Mutex};
 
 use crate::arena::{Arena, NULL};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Has no lock.
+    /// Does not lock.
     NoLock,
 }
 
@@ -28,7 +29,7 @@ struct Node {
     next: AtomicU32,
 }
 
-/// The queue.
+/// A linked list, protected by a lock in the correct version.
 ///
 /// ```
 /// use trueline_objects::relaxed::sl_queue::SlQueue;
@@ -47,12 +48,12 @@ pub struct SlQueue {
 }
 
 impl SlQueue {
-    /// An empty queue behind a lock.
+    /// Creates an empty queue that is protected by a lock.
     pub fn new() -> Self {
         Self::faulty(None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(fault: impl Into<Option<Fault>>) -> Self {
         let nodes = Arena::new();
         let dummy = nodes.allocate();
@@ -75,7 +76,7 @@ impl SlQueue {
         self.tail.store(node, SeqCst);
     }
 
-    /// Removes and returns the value at the front; `None` if the queue is empty.
+    /// Removes and returns the value at the front, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         let _alone = (self.fault != Some(Fault::NoLock)).then(|| self.lock.lock());
         let head = self.head.load(SeqCst);
@@ -84,7 +85,7 @@ impl SlQueue {
         }
         let next = self.nodes[head].next.load(SeqCst);
         if next == NULL {
-            // Only where links were overwritten: the list ends before the tail.
+            // This happens only if links were overwritten: the list ends before the tail.
             return None;
         }
         let value = self.nodes[next].value.load(SeqCst);

@@ -3,13 +3,14 @@
 //! C. M. Kirsch, M. Lippautz and H. Payer, *Fast and scalable, lock-free k-FIFO queues* (2013); the `ubk-queue` of the Scal
 //! suite, tested in Zhang, Chattopadhyay and Wang, *Round-Up* (2015), tables IV and V.
 //!
-//! As the [queue in a ring](super::bk_queue), but segments are linked, and there is always another. A segment that the head
-//! passes is marked before that: so one who fills a slot late sees that it left the queue. The mark may be set although
-//! the head did not pass; then those who are late go elsewhere, which does no harm.
+//! This works like the [queue in a ring](super::bk_queue), except that segments are linked, and a next one is created
+//! when needed. A segment is marked before the head passes it, so that a thread that fills a slot late sees that the
+//! segment has left the queue. The mark may be set although the head does not pass; then late threads use another
+//! segment, which does no harm.
 //!
 //! | fault | what is wrong | a history |
 //! |---|---|---|
-//! | [`Fault::NoCommit`] | a value that came too late is left where it is | `enqueue(1)` is slow, the head passes its segment; then it returns, and `dequeue` → none |
+//! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 
 use trueline::primitives::Ordering::SeqCst;
 use trueline::primitives::{AtomicBool, AtomicU32};
@@ -19,10 +20,10 @@ use crate::arena::{Arena, NULL};
 use crate::link::{Tagged, TaggedLink};
 use crate::slot::{Item, Slot};
 
-/// What is wrong with a queue.
+/// A fault of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fault {
-    /// Does not look whether a value came too late.
+    /// Does not check whether a value came too late.
     NoCommit,
 }
 
@@ -32,7 +33,7 @@ struct Segment {
     is_removed: AtomicBool,
 }
 
-/// The queue.
+/// A k-FIFO queue of linked segments.
 ///
 /// ```
 /// use trueline_objects::relaxed::ubk_queue::UbkQueue;
@@ -51,12 +52,12 @@ pub struct UbkQueue {
 }
 
 impl UbkQueue {
-    /// An empty queue with this quasi factor.
+    /// Creates an empty queue with this quasi factor.
     pub fn new(factor: usize) -> Self {
         Self::faulty(factor, None)
     }
 
-    /// An empty queue that is wrong.
+    /// Creates an empty queue with a fault; `None` creates a correct one.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = Arena::new();
         let first = Tagged { node: segments.allocate(), tag: 0 };
@@ -69,10 +70,10 @@ impl UbkQueue {
         }
     }
 
-    /// Adds a value at the end, or up to *K* before it.
+    /// Adds a value at the end, or at most *K* places before it.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`: it shares a word with a counter.
+    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) {
         let value = Item::fit(value);
         loop {
@@ -94,7 +95,7 @@ impl UbkQueue {
         }
     }
 
-    /// Removes and returns one of the first *K* + 1 values; `None` if the queue is empty.
+    /// Removes and returns one of the first *K* + 1 values, or returns `None` if the queue is empty.
     pub fn dequeue(&self) -> Option<u64> {
         loop {
             let head = self.head.load();
@@ -112,14 +113,15 @@ impl UbkQueue {
                         return item.value.map(u64::from);
                     }
                 }
-                // The tail never comes back to a segment: nothing was taken from this one while it was looked through.
+                // The tail never returns to a segment, and it leaves a segment before values are taken from it. So no
+                // value was taken from this segment while it was searched.
                 None if head.node == tail.node => return None,
                 None => self.advance_head(head),
             }
         }
     }
 
-    /// Swings the tail to the segment behind this one, which is made if need be.
+    /// Swings the tail to the segment after this one, which is created if it does not exist.
     fn advance_tail(&self, tail: Tagged) {
         let link = &self.segments[tail.node].next;
         let next = match link.load(SeqCst) {
@@ -129,25 +131,25 @@ impl UbkQueue {
             }
             next => next,
         };
-        // If this fails, another has done it.
+        // If this fails, another thread has swung the tail.
         self.tail.swing(tail, Tagged { node: next, tag: tail.tag.wrapping_add(1) });
     }
 
-    /// Swings the head to the segment behind this one: the tail has, so that there is one.
+    /// Swings the head to the segment after this one, which exists because the tail has already moved there.
     fn advance_head(&self, head: Tagged) {
         let segment = &self.segments[head.node];
         let next = segment.next.load(SeqCst);
         segment.is_removed.store(true, SeqCst);
-        // If this fails, another has done it, or has committed a value.
+        // If this fails, another thread has swung the head, or has committed a value to the segment.
         self.head.swing(head, Tagged { node: next, tag: head.tag.wrapping_add(1) });
     }
 
-    /// Whether a value that this thread has put into a slot stays; if not, it is taken back.
+    /// Returns whether a value that this thread has put into a slot stays there. If not, the value is taken back.
     fn is_committed(&self, segment: u32, slot: &Slot, put: Item) -> bool {
         if self.fault == Some(Fault::NoCommit) || slot.load() != put {
             return true;
         }
-        // The head first: if it has passed by now, the segment has been marked.
+        // Load the head before the mark: if the head has passed the segment by then, the segment is already marked.
         let head = self.head.load();
         if !self.segments[segment].is_removed.load(SeqCst) {
             if segment != head.node {
@@ -157,7 +159,7 @@ impl UbkQueue {
                 return true;
             }
         }
-        // If this fails, someone has dequeued it.
+        // If this fails, another thread has dequeued the value.
         !slot.replace(put, None)
     }
 }

@@ -1,15 +1,15 @@
-//! Values in words of which 0 is none.
+//! Values packed into words, where the word 0 means no value.
 
-/// The word of a value.
+/// Returns the word of a value.
 ///
 /// # Panics
-/// If it is `u64::MAX`, for which there is none.
+/// If the value is `u64::MAX`, which does not fit.
 #[track_caller]
 pub(super) fn of(value: u64) -> u64 {
     value.checked_add(1).expect("the value is below the largest")
 }
 
-/// The value of a word, if it has one.
+/// Returns the value of a word, if any.
 pub(super) fn value(word: u64) -> Option<u64> {
     word.checked_sub(1)
 }
