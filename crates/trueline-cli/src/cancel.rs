@@ -1,4 +1,4 @@
-//! Ctrl-C: long work answers with what it knows; everything else just ends.
+//! Ctrl-C: long work ends with what it knows; everything else ends immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,16 +6,17 @@ use trueline::judge::CancelToken;
 
 use crate::output;
 
-/// Whether work is under way that looks at the token.
+/// Whether work that checks the token is running.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// A token that Ctrl-C cancels while [`while_busy`] runs. At any other time, or the second time, Ctrl-C ends the program.
+/// Returns a token that Ctrl-C cancels while [`while_busy`] runs. At any other time, or if it is pressed again, Ctrl-C
+/// ends the program.
 pub(crate) fn on_interrupt() -> CancelToken {
     let token = CancelToken::new();
     let cancelled = token.clone();
     let set = ctrlc::set_handler(move || {
         if cancelled.is_cancelled() || !BUSY.load(Ordering::SeqCst) {
-            // As if it had not been decided: nothing is known.
+            // The exit code for undecided: nothing is known.
             std::process::exit(3);
         }
         cancelled.cancel();
@@ -27,7 +28,7 @@ pub(crate) fn on_interrupt() -> CancelToken {
     token
 }
 
-/// Runs work that looks at the token.
+/// Runs work that checks the token.
 pub(crate) fn while_busy<T>(work: impl FnOnce() -> T) -> T {
     BUSY.store(true, Ordering::SeqCst);
     let done = work();

@@ -1,4 +1,4 @@
-//! What continuous integration reads: JUnit's XML and GitHub's annotations.
+//! Output for continuous integration: JUnit XML and GitHub annotations.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use trueline::view::Finding;
 
 use crate::cmd::check::Judged;
 
-/// A test suite in JUnit's XML, a case for each file. An undecided file is an error, as an unreadable one is: it is not known
-/// to be right.
+/// Returns a test suite in JUnit XML, with a test case for each file. An undecided file is an error, like an unreadable
+/// one, because it is not known to be correct.
 pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
     let count = |of: fn(&Judged) -> bool| judged.iter().filter(|judged| of(judged)).count();
     let failures = count(|judged| matches!(outcome(judged), Outcome::Failure(_)));
@@ -40,7 +40,7 @@ pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
     out
 }
 
-/// The annotation of a file, if there is something to say.
+/// Returns the annotation of a file; `None` if the file is accepted.
 pub(crate) fn annotation(judged: &Judged) -> Option<String> {
     let (level, title, file, line, message) = match judged {
         Judged::Unreadable { file, line, message } => ("error", "unreadable", file, *line, message.clone()),
@@ -63,7 +63,7 @@ pub(crate) fn annotation(judged: &Judged) -> Option<String> {
     Some(out)
 }
 
-/// The line of the return, of a place such as `lines 3-7`.
+/// Returns the line of the return from a place such as `lines 3-7`.
 fn last_line(place: &str) -> Option<usize> {
     let numbers = place.strip_prefix("line")?.trim_start_matches('s').trim();
     numbers.rsplit('-').find_map(|number| number.trim().parse().ok())
@@ -91,12 +91,12 @@ fn outcome(judged: &Judged) -> Outcome {
     }
 }
 
-/// Text within a quoted attribute.
+/// Escapes text for a quoted XML attribute.
 fn xml(text: &str) -> String {
     visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The message of an annotation, which is on one line.
+/// Escapes the message of an annotation, which must be on one line.
 fn data(text: &str) -> String {
     visible(text).replace('%', "%25")
 }

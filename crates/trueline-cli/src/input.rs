@@ -1,4 +1,4 @@
-//! Where histories come from: files, directories, standard input; plain or compressed.
+//! Inputs of histories: files, directories and standard input, plain or compressed.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -18,16 +18,16 @@ use trueline::view::file;
 use crate::args::{LimitArgs, ReadArgs};
 use crate::limits::Limits;
 
-/// How much is read from a file at once.
+/// Size of the buffers for reading, in bytes.
 const CHUNK: usize = 1 << 18;
 
-/// The largest file that describes a mapping, in bytes. Those that people write are a thousand times smaller.
+/// The largest allowed mapping file, in bytes. Mappings written by people are a thousand times smaller.
 const LARGEST_MAPPING: u64 = 1 << 20;
 
-/// What it may take to see whether a file is a history.
+/// The limits for detecting whether a file is a history.
 const TO_LOOK: LimitArgs = LimitArgs { timeout: Some(Duration::from_secs(1)), memory: 64 << 20 };
 
-/// Something to read, or why there is nothing.
+/// An input, or the reason why there is none at this path.
 pub(crate) enum Input {
     Stdin,
     File(PathBuf),
@@ -39,12 +39,12 @@ pub(crate) enum Input {
 pub(crate) struct Unreadable {
     pub(crate) line: Option<usize>,
     pub(crate) message: String,
-    /// The limit that ended the reading, if nothing is wrong with the input.
+    /// The limit that ended the reading; `None` if the input is invalid or could not be read.
     pub(crate) limit: Option<LimitKind>,
 }
 
 impl Unreadable {
-    /// A limit kept it from being read.
+    /// The error for an input that could not be read because a limit was reached.
     pub(crate) fn limit(kind: LimitKind) -> Self {
         let remedy = match kind {
             LimitKind::Cancelled => "interrupted".to_owned(),
@@ -53,12 +53,12 @@ impl Unreadable {
         Self { line: None, message: remedy, limit: Some(kind) }
     }
 
-    /// The exit code that this means: undecided, or bad input.
+    /// Returns the exit code: 3 (undecided) for a limit, 2 for bad input.
     pub(crate) fn code(&self) -> u8 {
         if self.limit.is_some() { 3 } else { 2 }
     }
 
-    /// The message with its place, as compilers write it.
+    /// Returns the message with the file and the line, in the notation of compilers.
     pub(crate) fn describe(&self, file: &str) -> String {
         match self.line {
             Some(line) => format!("{file}:{line}: {}", self.message),
@@ -80,12 +80,12 @@ impl From<String> for Unreadable {
 }
 
 impl Input {
-    /// A single file, or `-`.
+    /// Returns the input for a single file, or standard input for `-`.
     pub(crate) fn of(path: &Path) -> Self {
         if path.as_os_str() == "-" { Self::Stdin } else { Self::File(path.to_owned()) }
     }
 
-    /// The name that reports and errors give it.
+    /// Returns the name of the input in reports and errors.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "-".to_owned(),
@@ -93,8 +93,8 @@ impl Input {
         }
     }
 
-    /// An error if an output is also this input: it would be lost, or be read as it is written. Without a path, the output is
-    /// standard output.
+    /// Returns an error if an output is the same file as this input: its content would be lost, or be read while it is
+    /// written. `None` stands for standard output.
     pub(crate) fn refuse_as_output(&self, output: Option<&Path>) -> Result<(), String> {
         let input = match self {
             Self::Stdin => Path::new("/dev/stdin"),
@@ -107,7 +107,7 @@ impl Input {
         Ok(())
     }
 
-    /// The content, no longer compressed.
+    /// Opens the input and decompresses its content.
     fn open(&self, limits: &ReadLimits) -> Result<Box<dyn BufRead>, Unreadable> {
         let content: Box<dyn Read> = match self {
             Self::Fault(_, message) => return Err(message.clone().into()),
@@ -121,14 +121,13 @@ impl Input {
     }
 }
 
-/// What bounds the reading of one input. The limits are looked at whenever bytes are asked for, before and after they are
-/// decompressed.
+/// The limits for reading one input. They are checked whenever bytes are read, both before and after decompression.
 #[derive(Clone, Debug)]
 struct ReadLimits {
     limits: Limits,
-    /// How many bytes the history may take, as [`estimate`] has it, and the tables of a decompressor.
+    /// Maximum number of bytes for the history, as computed by [`estimate`], and for the window of a decompressor.
     memory: u64,
-    /// The first limit that was reached. Decompressors forget what kind of error it was.
+    /// The first limit that was reached. It is stored here because decompressors do not preserve the kind of an error.
     reached: Rc<Cell<Option<LimitKind>>>,
 }
 
@@ -137,7 +136,7 @@ impl ReadLimits {
         Self { limits: limits.clone(), memory: limits.memory, reached: Rc::default() }
     }
 
-    /// An error if a limit is reached, by a history that takes so many bytes.
+    /// Returns an error if a limit is reached, where `bytes` is the memory that the history takes.
     fn check(&self, bytes: u64) -> io::Result<()> {
         let kind = match self.limits.reached() {
             Some(kind) => kind,
@@ -148,19 +147,19 @@ impl ReadLimits {
         Err(io::Error::other(format!("the {kind} limit was reached")))
     }
 
-    /// The fault, or the limit that caused it.
+    /// Returns the limit that caused the fault, or the fault itself if no limit was reached.
     fn explain(&self, fault: Unreadable) -> Unreadable {
         self.reached.get().map_or(fault, Unreadable::limit)
     }
 }
 
-/// Bytes that are counted and limited as they are read.
+/// A reader that counts bytes and checks the limits.
 struct Limited<R> {
     content: R,
     limits: ReadLimits,
-    /// How much memory what was read takes, if it becomes a history.
+    /// The estimated memory of a history with the content that has been read, in bytes.
     taken: u64,
-    /// Whether the last byte was one behind which something begins.
+    /// Whether the last byte was one after which a name or value may begin.
     behind_gap: bool,
 }
 
@@ -170,14 +169,16 @@ impl<R> Limited<R> {
     }
 }
 
-/// How much memory each value or name in a file takes at least, in bytes: a `Value` has 24, a record of an operation about
-/// 150 for the five or more names and values on its lines, and vectors that grow have room to spare.
+/// The minimum memory that each value or name in a file takes, in bytes. A `Value` has 24 bytes, the record of an
+/// operation has about 150 for the five or more names and values on its lines, and growing vectors have spare capacity.
 const PER_ITEM: u64 = 32;
 
-/// How much memory a history takes of which this is a part, in bytes; `behind_gap` says how the part before it ended.
+/// Estimates the memory that this part of a history takes, in bytes; `behind_gap` tells whether a name or value may
+/// begin at the first byte, and is updated for the next part.
 ///
-/// It is simple, and rather too much than too little: from 1.0 to 3.6 times what was measured, least for short whole
-/// operations, most for EDN. Each byte that is not space is kept, as if all of it were text, and each name or value, which begins behind a space, a comma or a bracket, takes [`PER_ITEM`] more.
+/// The estimate is simple, and rather too high than too low: from 1.0 to 3.6 times the measured memory, lowest for
+/// short whole operations, highest for EDN. Each byte that is not whitespace counts as stored text, and each name or
+/// value, which begins after whitespace, a comma or an opening bracket, takes [`PER_ITEM`] more.
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {
     let mut taken = 0;
     for byte in bytes {
@@ -203,7 +204,7 @@ impl<R: BufRead> BufRead for Limited<R> {
     }
 
     fn consume(&mut self, length: usize) {
-        // What is consumed is in the buffer: nothing is read, and nothing fails.
+        // The consumed bytes are already in the buffer, so `fill_buf` neither reads nor fails.
         if let (Ok(buffer), true) = (self.content.fill_buf(), self.limits.memory < u64::MAX) {
             self.taken += estimate(&buffer[..length], &mut self.behind_gap);
         }
@@ -211,7 +212,7 @@ impl<R: BufRead> BufRead for Limited<R> {
     }
 }
 
-/// Files and standard input. What may have to be waited for, such as a pipe, is waited for no longer than the limits allow.
+/// Files and standard input. Reading from a pipe or terminal waits no longer than the limits allow.
 #[cfg(unix)]
 mod source {
     use std::fs::{File, OpenOptions};
@@ -226,7 +227,7 @@ mod source {
 
     use super::ReadLimits;
 
-    /// How long it takes at most until a limit is noticed.
+    /// The maximum time until a reached limit is noticed.
     const PATIENCE: Duration = Duration::from_millis(20);
 
     pub(super) fn stdin(limits: &ReadLimits) -> io::Result<Box<dyn Read>> {
@@ -234,7 +235,7 @@ mod source {
     }
 
     pub(super) fn file(path: &Path, limits: &ReadLimits) -> io::Result<Box<dyn Read>> {
-        // A pipe that nobody writes to must not be waited for here.
+        // Without this flag, opening a pipe without a writer would block.
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
         Ok(waiting(OpenOptions::new().read(true).custom_flags(flags).open(path)?, limits))
     }
@@ -244,7 +245,7 @@ mod source {
         if is_file { Box::new(file) } else { Box::new(Waiting { file, limits: limits.clone() }) }
     }
 
-    /// What is read when there is something to read.
+    /// A file that is read only when data is available.
     struct Waiting {
         file: File,
         limits: ReadLimits,
@@ -270,7 +271,7 @@ mod source {
     }
 }
 
-/// Files and standard input; a pipe is waited for as long as it takes.
+/// Files and standard input. Reading from a pipe waits indefinitely.
 #[cfg(not(unix))]
 mod source {
     use std::fs::File;
@@ -288,7 +289,7 @@ mod source {
     }
 }
 
-/// How histories are read.
+/// Options for reading histories.
 #[derive(Debug)]
 pub(crate) struct Reading {
     format: Format,
@@ -298,13 +299,13 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// As the arguments say; or what is wrong with them.
+    /// Creates the options from the arguments, or returns an error that says what is wrong with them.
     pub(crate) fn new(args: &ReadArgs, skew: i64) -> Result<Self, String> {
         let mapping = args.map.as_deref().map(read_mapping).transpose()?;
         Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
     }
 
-    /// Reads a history, unless a limit is reached.
+    /// Reads a history, or fails if a limit is reached.
     pub(crate) fn read(&self, input: &Input, limits: &Limits) -> Result<RawHistory, Unreadable> {
         let limits = ReadLimits::new(limits);
         let content = input.open(&limits)?;
@@ -319,7 +320,7 @@ impl Reading {
         })
     }
 
-    /// Reads a history forgivingly.
+    /// Reads a history and records problems instead of failing at the first one, where possible.
     pub(crate) fn survey(&self, input: &Input, limits: &Limits) -> Result<Survey, Unreadable> {
         let limits = ReadLimits::new(limits);
         let survey = codec::survey(input.open(&limits)?, self.format, self.mapping.as_ref());
@@ -331,7 +332,7 @@ impl Reading {
     }
 }
 
-/// A mapping from a file of TOML or JSON.
+/// Reads a mapping from a file in TOML or JSON.
 fn read_mapping(path: &Path) -> Result<Mapping, String> {
     let name = path.display();
     let mut text = String::new();
@@ -352,19 +353,20 @@ fn read_mapping(path: &Path) -> Result<Mapping, String> {
     Mapping::from_json(&description).map_err(|fault| format!("{name}: {fault}"))
 }
 
-/// A text that may be compressed, by how it begins. Nothing is kept of it but a buffer, however large it gets; the limits of
-/// those who read it hold as for any other file.
+/// Decompresses the content if its first bytes say that it is compressed. Only a buffer is kept in memory, however long
+/// the content is; the limits hold as for uncompressed files.
 fn decompressed(content: impl Read + 'static, limits: &ReadLimits) -> io::Result<Box<dyn BufRead>> {
-    // Compressed data may go on for long without any text in them: the time is looked at here, too.
+    // Compressed data may decompress to nothing for a long time, so the time limit is checked on the compressed bytes,
+    // too.
     let unlimited = ReadLimits { memory: u64::MAX, ..limits.clone() };
     let mut content = Limited::new(BufReader::with_capacity(CHUNK, content), &unlimited);
-    // A pipe may give the first bytes one by one.
+    // A pipe may deliver the first bytes one by one.
     let mut start = Vec::new();
     (&mut content).take(4).read_to_end(&mut start)?;
     let whole = io::Cursor::new(start.clone()).chain(content);
     Ok(match start.as_slice() {
         [0x1f, 0x8b, ..] => Box::new(Limited::new(buffered("gzip", MultiGzDecoder::new(whole)), limits)),
-        // A frame, or one that may be skipped.
+        // A frame with data, or a skippable frame.
         [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
             let zstd = Zstd { state: State::Between(whole), limits: limits.clone() };
             Box::new(Limited::new(buffered("zstd", zstd), limits))
@@ -377,7 +379,7 @@ fn buffered<R: Read>(format: &'static str, content: R) -> BufReader<Explained<R>
     BufReader::with_capacity(CHUNK, Explained { content, format })
 }
 
-/// Says of an error what to do.
+/// A reader that adds to each error what the user can do.
 struct Explained<R> {
     content: R,
     format: &'static str,
@@ -395,13 +397,13 @@ impl<R: Read> Read for Explained<R> {
     }
 }
 
-/// The frames of a zstd file, one behind the other.
+/// The frames of a zstd file, one after the other.
 struct Zstd<R: BufRead> {
     state: State<R>,
     limits: ReadLimits,
 }
 
-/// One frame, whose header was read before.
+/// A frame whose header has already been read.
 type Frame<R> = StreamingDecoder<io::Chain<io::Cursor<Vec<u8>>, R>, ruzstd::decoding::FrameDecoder>;
 
 enum State<R: BufRead> {
@@ -426,7 +428,7 @@ impl<R: BufRead> Read for Zstd<R> {
                         continue;
                     }
                     let (header, window) = zstd_header(&mut source)?;
-                    // The decoder keeps as much of the text as the frame says, at once or in time.
+                    // The decoder keeps up to a window of the text in memory.
                     self.limits.check(window)?;
                     let frame = StreamingDecoder::new(io::Cursor::new(header).chain(source))
                         .map_err(|fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string()))?;
@@ -445,9 +447,9 @@ impl<R: BufRead> Read for Zstd<R> {
     }
 }
 
-/// The length of a frame that is to be skipped, whose header is read then; `None` if the next is none.
+/// If the next frame is skippable, reads its header and returns the length of its content; otherwise returns `None`.
 fn skippable(source: &mut impl BufRead) -> io::Result<Option<u64>> {
-    // The first byte tells: frames with data begin with 0x28.
+    // The first byte is sufficient: frames with data begin with 0x28.
     if !matches!(source.fill_buf()?.first(), Some(0x50..=0x5f)) {
         return Ok(None);
     }
@@ -456,13 +458,14 @@ fn skippable(source: &mut impl BufRead) -> io::Result<Option<u64>> {
     Ok(Some(u64::from(u32::from_le_bytes([header[4], header[5], header[6], header[7]]))))
 }
 
-/// The header of a frame, up to where its window is known, and how large that is, in bytes (RFC 8878, section 3.1.1.1).
+/// Reads the header of a frame up to the fields that determine the window, and returns it with the size of the window
+/// in bytes (RFC 8878, section 3.1.1.1).
 fn zstd_header(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
     let mut header = Vec::new();
     let mut read = |length: u64, header: &mut Vec<u8>| {
         let before = header.len();
         (&mut *source).take(length).read_to_end(header)?;
-        // If it ends here, the decoder says so.
+        // If the file ends within the header, the decoder will report it.
         Ok::<u64, io::Error>(header[before..].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     };
     read(4, &mut header)?;
@@ -474,7 +477,7 @@ fn zstd_header(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
         let base = 1_u64 << (10 + exponent);
         return Ok((header, base + base / 8 * mantissa));
     }
-    // The window is the whole content.
+    // In a single-segment frame, the window is the whole content.
     read([0, 1, 2, 4][(descriptor & 3) as usize], &mut header)?;
     let size = match descriptor >> 6 {
         1 => read(2, &mut header)? + 256,
@@ -483,8 +486,8 @@ fn zstd_header(source: &mut impl BufRead) -> io::Result<(Vec<u8>, u64)> {
     Ok((header, size))
 }
 
-/// The inputs, with each directory replaced by the files below it, in the order of their names; and the files that were
-/// passed over although their names allow histories.
+/// Returns the inputs, in which each directory is replaced by the files below it, sorted by name; and the files that
+/// were skipped although their names allow a history.
 pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
     let mut inputs = Vec::new();
     let mut passed_over = Vec::new();
@@ -514,7 +517,7 @@ pub(crate) fn find_inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<PathBuf>) {
     (inputs, passed_over)
 }
 
-/// Adds the histories below `directory`. Links to directories are not followed: they may lead in circles.
+/// Adds the histories below `directory`. Symbolic links to directories are not followed, because they may form cycles.
 fn find_files(
     directory: &Path,
     files: &mut Vec<PathBuf>,
@@ -538,9 +541,9 @@ fn find_files(
     directories.iter().try_for_each(|directory| find_files(directory, files, passed_over))
 }
 
-/// Whether a file is a history; `None` if its name says that it is something else.
+/// Returns whether a file is a history; `None` if its name has the extension of something else.
 ///
-/// Logs and texts of all kinds lie beside histories: they must look like one.
+/// Log and text files of all kinds may lie beside histories, so they must look like a history.
 fn is_history(path: &Path) -> Option<bool> {
     let extension = |path: &Path| path.extension().and_then(|extension| extension.to_str()).map(str::to_owned);
     let kind = match extension(path).as_deref() {
@@ -555,7 +558,7 @@ fn is_history(path: &Path) -> Option<bool> {
             let looked = File::open(path)
                 .and_then(|file| decompressed(file, &limits))
                 .and_then(|content| content.take(CHUNK as u64).read_to_end(&mut start));
-            // What cannot be read is to be complained about.
+            // A file that cannot be read is kept, so that the error is reported later.
             Some(looked.is_err() || codec::detect(&start).is_some())
         }
         _ => None,

@@ -1,8 +1,8 @@
 //! `--timeout` and `--memory`, from the first byte read to the last line printed.
 //!
-//! Reading and judging look at the limits by themselves, and end with what they know. A thread watches over the rest: it
-//! measures the memory of the process, cancels the work when a limit is reached, and if the work does not end soon after,
-//! it ends the process, with the last words of the command.
+//! Reading and judging check the limits themselves, and end with what they know. A thread watches over the rest: it
+//! measures the memory of the process and cancels the work when a limit is reached. If the work does not end soon
+//! after, the thread prints what is known and ends the process.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -14,47 +14,48 @@ use trueline::verdict::LimitKind;
 use crate::args::LimitArgs;
 use crate::output;
 
-/// Work is cancelled when the process takes this much more than the limit: code, stacks and buffers are not counted by it.
+/// Work is canceled when the process takes this much more than the limit, which does not cover code, stacks and
+/// buffers.
 const SPARE: u64 = 12 << 20;
 /// The process ends when it takes this much more than the limit.
 const MOST_SPARE: u64 = 24 << 20;
-/// The process ends this long after the time is up, and a 25th of the time.
+/// The process ends this long, plus a 25th of the time limit, after the time limit has passed.
 const GRACE: Duration = Duration::from_millis(30);
-/// Readers of the last words are waited for this long.
+/// How long the final output waits for its readers.
 const LAST_WORDS: Duration = Duration::from_millis(15);
-/// The limits are looked at this often when one is near, and when none is.
+/// The shortest and longest interval between checks of the limits: the former if a limit is near.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
-/// No process fills more memory in a second.
+/// An upper bound on the memory that a process can fill in one second.
 const BYTES_PER_SECOND: u64 = 4 << 30;
 
-/// In debug builds, the variable that names the stage at which the time ends.
+/// The environment variable that, in debug builds, names the stage at which time runs out.
 const TIME_ENDS: &str = "TRUELINE_TIME_ENDS";
 
-/// What a command does with one input, in its order.
+/// The stages of a command's work on one input, in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
-    /// It reads and judges.
+    /// Reading and judging.
     Judging,
-    /// It finds out what else is to be said of the verdict.
+    /// Adding explanations to the verdict.
     Explaining,
-    /// It draws, and writes.
+    /// Drawing and writing.
     Drawing,
 }
 
-/// The limits of what a command does with one input.
+/// The limits of a command's work on one input.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     started: Instant,
     time: Option<Duration>,
     pub(crate) memory: u64,
-    /// What the process took at the start: earlier inputs may have left some.
+    /// The memory that the process took at the start, because earlier inputs may have left some allocated.
     before: u64,
-    /// Cancelled when a limit is reached, or with its parent.
+    /// Canceled when a limit is reached, or when its parent is canceled.
     pub(crate) token: CancelToken,
 }
 
 impl Limits {
-    /// Starts the clock. The work ends with `parent`, too.
+    /// Starts the clock. Canceling `parent` ends the work, too.
     pub(crate) fn start(args: &LimitArgs, parent: &CancelToken) -> Self {
         let LimitArgs { timeout: time, memory } = *args;
         let started = Instant::now();
@@ -66,25 +67,26 @@ impl Limits {
         self.started.elapsed()
     }
 
-    /// The time that is left, if it is limited.
+    /// Returns the time that is left; `None` if the time is unlimited.
     pub(crate) fn left(&self) -> Option<Duration> {
         self.time.map(|time| time.saturating_sub(self.elapsed()))
     }
 
-    /// The limit that is reached, if one is.
+    /// Returns the limit that has been reached, if any.
     pub(crate) fn reached(&self) -> Option<LimitKind> {
         self.token.reason().or_else(|| self.left().filter(Duration::is_zero).map(|_| LimitKind::Time))
     }
 
-    /// Does `work`, which should end soon after the token is cancelled. If it does not, `last_words` says what is known, and
-    /// the process ends with the exit code that it returns.
+    /// Does `work`, which should end soon after the token is canceled. If it does not, `last_words` prints what is
+    /// known, and the process ends with the exit code that it returns.
     pub(crate) fn watch<T>(
         &self,
         stage: Stage,
         last_words: impl FnOnce(LimitKind) -> u8 + Send,
         work: impl FnOnce() -> T,
     ) -> T {
-        // Tests end the time at a stage, which no clock could do for certain: the work is cancelled there, or never ends.
+        // Tests make the time run out at a certain stage, which no clock could do reliably: the work is canceled there,
+        // or is treated as if it never ended.
         if let Some(ends) = std::env::var_os(TIME_ENDS).filter(|_| cfg!(debug_assertions)) {
             if ends == *format!("{stage:?}") {
                 self.token.cancel_for(LimitKind::Time);
@@ -95,7 +97,7 @@ impl Limits {
         }
         let ended = Ended::default();
         thread::scope(|scope| {
-            // Without a thread to watch, the work still looks at the limits itself.
+            // If the thread cannot be started, the work still checks the limits itself.
             let _ = thread::Builder::new().spawn_scoped(scope, || self.wait_for(&ended, last_words));
             let _ends = EndsWhenDropped(&ended);
             work()
@@ -107,7 +109,7 @@ impl Limits {
         while !*guard {
             let headroom = match self.look() {
                 Ok(headroom) => headroom,
-                // The work cannot go on, and neither print, while the lock is held.
+                // While this lock is held, the work cannot return, so that it cannot print at the same time.
                 Err(kind) => std::process::exit(i32::from(last_words(kind))),
             };
             let wait = headroom.clamp(LOOK.0, LOOK.1);
@@ -115,7 +117,8 @@ impl Limits {
         }
     }
 
-    /// Cancels the work if a limit is reached, and tells how long none can be; or which limit is passed by too much.
+    /// Cancels the work if a limit is reached, and returns the time until one can be reached at the earliest. Returns
+    /// an error if a limit is exceeded by too much.
     fn look(&self) -> Result<Duration, LimitKind> {
         let mut headroom = Duration::MAX;
         if let (Some(left), Some(time)) = (self.left(), self.time) {
@@ -141,12 +144,12 @@ impl Limits {
     }
 }
 
-/// When the process ends if this is the most time.
+/// Returns when the process ends for a time limit of `time`.
 fn latest(time: Duration) -> Duration {
     time.saturating_add(time / 25).saturating_add(GRACE)
 }
 
-/// Whether work that is watched has ended.
+/// Whether the watched work has ended.
 #[derive(Default)]
 struct Ended {
     is_over: Mutex<bool>,
@@ -159,7 +162,7 @@ impl Ended {
     }
 }
 
-/// Ends the watch, also when the work panics.
+/// Ends the watch when dropped, even if the work panics.
 struct EndsWhenDropped<'e>(&'e Ended);
 
 impl Drop for EndsWhenDropped<'_> {
@@ -169,7 +172,7 @@ impl Drop for EndsWhenDropped<'_> {
     }
 }
 
-/// How many bytes of memory of its own the process has, as far as the system tells.
+/// Returns the private resident memory of the process in bytes; `None` if the system does not report it.
 #[cfg(unix)]
 fn resident() -> Option<u64> {
     let page = rustix::param::page_size() as u64;

@@ -1,7 +1,7 @@
-//! The command line of trueline: judges recorded histories of concurrent objects, tests built-in ones, and handles files of
-//! histories.
+//! The command line of trueline: judges recorded histories of concurrent objects, tests built-in objects, and converts,
+//! checks and generates files of histories.
 //!
-//! `args` says what can be typed; each command is a file in `cmd`. Results go to stdout, everything else to stderr.
+//! `args` defines the arguments; each command has a file in `cmd`. Results go to stdout, everything else to stderr.
 
 mod args;
 mod cancel;
@@ -19,7 +19,7 @@ use trueline::history::visible;
 
 use args::{Cli, Command};
 
-/// The arguments. An error repeats those that are wrong, in a form that can be printed.
+/// Parses the arguments. An error quotes wrong arguments in an escaped form, which is safe to print.
 fn arguments() -> Result<Cli, clap::Error> {
     Cli::try_parse().map_err(|fault| {
         let shown = std::env::args_os().map(|argument| visible(&argument.to_string_lossy()));
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(fault) if fault.use_stderr() => fault.exit(),
-        // Help and versions are results.
+        // Help and version go to stdout, like results.
         Err(help) => {
             let written = output::stdout(|out| write!(out, "{}", help.render().ansi()));
             return ExitCode::from(if written == output::Written::Failed { 2 } else { 0 });

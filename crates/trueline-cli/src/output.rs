@@ -1,4 +1,5 @@
-//! Writing to stdout and stderr without ever panicking, and without waiting for their readers for longer than the limits allow.
+//! Writes to stdout and stderr without ever panicking, and without waiting for their readers longer than the limits
+//! allow.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
@@ -8,20 +9,20 @@ use std::time::Instant;
 use anstream::AutoStream;
 use trueline::history::{visible, visible_json};
 
-/// Until when readers of the output are waited for.
+/// The deadline for readers of the output; `None` waits indefinitely.
 static DEADLINE: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Waits for readers of standard output and standard error until `deadline`; without one, for as long as it takes.
+/// Sets the deadline until which writes to stdout and stderr wait for a reader; `None` waits indefinitely.
 pub(crate) fn wait_until(deadline: Option<Instant>) {
     *DEADLINE.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
 }
 
-/// Prints an error on stderr, on one line. If nobody reads stderr, it is lost.
+/// Prints an error to stderr, on one line. Failures to write are ignored.
 pub(crate) fn error(message: impl Display) {
     tell("\x1b[1;31merror:\x1b[0m", &message.to_string());
 }
 
-/// Prints a note on stderr, on one line.
+/// Prints a note to stderr, on one line.
 pub(crate) fn note(message: impl Display) {
     tell("\x1b[1mnote:\x1b[0m", &message.to_string());
 }
@@ -31,20 +32,20 @@ fn tell(heading: &str, message: &str) {
     let _ = writeln!(stderr, "{heading} {}", visible(message)).and_then(|()| stderr.flush());
 }
 
-/// Standard output without colours, for what has none.
+/// Returns standard output, for text without colors.
 pub(crate) fn plain_stdout() -> impl Write {
     stream::stdout()
 }
 
-/// Passes on what is written to it in large pieces, without colour where that is not wanted.
+/// Returns a buffered writer that removes colors if `choice` says so.
 fn coloured(stream: impl Write + 'static, choice: anstream::ColorChoice) -> AutoStream<Box<dyn Write>> {
     AutoStream::new(Box::new(BufWriter::new(stream)), choice)
 }
 
-/// Runs `write` with stdout, without colour where that is not wanted.
+/// Runs `write` with standard output, from which colors are removed if they are not wanted.
 ///
-/// Returns whether stdout still takes what is written. If its reader went away, that is no error: the reader has what
-/// it wanted. Any other failure is reported.
+/// Returns whether the output was written. A reader that has closed the pipe is not an error, because it has read all
+/// that it wanted. All other failures are reported to stderr.
 pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Written {
     let mut stdout = coloured(stream::stdout(), AutoStream::choice(&io::stdout()));
     match is_open().and_then(|()| write(&mut stdout)).and_then(|()| stdout.flush()) {
@@ -66,7 +67,7 @@ pub(crate) fn json(out: &mut dyn Write, object: &serde_json::Value) -> io::Resul
     writeln!(out, "{}", visible_json(&object.to_string()))
 }
 
-/// An error if standard output cannot be written to, which the standard library passes over in silence.
+/// Returns an error if standard output cannot be written to. The standard library ignores such errors silently.
 pub(crate) fn is_open() -> io::Result<()> {
     if trueline::drive::stdout_was_closed() {
         return Err(io::Error::other("it is closed"));
@@ -81,21 +82,21 @@ pub(crate) fn is_open() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether output was written.
+/// The result of writing output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Written {
-    /// It was.
+    /// Everything was written.
     All,
-    /// Nobody reads it any more.
+    /// The reader has closed the pipe.
     ReaderGone,
-    /// It could not be, and that was reported.
+    /// Writing failed, and the error was reported.
     Failed,
-    /// Nobody read it in time, and that was reported.
+    /// The reader did not read the output before the deadline, and this was reported.
     Late,
 }
 
-/// Standard output and standard error, written to when there is room.
+/// Standard output and standard error, which wait for room until the deadline.
 #[cfg(unix)]
 mod stream {
     use std::io::{self, Write};
@@ -105,7 +106,7 @@ mod stream {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-    /// As much as fits into every pipe that has room at all.
+    /// The largest write that does not block on a pipe that has any room.
     const PIECE: usize = 4096;
 
     pub(super) fn stdout() -> impl Write + 'static {
@@ -119,12 +120,12 @@ mod stream {
     struct Waiting(BorrowedFd<'static>);
 
     impl Waiting {
-        /// Waits until something can be written, or the deadline has passed.
+        /// Waits until the stream is writable, or returns an error once the deadline has passed.
         fn wait(&self) -> io::Result<()> {
             let deadline = *super::DEADLINE.lock().unwrap_or_else(PoisonError::into_inner);
             loop {
                 let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-                // More than fits is no limit.
+                // A time that does not fit into a `Timespec` counts as unlimited.
                 let timeout = left.and_then(|left| Timespec::try_from(left).ok());
                 match poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], timeout.as_ref()) {
                     Ok(0) if left == Some(Duration::ZERO) => return Err(io::ErrorKind::TimedOut.into()),
@@ -141,7 +142,7 @@ mod stream {
             loop {
                 self.wait()?;
                 match rustix::io::write(self.0, &bytes[..bytes.len().min(PIECE)]) {
-                    // Another process was faster.
+                    // Another process has filled the pipe in the meantime.
                     Err(rustix::io::Errno::AGAIN) => {}
                     written => return Ok(written?),
                 }
@@ -154,7 +155,7 @@ mod stream {
     }
 }
 
-/// Standard output and standard error; their readers are waited for as long as it takes.
+/// Standard output and standard error, which wait for their readers indefinitely.
 #[cfg(not(unix))]
 mod stream {
     pub(super) use std::io::{stderr, stdout};

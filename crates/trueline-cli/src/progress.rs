@@ -1,19 +1,19 @@
-//! Signs of life on stderr: of what takes long, and only if somebody looks.
+//! Progress of long work, on stderr and only if it is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What takes longer shows that it is going on.
+/// Work that takes longer than this shows its progress.
 pub(crate) const LONG: Duration = Duration::from_secs(1);
 
-/// Whether somebody looks.
+/// Whether progress is shown: stderr is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Shows `message` and for how long it has gone on, from [`LONG`] on, until it is finished.
+/// Shows `message` and the elapsed time, starting after [`LONG`], until the spinner is finished.
 pub(crate) fn spinner(message: String) -> ProgressBar {
     if !is_seen() {
         return ProgressBar::hidden();

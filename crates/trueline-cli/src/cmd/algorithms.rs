@@ -1,4 +1,4 @@
-//! `trueline algorithms`: what can stand behind `--algorithm`.
+//! `trueline algorithms`: lists the values of `--algorithm`.
 
 use std::process::ExitCode;
 

@@ -1,8 +1,10 @@
-//! `trueline collect`: a process that clients of a distributed system log to, so that one clock orders what they say.
+//! `trueline collect`: receives the events of the clients of a distributed system, so that they are ordered by one
+//! clock.
 //!
-//! Each client sends a line before it calls and one after it returned. The order in which the lines come is the order of
-//! the events, and that is sound only if a call is here before it is made: so every line is answered, and clients wait for
-//! the answer to a call before they make it. A return that comes late only makes the operation look longer.
+//! Each client sends a line before each call and a line after each return. The order in which the lines arrive is the
+//! order of the events. This is sound only if the line of a call arrives before the call is made. Therefore every line
+//! is answered, and clients must wait for the answer to the line of a call before they make the call. A return that
+//! arrives late only makes the operation look longer.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -19,7 +21,7 @@ use trueline::history::codec::jsonl;
 use crate::args::CollectArgs;
 use crate::output;
 
-/// The longest line that is taken, in bytes.
+/// Maximum length of a line, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
 
 pub(crate) fn run(args: &CollectArgs) -> ExitCode {
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
         ExitCode::from(2)
     };
     let path = args.output.display().to_string();
-    // A second collector on the same port must not touch the log of the first.
+    // Bind first: a second collector on the same port must not touch the log of the first.
     let bound = TcpListener::bind(&args.listen).and_then(|listener| Ok((listener.local_addr()?, listener)));
     let (address, listener) = match bound {
         Ok(bound) => bound,
@@ -52,7 +54,7 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     let shared = Arc::clone(&log);
     std::thread::spawn(move || {
         for (connection, stream) in listener.incoming().enumerate() {
-            // One that could not be accepted has gone away.
+            // If a connection could not be accepted, the client is gone.
             let Ok(stream) = stream else { continue };
             let (log, end) = (Arc::clone(&shared), end.clone());
             let serve = move || {
@@ -60,11 +62,11 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
                     let _ = end.send(Some(error));
                 }
             };
-            // Without a thread for it, the client sees its connection closed.
+            // If no thread can be started, the connection is closed.
             let _ = std::thread::Builder::new().spawn(serve);
         }
     });
-    // The sender is alive as long as clients can come.
+    // The sender lives as long as clients can connect.
     let why = ended.recv().unwrap_or(None);
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     log.is_closed = true;
@@ -76,18 +78,18 @@ pub(crate) fn run(args: &CollectArgs) -> ExitCode {
     }
 }
 
-/// Why a client is served no longer.
+/// The reason why a client is no longer served.
 enum Stop {
-    /// It is gone, or too bad.
+    /// The client is gone, or sent a line that is too long.
     Client,
-    /// The file cannot be written.
+    /// The log cannot be written.
     Unwritten(io::Error),
 }
 
-/// Takes the lines of a client until it is gone.
+/// Serves a client until it is gone.
 fn serve(stream: &TcpStream, connection: usize, log: &Mutex<Log>) -> Result<(), Stop> {
     let gone = |_| Stop::Client;
-    // Answers are short, and waited for.
+    // Answers are short, and clients wait for them.
     stream.set_nodelay(true).map_err(gone)?;
     let mut lines = BufReader::new(stream);
     let mut answers = stream;
@@ -114,12 +116,12 @@ fn serve(stream: &TcpStream, connection: usize, log: &Mutex<Log>) -> Result<(), 
             Err(Refusal::Message(message)) => json!({ "error": message }),
             Err(Refusal::Unwritten(error)) => return Err(Stop::Unwritten(error)),
         };
-        // In one piece, so that it is one packet.
+        // A single write, so that the answer is sent in one packet.
         answers.write_all(format!("{answer}\n").as_bytes()).map_err(gone)?;
     }
 }
 
-/// Why a line is not in the log.
+/// The reason why a line was not added to the log.
 enum Refusal {
     Message(String),
     Unwritten(io::Error),
@@ -135,36 +137,36 @@ impl From<&str> for Refusal {
 struct Open {
     f: Value,
     object: Option<Value>,
-    /// The line of the call.
+    /// The logged line of the call.
     line: String,
 }
 
-/// What clients have said, in one order.
+/// The events of all clients, in one order.
 ///
-/// A line that was answered is on disk in this sense: it was handed over to the operating system, so that it outlives this
-/// process, however that ends. With `--sync` it outlives a loss of power, too.
+/// When a line is answered, it has been handed over to the operating system, so that it survives this process, however
+/// that ends. With `--sync`, it also survives a loss of power.
 struct Log {
     file: File,
-    /// What is no file, such as a pipe, has no length and no lock, and cannot be synced.
+    /// Whether the output is a regular file. Others, such as pipes, have no length and no lock, and cannot be synced.
     is_file: bool,
-    /// The length of the file up to the end of its last whole line.
+    /// The length of the file up to the end of its last complete line.
     length: u64,
     syncs: bool,
     started: Instant,
-    /// The time of the first event, which is behind all that were there before.
+    /// The time of the first event, which is later than all events that were in the log before.
     first_time: u64,
-    /// The number of the next process, which no process of an earlier run has.
+    /// The number of the next process. Numbers of earlier runs are not reused.
     next_process: u32,
     is_closed: bool,
     /// The number and the open call of each process of each connection.
     processes: HashMap<(usize, String), (u32, Option<Open>)>,
-    /// Whether events name an object: the first decides.
+    /// Whether events name an object. The first event decides.
     named: Option<bool>,
     events: u64,
     refused: u64,
 }
 
-/// Why a file cannot be the log.
+/// The reason why a file cannot be used as the log.
 enum Unusable {
     Io(io::Error),
     Message(String),
@@ -177,7 +179,7 @@ impl From<io::Error> for Unusable {
 }
 
 impl Log {
-    /// The log in this file, which is made if it is not there. What is in it stays, and is gone on with.
+    /// Opens the log in this file, which is created if it does not exist. An existing log is continued.
     fn open(path: &Path, syncs: bool) -> Result<Self, Unusable> {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let is_file = file.metadata()?.is_file();
@@ -202,14 +204,13 @@ impl Log {
         Ok(log)
     }
 
-    /// Reads what is there, to go on behind it. A last line that was not written to its end, which was never answered, is
-    /// removed.
+    /// Reads the existing log, in order to continue it. An incomplete last line, which was never answered, is removed.
     fn go_on(&mut self) -> Result<(), Unusable> {
         let mut lines = BufReader::new(self.file.try_clone()?);
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
-            // Lines have more in them than what a client sent.
+            // Logged lines contain more than what the client sent, so they may be longer.
             let length = (&mut lines).take(2 * LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
             if length == 0 {
                 break;
@@ -245,7 +246,7 @@ impl Log {
         Ok(())
     }
 
-    /// Takes account of a line of an earlier run.
+    /// Accounts for a line of an earlier run.
     fn go_on_behind(&mut self, event: &Map<String, Value>) -> Result<(), String> {
         let number = |name: &str| {
             event.get(name).and_then(Value::as_u64).ok_or_else(|| format!("it has no `{name}` that is a number"))
@@ -261,14 +262,14 @@ impl Log {
         Ok(())
     }
 
-    /// Writes to the file, all or nothing.
+    /// Writes all of the bytes to the file, or none.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let synced = |file: &File| if self.syncs { file.sync_data() } else { Ok(()) };
         let written = self.file.write_all(bytes).and_then(|()| synced(&self.file));
         match &written {
             Ok(()) => self.length += bytes.len() as u64,
             Err(_) if self.is_file => {
-                // If this fails, too, the next start removes it.
+                // If this fails, too, the incomplete line is removed at the next start.
                 let _ = self.file.set_len(self.length);
             }
             Err(_) => {}
@@ -285,7 +286,7 @@ impl Log {
         )
     }
 
-    /// Adds a line of a client; gives its time.
+    /// Adds a line of a client, and returns its time.
     fn add(&mut self, connection: usize, line: &[u8]) -> Result<u64, Refusal> {
         let added = self.try_add(connection, line);
         match &added {
@@ -295,7 +296,7 @@ impl Log {
         added
     }
 
-    /// A line that is refused changes nothing: all that is remembered is remembered once it is written.
+    /// Adds a line of a client. A refused line changes nothing: the state is updated only after the line is written.
     fn try_add(&mut self, connection: usize, line: &[u8]) -> Result<u64, Refusal> {
         if self.is_closed {
             return Err("the log is closed".into());
@@ -359,10 +360,11 @@ impl Log {
         if !client.is_null() {
             out.insert("client".to_owned(), client);
         }
-        // In one piece: if the machine fails, there is no half of a line but the last.
+        // A single write, so that only the last line can be incomplete if the machine fails.
         let mut line = Value::Object(out).to_string();
         line.push('\n');
-        // What could not be read later is refused now. An operation that failed is none: another one is put behind it.
+        // Refuse lines now that could not be read later. A failed operation is not part of a history, so its call is
+        // repeated after it for this test.
         let another = if kind == "fail" { open.map(|open| open.line.as_str()) } else { None };
         let history = [open.map_or("", |open| &open.line), &line, another.unwrap_or("")].concat();
         if let Err(fault) = jsonl::read(history.as_bytes()) {
@@ -378,7 +380,7 @@ impl Log {
     }
 }
 
-/// Keeps other collectors from the file, as long as this process is alive.
+/// Locks the file against other collectors for as long as this process lives.
 #[cfg(unix)]
 fn lock(file: &File) -> Result<(), Unusable> {
     use rustix::fs::{FlockOperation, flock};
@@ -386,12 +388,12 @@ fn lock(file: &File) -> Result<(), Unusable> {
         Err(rustix::io::Errno::WOULDBLOCK) => Err(Unusable::Message(
             "another `trueline collect` writes this file; end it, or name another file".to_owned(),
         )),
-        // There are file systems without locks.
+        // Some file systems do not support locks.
         _ => Ok(()),
     }
 }
 
-/// Only systems that have `flock` keep others from the file.
+/// Without `flock`, the file is not locked.
 #[cfg(not(unix))]
 fn lock(_: &File) -> Result<(), Unusable> {
     Ok(())

@@ -1,4 +1,4 @@
-//! `trueline completions` and `trueline man`: what shells and `man` know of the command line.
+//! `trueline completions` and `trueline man`: shell completions and manual pages.
 
 use std::fs;
 use std::path::Path;
@@ -29,17 +29,17 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command with its examples behind its options, where pages have them.
+/// Moves the examples of a command after its options, where manual pages have them.
 fn with_examples(command: clap::Command) -> clap::Command {
     let behind: Vec<String> =
         command.get_before_help().into_iter().chain(command.get_after_help()).map(ToString::to_string).collect();
     command.after_help(behind.join("\n\n")).mut_subcommands(with_examples)
 }
 
-/// A page for the program, and one for each command.
+/// Writes a page for the program, and one for each command.
 fn write_pages(mut command: clap::Command, directory: &Path) -> std::io::Result<()> {
     fs::create_dir_all(directory)?;
-    // As `clap_mangen::generate_to`, which writes in place.
+    // This is `clap_mangen::generate_to`, except that the pages are not written in place.
     command.build();
     let mut commands = vec![command];
     while let Some(mut command) = commands.pop() {

@@ -1,4 +1,4 @@
-//! `trueline convert`: a history in another format.
+//! `trueline convert`: writes a history in another format.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -32,12 +32,13 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
     };
     let output = args.output.as_deref();
     let write = || write(&history, args.to.into(), output, &name, Some(&limits));
-    // A pipe may have no reader. A file is written in time, and nothing is left beside it.
+    // A pipe may have no reader, so writing to it is watched. A regular file does not block, and an incomplete one is
+    // removed.
     let may_block = output.is_some_and(|path| path.metadata().is_ok_and(|data| !data.is_file()));
     Ok(if may_block { limits.watch(Stage::Drawing, late, write) } else { write() })
 }
 
-/// Writes a history to a file, or to stdout. What cannot be written is told of `source`.
+/// Writes a history to a file, or to stdout. Errors in the history are reported for `source`.
 pub(crate) fn write(
     history: &RawHistory,
     target: Target,
@@ -60,7 +61,7 @@ pub(crate) fn write(
     let place = || to.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     match written {
         Ok(()) => return ExitCode::SUCCESS,
-        // The reader has what it wanted.
+        // The reader has read all that it wanted.
         Err(Unwritten::Codec(fault)) if is_closed_pipe(&fault) => return ExitCode::SUCCESS,
         Err(Unwritten::Codec(fault)) => match std::error::Error::source(&fault) {
             Some(_) => output::error(format_args!("{}: {}; free space, or write elsewhere", place(), fault.message())),
@@ -73,7 +74,7 @@ pub(crate) fn write(
     ExitCode::from(2)
 }
 
-/// Writes until a limit is reached.
+/// A writer that fails when a limit is reached.
 struct Limited<'w> {
     out: &'w mut dyn Write,
     limits: Option<&'w Limits>,
@@ -92,7 +93,7 @@ impl Write for Limited<'_> {
     }
 }
 
-/// Why a history was not written.
+/// The reason why a history was not written.
 enum Unwritten {
     Codec(CodecError),
     Io(io::Error),

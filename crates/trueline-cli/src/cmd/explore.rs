@@ -1,4 +1,4 @@
-//! `trueline explore`: all schedules of small programs of a built-in object.
+//! `trueline explore`: explores all schedules of small programs of a built-in object.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ExploreArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { finding.exit_code() }
 }
 
-/// The object of this name, and its factor, which may be behind the name.
+/// Returns the object with this name, and the factor after a colon in the name, if any.
 fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
     let Some((object, factor)) = name.split_once(':') else { return Ok((catalog::find(name)?, None)) };
     let entry = catalog::find(object)?;
@@ -67,7 +67,7 @@ fn find(name: &str) -> Result<(&'static Entry, Option<usize>), String> {
     Ok((entry, Some(factor)))
 }
 
-/// The largest factor with which an object is made.
+/// The largest factor with which an object can be created.
 const MOST_FACTOR: usize = 1000;
 
 fn settings(args: &ExploreArgs, factor: Option<usize>) -> Settings {
@@ -80,7 +80,8 @@ fn settings(args: &ExploreArgs, factor: Option<usize>) -> Settings {
     }
 }
 
-/// By how much operations may be out of order, by their names in the plan; none, if they may not.
+/// Returns by how many places operations may be out of order, by their names in the plan; empty if quasi
+/// linearizability is not asked for.
 fn factors(entry: &Entry, plan: &Plan, args: &ExploreArgs) -> Result<Vec<(String, u32)>, String> {
     let (family, own) = entry.spec.split_once(':').unwrap_or((entry.spec, ""));
     let factors = match (&args.factor, args.k) {
@@ -142,7 +143,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     }
     let factors = factors(entry, &entry.plan(&settings), args)?;
     let is_quasi = !factors.is_empty();
-    // Only programs that take out as much as they put in can be compared so.
+    // Only programs that remove as many values as they insert can be compared in this way.
     let quasi_calls = || Some(Calls { children: vec![2, 2], main: 4 }).filter(|_| is_quasi && args.program.is_none());
     let calls = args.calls.clone().or_else(quasi_calls);
     if let Some(calls) = calls.clone() {
@@ -225,7 +226,7 @@ fn plan(entry: &Entry, factor: Option<usize>, args: &ExploreArgs) -> Result<Plan
     Ok(plan.explore(exploration))
 }
 
-/// The plan, if it can make this run again.
+/// Returns the plan, or an error if it cannot run the program of the token.
 pub(super) fn readable(plan: Plan, token: &Token) -> Result<Plan, String> {
     match &token.program {
         Source::Given(program) => {
@@ -235,7 +236,7 @@ pub(super) fn readable(plan: Plan, token: &Token) -> Result<Plan, String> {
     }
 }
 
-/// Shows how far it is, on stderr, if it takes long and somebody looks.
+/// Shows the progress on stderr, if it is a terminal and the exploration takes long.
 fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
     let (is_shown, somebody_looks) = (Once::new(), progress::is_seen());
     move |progress| {
@@ -249,7 +250,7 @@ fn watch(bar: ProgressBar) -> impl Fn(Progress) + Send + Sync + 'static {
     }
 }
 
-/// The smallest program that went wrong.
+/// Adds the smallest failing program to a JSON object.
 pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, smallest: &Smallest) {
     put("program", json!(smallest.program));
     put("calls", json!(smallest.calls));
@@ -261,10 +262,11 @@ pub(super) fn add_smallest(put: &mut dyn FnMut(&str, Value) -> Option<Value>, sm
     };
 }
 
-/// The command that runs the smallest program, as the one that found it had it; `rest` is what else it needs.
+/// Returns the command that runs the smallest program in the way in which it was found; `rest` contains further
+/// options.
 pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Option<String> {
     let smallest = failure.smallest.as_ref()?;
-    // Inside of quotation marks of a shell there is nothing special but these.
+    // Within single quotes, a shell treats only the single quote specially.
     let program = smallest.program.replace('\'', r"'\''");
     let (command, how) = match (&failure.token.scheduled, smallest.preemptions) {
         (Some(_), Some(most)) => ("explore", format!(" --preemptions {most}")),
@@ -275,7 +277,7 @@ pub(super) fn smallest_command(name: &str, failure: &Failure, rest: &str) -> Opt
     Some(format!("trueline {command} {name} --program '{program}'{how}{rest}"))
 }
 
-/// What was explored.
+/// Adds the extent of the exploration to a JSON object.
 pub(super) fn add_to_json(object: &mut Map<String, Value>, explored: &Explored) {
     let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
     put("programs", json!(explored.programs));
@@ -373,7 +375,7 @@ fn text(
     Ok(())
 }
 
-/// What was explored, in words.
+/// Prints the extent of the exploration.
 pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<()> {
     let Explored { programs, executions, redundant, histories, serial, semantics, preemptions, is_complete, .. } =
         explored;
@@ -394,12 +396,12 @@ pub(super) fn describe(out: &mut dyn Write, explored: &Explored) -> io::Result<(
     }
 }
 
-/// The command that makes the failing execution again.
+/// Returns the command that repeats the failing execution.
 fn again(failure: &Failure, args: &ExploreArgs) -> String {
     format!("trueline explore {} --replay {}{}", args.name, failure.token, options(args))
 }
 
-/// What was said of the object, to be said again.
+/// Returns the options that a repeated run needs, such as ` --keys 3`.
 fn options(args: &ExploreArgs) -> String {
     let mut options = String::new();
     let mut option = |name: &str, value: Option<String>| {

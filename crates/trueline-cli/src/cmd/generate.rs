@@ -1,4 +1,4 @@
-//! `trueline generate`: random histories of a specification, right ones or ones with a violation.
+//! `trueline generate`: random histories of a specification, correct or with a violation.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::input::Unreadable;
 use crate::limits::{Limits, Stage};
 use crate::{cancel, output, progress};
 
-/// How many places are tried for a violation.
+/// Maximum number of attempts to create a violation.
 const TRIES: u32 = 400;
-/// How long a history with a violation may be judged; one that takes longer is not written.
+/// The time limit for judging a history with a violation; a history that takes longer is not used.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
                 let (made, wanted) = (history.len(), args.operations);
                 output::note(format_args!("{made} of {wanted} operations were made up"));
             }
-            // However long it takes: half of a history would be of no use.
+            // Wait for the reader indefinitely: half of a history would be useless.
             output::wait_until(None);
             let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history", None);
             if is_cancelled && written == ExitCode::SUCCESS { ExitCode::from(3) } else { written }
@@ -83,12 +83,13 @@ fn is_rejected(spec: &NamedSpec, history: &RawHistory, token: &CancelToken) -> b
     spec.judge(history.clone(), &config).is_ok_and(|judged| matches!(judged.judgement().verdict, Verdict::Rejected(_)))
 }
 
-/// The history with one result that is another: that of another operation with the same name, or one that is close to it.
+/// Returns the history with one result changed: to the result of another operation with the same name, to an argument
+/// of an operation, or to a similar value.
 fn spoilt(history: &RawHistory, random: &mut Random) -> Option<RawHistory> {
     let returned: Vec<usize> = (0..history.len())
         .filter(|index| history.operations()[*index].outcome.result().is_some_and(|result| !result.is_null()))
         .collect();
-    // Where no operation tells anything, a result of null may be wrong.
+    // If all results are null, change one of these.
     let places = if returned.is_empty() { (0..history.len()).collect() } else { returned };
     if places.is_empty() {
         return None;
@@ -126,7 +127,7 @@ fn spoilt(history: &RawHistory, random: &mut Random) -> Option<RawHistory> {
     }))
 }
 
-/// A value of the same kind that is another one.
+/// Returns a similar but different value.
 fn neighbour(value: &Value, random: &mut Random) -> Value {
     match value {
         Value::Null => Value::Int(i64::from(random.below(1_000_000))),
@@ -150,22 +151,22 @@ fn neighbour(value: &Value, random: &mut Random) -> Value {
     }
 }
 
-/// A process, by what it does.
+/// A simulated process.
 struct Process {
     id: ProcessId,
     phase: Phase,
-    /// What it holds, of a lock: what it calls next must give that back.
+    /// The operation that releases what the process holds, such as a lock, if it holds anything.
     holds: Option<&'static str>,
 }
 
 enum Phase {
     Idle,
     Called(Record),
-    /// In effect, and not yet returned.
+    /// The operation has taken effect, but not returned.
     Done(Value),
 }
 
-/// What happened, in order.
+/// An event of the simulated history.
 enum Happened {
     Call(ProcessId, Record),
     Return(ProcessId, Value),
@@ -181,7 +182,7 @@ struct Simulation<'s> {
     next_process: u32,
     next_value: i64,
     called: u32,
-    /// Nothing is called any more once it is cancelled; what was called returns.
+    /// Once this is canceled, no further operation is called, and the open ones return.
     token: &'s CancelToken,
 }
 
@@ -218,7 +219,7 @@ impl<'s> Simulation<'s> {
 
     fn run(mut self, random: &mut Random) -> Result<RawHistory, String> {
         let mut events: Vec<Happened> = Vec::new();
-        // Steps in a row in which nobody could move.
+        // Number of consecutive steps in which no process could do anything.
         let mut stuck = 0;
         while stuck < 64 {
             let of = |wanted: fn(&Phase) -> bool| {
@@ -232,7 +233,7 @@ impl<'s> Simulation<'s> {
             if !may_call && open.is_empty() && done.is_empty() {
                 break;
             }
-            // Among busy processes, who goes on is left to chance.
+            // Which of the busy processes continues is chosen at random.
             let quiet = open.is_empty() && done.is_empty();
             if may_call && (quiet || stuck > 0 || random.chance(self.contention, 1000)) {
                 self.call(*random.pick(&idle), random, &mut events);
@@ -256,11 +257,11 @@ impl<'s> Simulation<'s> {
         let record = self.make(random, place, holds);
         events.push(Happened::Call(id, record.clone()));
         self.called += 1;
-        // Of those that are still to be called, so many never return.
+        // Chosen so that exactly `pending` of the remaining calls never return, where possible.
         if self.never_returns(random, &record) {
             self.pending -= 1;
             if !is_lock(self.name) && random.chance(1, 2) {
-                // It takes effect, if it can.
+                // The operation takes effect, if it can.
                 let _ = self.object.step(&[(id, &record)], &mut |bound| below(random, bound));
             }
             self.renew(place);
@@ -271,18 +272,18 @@ impl<'s> Simulation<'s> {
 
     fn never_returns(&self, random: &mut Random, record: &Record) -> bool {
         let left = self.operations - self.called + 1;
-        // What gives back must come back, or nobody else goes on.
+        // Operations that release something must return, or other processes could never continue.
         let may = !matches!(&*record.f, "release" | "read-unlock" | "write-unlock" | "resign" | "close");
         self.pending > 0 && may && random.below(left) < self.pending
     }
 
-    /// The process goes on as another.
+    /// Replaces a process by a new one.
     fn renew(&mut self, place: usize) {
         self.processes[place] = Process { id: ProcessId(self.next_process), phase: Phase::Idle, holds: None };
         self.next_process += 1;
     }
 
-    /// Lets open operations take effect; whether some did.
+    /// Lets open operations take effect; returns whether any did.
     fn take_effect(&mut self, open: &[usize], random: &mut Random) -> Result<bool, String> {
         let calls: Vec<(ProcessId, &Record)> = open
             .iter()
@@ -310,7 +311,7 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// The history, without what was called last and is stuck.
+    /// Returns the history, without the last calls, which are stuck.
     fn history(self, events: Vec<Happened>) -> Result<RawHistory, String> {
         let stuck: Vec<ProcessId> = self
             .processes
@@ -337,7 +338,7 @@ impl<'s> Simulation<'s> {
         Value::Int(self.next_value)
     }
 
-    /// Makes up the next operation of a process.
+    /// Creates the next operation of a process.
     fn make(&mut self, random: &mut Random, place: usize, holds: Option<&'static str>) -> Record {
         let plain = |f: &str, value: Value| Record { f: f.into(), key: None, value };
         let small = |random: &mut Random, bound: u32| Value::Int(i64::from(random.below(bound)));
@@ -346,7 +347,7 @@ impl<'s> Simulation<'s> {
         let keyed = |f: &str, key: Value, value: Value| Record { f: f.into(), key: Some(key), value };
         let even = place % 2 == 0;
         let me = Value::Null;
-        // Who is enrolled at a barrier mostly waits there.
+        // A process that is enrolled at a barrier usually waits there.
         let waits = holds == Some("resign") && random.chance(7, 10);
         if let Some(give_back) = holds.filter(|_| !waits) {
             return plain(give_back, Value::Null);
@@ -448,7 +449,7 @@ fn is_lock(spec: &str) -> bool {
     matches!(spec, "mutex" | "semaphore" | "rwlock")
 }
 
-/// What a process must give back after this.
+/// Returns the operation that a process must call to release what it holds after this operation.
 fn held(f: &str, result: &Value, before: Option<&'static str>) -> Option<&'static str> {
     let taken = *result != Value::Bool(false);
     match f {

@@ -16,7 +16,8 @@ pub(crate) mod view;
 use trueline::history::{Operation, RawHistory, Record, Value};
 use trueline::named::NamedSpec;
 
-/// The name of the specification whose operations one of relaxed order has; of any other, its own.
+/// Returns the strict specification with the same operations as a specification with a relaxed order; any other name is
+/// returned unchanged.
 fn in_order(spec: &str) -> &str {
     match spec {
         "quasi-queue" | "k-fifo" | "out-of-order-queue" | "displacement-queue" => "queue",
@@ -26,8 +27,8 @@ fn in_order(spec: &str) -> &str {
     }
 }
 
-/// Says that a history takes out less than it puts in, or more, if it does: quasi linearizability does not allow for that
-/// (Round-Up, section V-D).
+/// Returns a warning if a history does not remove as many values as it inserts, for which quasi linearizability is not
+/// defined (Round-Up, section V-D).
 fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
     let (family, _) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
     let (insert, remove) = match in_order(family) {

@@ -12,10 +12,10 @@ use crate::args::CheckArgs;
 use crate::input::Input;
 use crate::output;
 
-/// As wide as reports are where nobody knows how wide the terminal is.
+/// The width of the picture if the width of the terminal is not known.
 const WIDTH: usize = 100;
 
-/// The timeline as it is drawn in the terminal.
+/// Returns the timeline as drawn in the terminal.
 pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let letters = if args.ascii { Letters::Ascii } else { Letters::Unicode };
@@ -24,7 +24,7 @@ pub(super) fn in_terminal(timeline: &Timeline, args: &CheckArgs) -> String {
     terminal::render(timeline, &settings)
 }
 
-/// The forms of files that a timeline can be drawn in.
+/// The file formats in which a timeline can be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Html,
@@ -32,7 +32,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// By the end of the file's name.
+    /// Returns the format by the extension of the file.
     pub(super) fn of(path: &Path) -> Result<Self, String> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
@@ -45,14 +45,14 @@ impl Form {
 
 /// Where the histories of a command are drawn.
 pub(super) enum Pages {
-    /// The only one, in this file.
+    /// The only history is drawn in this file.
     File(PathBuf),
-    /// Each in a page of its own, in this folder; names that are taken.
+    /// Each history is drawn on a page of its own in this folder. The set contains the names that are already used.
     Folder(PathBuf, HashSet<String>),
 }
 
 impl Pages {
-    /// For so many inputs. What is no file that can be drawn in is a folder, which is made.
+    /// Chooses where to draw this many inputs. A path without an extension is a folder, which is created.
     pub(super) fn new(path: &Path, inputs: usize) -> Result<Self, String> {
         let name = path.display();
         let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
@@ -72,7 +72,8 @@ impl Pages {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Where the next input is drawn: in a folder, by its own name and `.html`, with a number if that is taken.
+    /// Returns the file for the next input. In a folder, this is the name of the input and `.html`, with a number if
+    /// the name is already used.
     pub(super) fn next(&mut self, input: &Input) -> PathBuf {
         let (folder, taken) = match self {
             Self::File(path) => return path.clone(),
@@ -90,13 +91,13 @@ impl Pages {
     }
 }
 
-/// A timeline as it is drawn in a file.
+/// A timeline that has been drawn but not yet written.
 pub(super) struct Drawn {
     path: PathBuf,
     content: String,
 }
 
-/// Draws the timeline, to be written to a file.
+/// Draws the timeline for a file.
 pub(super) fn draw(path: PathBuf, timeline: &Timeline, args: &CheckArgs) -> Result<Drawn, String> {
     let content = match Form::of(&path)? {
         Form::Html => html::render(timeline, &html::Settings { core_first: args.core }),
@@ -107,7 +108,7 @@ pub(super) fn draw(path: PathBuf, timeline: &Timeline, args: &CheckArgs) -> Resu
 }
 
 impl Drawn {
-    /// Writes the file, and says so.
+    /// Writes the file, and prints a note about it.
     pub(super) fn write(self, args: &CheckArgs) -> Result<(), String> {
         let path = self.path.display();
         file::write(&self.path, self.content)

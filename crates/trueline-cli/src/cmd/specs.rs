@@ -1,4 +1,4 @@
-//! `trueline specs`: what can stand behind `--spec`.
+//! `trueline specs`: lists the values of `--spec`.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<ExitCode, String> {
         input.refuse_as_output(Some(output))?;
     }
     let limits = judge.limits();
-    // Nothing is drawn of what a limit kept from being read.
+    // If a limit ended the reading, nothing is drawn.
     let end = |judged: Judged| match check::write(&check::render(&judged, args, Wanted::Everything)) {
         Written::All | Written::ReaderGone | Written::Late if matches!(judged, Judged::Report(..)) => 3,
         _ => 2,
