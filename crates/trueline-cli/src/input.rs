@@ -320,7 +320,7 @@ impl Reading {
         })
     }
 
-    /// Reads a history and records problems instead of failing at the first one, where possible.
+    /// Reads a history leniently: events that do not fit are left out and reported.
     pub(crate) fn survey(&self, input: &Input, limits: &Limits) -> Result<Survey, Unreadable> {
         let limits = ReadLimits::new(limits);
         let survey = codec::survey(input.open(&limits)?, self.format, self.mapping.as_ref());

@@ -295,7 +295,7 @@ fn line_of(line: Option<u32>) -> Option<usize> {
     line.map(|line| line as usize)
 }
 
-/// Finds reads that returned nil, and reads with a nil argument.
+/// Finds reads that returned nil, and reads whose value is known only from their return.
 fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<Finding> {
     let is_register = spec.is_none_or(|spec| spec.info().name.contains("register"));
     let is_null_read = |operation: &&Called| {

@@ -52,7 +52,8 @@ pub(super) enum Pages {
 }
 
 impl Pages {
-    /// Chooses where to draw this many inputs. A path without an extension is a folder, which is created.
+    /// Chooses where to draw this many inputs. An existing directory, a path without an extension, and a path that ends
+    /// with a separator are folders, which are created if needed.
     pub(super) fn new(path: &Path, inputs: usize) -> Result<Self, String> {
         let name = path.display();
         let says_folder = path.is_dir() || path.extension().is_none() || name.to_string().ends_with(MAIN_SEPARATOR);
