@@ -95,7 +95,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         }
         bar.inc(1);
         if left > 0 && (matches!(written, Written::ReaderGone | Written::Late) || judge.token.is_cancelled()) {
-            if judge.token.is_cancelled() {
+            if written == Written::Late || judge.token.is_cancelled() {
                 output::note(format_args!("{left} of {files} files were not judged"));
             }
             tally.unknown = true;
