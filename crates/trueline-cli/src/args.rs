@@ -127,6 +127,21 @@ Exit codes:
   2  wrong usage, or the input cannot be read, or the format cannot hold it
   3  a limit was reached before it was written";
 
+const MAP_EXAMPLES: &str = "\
+Examples:
+  trueline map --guess foreign.jsonl > proposal.toml    a proposal, with the first operations as comments
+  trueline map foreign.jsonl --map mapping.toml         what a mapping makes of the log
+  trueline check --spec queue foreign.jsonl --map mapping.toml
+  trueline check --spec register --map otlp traces.json presets: csv, otlp, jaeger
+
+A proposal is a guess from names and values of fields. Look at the operations before you use it.";
+
+const MAP_EXIT_CODES: &str = "\
+Exit codes:
+  0  the mapping reads the file
+  2  wrong usage, or the input cannot be read, or not with this mapping
+  3  a limit was reached before the file was read";
+
 const LINT_EXAMPLES: &str = "\
 Examples:
   trueline lint history.jsonl                           pairing, times, and how hard it is
@@ -213,7 +228,7 @@ Exit codes:
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
   0  every history is linearizable
-  1  one is not
+  1  one is not, or its versions contradict it with --versions strict
   2  wrong usage, or an input that cannot be read (counts before 1 and 3)
   3  one was not decided within the limits, and none is known to be wrong";
 
@@ -250,6 +265,10 @@ pub(crate) enum Command {
     /// Writes a history in another format.
     #[command(before_help = CONVERT_EXAMPLES, after_help = CONVERT_EXIT_CODES, help_template = HELP)]
     Convert(ConvertArgs),
+    /// Proposes a mapping for a foreign log, and prints the first operations as the mapping reads them.
+    #[command(before_help = MAP_EXAMPLES, after_help = MAP_EXIT_CODES, help_template = HELP)]
+    #[command(mut_arg("format", |arg| arg.hide(true)))]
+    Map(MapArgs),
     /// Tells what may surprise in a history, and how hard it will be to judge.
     #[command(before_help = LINT_EXAMPLES, after_help = LINT_EXIT_CODES, help_template = HELP)]
     Lint(LintArgs),
@@ -313,6 +332,11 @@ pub(crate) struct CheckArgs {
     /// A read of null matches any value (register and cas-register).
     #[arg(long)]
     pub(crate) nil_wildcard: bool,
+
+    /// What versions of operations are: hints to the order of updates, which are verified (`hint`); the same, and it is an error
+    /// if they contradict the history (`strict`); or nothing (`ignore`).
+    #[arg(long, value_enum, default_value_t = Versions::Hint, hide_default_value = true)]
+    pub(crate) versions: Versions,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
@@ -394,10 +418,33 @@ pub(crate) struct ReadArgs {
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
-    /// Which fields of foreign JSON lines mean what, in TOML or JSON: process = "who", f = "what.name", value, key, result,
-    /// object; type and a table [types] (begin = "invoke", end = "ok") for events, or call and return for whole operations.
-    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    /// Reads foreign logs: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON that says which fields mean what:
+    /// process = "who", f = "what.name", value, key, result, object; type and a table [types] (begin = "invoke", end = "ok") for
+    /// events, or call and return for whole operations. `trueline map --guess FILE` proposes one.
+    #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(id = "how", required = true, multiple = false, args = ["guess", "map"])]
+pub(crate) struct MapArgs {
+    /// The file; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: PathBuf,
+
+    /// Propose a mapping, from the first records of the file.
+    #[arg(long)]
+    pub(crate) guess: bool,
+
+    /// Print at most N operations.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) show: usize,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Debug, Args)]
@@ -822,6 +869,8 @@ pub(crate) enum Format {
     PorcupineJson,
     /// Start and finish events as JSON lines.
     Events,
+    /// Comma- or tab-separated values, with the names of JSON lines' fields in the first row.
+    Csv,
 }
 
 impl From<Format> for codec::Format {
@@ -834,6 +883,7 @@ impl From<Format> for codec::Format {
             Format::PorcupineKv => Self::PorcupineKv,
             Format::PorcupineJson => Self::PorcupineJson,
             Format::Events => Self::Events,
+            Format::Csv => Self::Csv,
         }
     }
 }
@@ -856,6 +906,8 @@ pub(crate) enum To {
     PorcupineJson,
     /// Start and finish events as JSON lines.
     Events,
+    /// Comma-separated values: a row for each operation.
+    Csv,
 }
 
 impl From<To> for codec::Target {
@@ -868,8 +920,20 @@ impl From<To> for codec::Target {
             To::PorcupineKv => Self::PorcupineKv,
             To::PorcupineJson => Self::PorcupineJson,
             To::Events => Self::Events,
+            To::Csv => Self::Csv,
         }
     }
+}
+
+/// What versions of operations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Versions {
+    /// Hints to the order of updates.
+    Hint,
+    /// Hints, and exit code 1 if they contradict the history.
+    Strict,
+    /// Nothing.
+    Ignore,
 }
 
 /// What the key of a pair is.

@@ -1,10 +1,15 @@
 //! Ctrl-C: long work ends with what it knows; everything else ends immediately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use trueline::judge::CancelToken;
 
 use crate::output;
+
+/// How long a reader of standard error is waited for when work is to be cancelled.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether work that checks the token is running.
 static BUSY: AtomicBool = AtomicBool::new(false);
@@ -19,8 +24,14 @@ pub(crate) fn on_interrupt() -> CancelToken {
             // The exit code for undecided: nothing is known.
             std::process::exit(3);
         }
+        // The program may end as soon as the work is cancelled, so that this is said before; but not if nobody reads it.
+        let note = || output::note("interrupted: ending with what is known so far (again to end at once)");
+        let told = thread::spawn(note);
+        let started = Instant::now();
+        while !told.is_finished() && started.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
         cancelled.cancel();
-        output::note("interrupted: ending with what is known so far (again to end at once)");
     });
     if let Err(fault) = set {
         output::note(format_args!("Ctrl-C ends this at once, without a result: {fault}"));

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use trueline::history::visible;
-use trueline::view::Finding;
+use trueline::view::text::Style;
+use trueline::view::{Finding, text};
 
 use crate::cmd::check::Judged;
 
@@ -29,7 +30,8 @@ pub(crate) fn junit(spec: &str, judged: &[&Judged]) -> String {
         let _ = match outcome(judged) {
             Outcome::Pass => writeln!(out, "/>"),
             Outcome::Failure(message) => {
-                writeln!(out, "><failure message=\"{}\"/></testcase>", xml(&message))
+                let lines: Vec<String> = body(judged).lines().map(xml).collect();
+                writeln!(out, "><failure message=\"{}\">{}</failure></testcase>", xml(&message), lines.join("\n"))
             }
             Outcome::Error(kind, message) => {
                 writeln!(out, "><error type=\"{kind}\" message=\"{}\"/></testcase>", xml(&message))
@@ -67,6 +69,14 @@ pub(crate) fn annotation(judged: &Judged) -> Option<String> {
 fn last_line(place: &str) -> Option<usize> {
     let numbers = place.strip_prefix("line")?.trim_start_matches('s').trim();
     numbers.rsplit('-').find_map(|number| number.trim().parse().ok())
+}
+
+/// The report, as it is printed, for those who look at one failure.
+fn body(judged: &Judged) -> String {
+    match judged {
+        Judged::Unreadable { .. } => String::new(),
+        Judged::Report(report, _) => text::render(report, Style::Plain),
+    }
 }
 
 enum Outcome {

@@ -17,6 +17,7 @@ use trueline::view::file;
 
 use crate::args::{LimitArgs, ReadArgs};
 use crate::limits::Limits;
+use crate::output;
 
 /// Size of the buffers for reading, in bytes.
 const CHUNK: usize = 1 << 18;
@@ -105,6 +106,15 @@ impl Input {
             return Err(format!("{output} is also the input {}; write to another file", self.name()));
         }
         Ok(())
+    }
+
+    /// The beginning of the content, no longer compressed.
+    pub(crate) fn start(&self, length: u64, limits: &Limits) -> Result<Vec<u8>, Unreadable> {
+        let limits = ReadLimits::new(limits);
+        let mut start = Vec::new();
+        let read = self.open(&limits)?.take(length).read_to_end(&mut start);
+        read.map_err(|fault| limits.explain(format!("cannot read: {fault}; check the file").into()))?;
+        Ok(start)
     }
 
     /// Opens the input and decompresses its content.
@@ -305,15 +315,29 @@ impl Reading {
         Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
     }
 
+    /// Whether operations have the processes that the file names; otherwise some may get processes of their own.
+    pub(crate) fn names_processes(&self) -> bool {
+        self.mapping.as_ref().is_none_or(Mapping::names_processes)
+    }
+
+    /// The same, by another mapping.
+    pub(crate) fn with_mapping(self, mapping: Mapping) -> Self {
+        Self { mapping: Some(mapping), ..self }
+    }
+
     /// Reads a history, or fails if a limit is reached.
     pub(crate) fn read(&self, input: &Input, limits: &Limits) -> Result<RawHistory, Unreadable> {
         let limits = ReadLimits::new(limits);
         let content = input.open(&limits)?;
+        let mut warnings = Vec::new();
         let history = match &self.mapping {
-            Some(mapping) => mapping.read(content, self.skew),
+            Some(mapping) => mapping.read_warned(content, self.skew, &mut warnings),
             None => codec::read_skewed(content, self.format, self.skew),
         };
         let history = history.map_err(|fault| limits.explain(fault.into()))?;
+        for warning in warnings {
+            output::warning(format_args!("{}: {warning}", input.name()));
+        }
         Ok(match self.tuples {
             Some(tuples) => tuples.take_apart(history)?,
             None => history,
@@ -334,11 +358,15 @@ impl Reading {
 
 /// Reads a mapping from a file in TOML or JSON.
 fn read_mapping(path: &Path) -> Result<Mapping, String> {
+    if let Some(preset) = path.to_str().and_then(Mapping::preset) {
+        return Ok(preset);
+    }
     let name = path.display();
     let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST_MAPPING + 1).read_to_string(&mut text))
-        .map_err(|fault| format!("{name}: cannot read: {fault}; check the path"))?;
+    File::open(path).and_then(|file| file.take(LARGEST_MAPPING + 1).read_to_string(&mut text)).map_err(|fault| {
+        let presets: Vec<&str> = Mapping::presets().map(|(name, _)| name).collect();
+        format!("{name}: cannot read: {fault}; check the path, or give a preset ({})", presets.join(", "))
+    })?;
     if text.len() as u64 > LARGEST_MAPPING {
         return Err(format!("{name}: longer than {} MiB; give a mapping, not a history", LARGEST_MAPPING >> 20));
     }

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Test(args) => Ok(cmd::test::run(&args)),
         Command::Explore(args) => Ok(cmd::explore::run(&args)),
         Command::Convert(args) => cmd::convert::run(&args),
+        Command::Map(args) => cmd::map::run(&args),
         Command::Lint(args) => cmd::lint::run(&args),
         Command::Generate(args) => Ok(cmd::generate::run(&args)),
         Command::Collect(args) => Ok(cmd::collect::run(&args)),

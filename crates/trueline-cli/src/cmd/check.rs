@@ -10,13 +10,13 @@ use trueline::judge::shrink;
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::report::{self, Assembled, Picture, Words, assemble};
-use trueline::verdict::{Judgement, Limit, LimitKind, Stats, Verdict};
+use trueline::verdict::{Contradiction, Judgement, Limit, LimitKind, Stats, Verdict};
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
 use super::ill_formed;
 use super::picture::{self, Pages};
-use crate::args::{CheckArgs, Criterion};
+use crate::args::{CheckArgs, Criterion, Versions};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
 use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
@@ -54,7 +54,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         }
     }
     let bar = bar(inputs.len());
-    let mut tally = Tally::default();
+    let mut tally = Tally { strict: args.versions == Versions::Strict, ..Tally::default() };
     let mut all = Vec::new();
     let files = inputs.len();
     for (index, input) in inputs.into_iter().enumerate() {
@@ -96,7 +96,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         }
         bar.inc(1);
         if left > 0 && (matches!(written, Written::ReaderGone | Written::Late) || judge.token.is_cancelled()) {
-            if judge.token.is_cancelled() {
+            if written == Written::Late || judge.token.is_cancelled() {
                 output::note(format_args!("{left} of {files} files were not judged"));
             }
             tally.unknown = true;
@@ -185,6 +185,7 @@ fn config(args: &CheckArgs, budget: Budget) -> Config {
         .algorithm(args.algorithm.clone())
         .partition(!args.no_partition)
         .threads(usize::from(args.threads))
+        .versions(args.versions != Versions::Ignore)
         .budget(budget);
     if let Some(rules) = args.rules {
         config = config.rules(rules);
@@ -230,6 +231,32 @@ impl Judged {
     }
 }
 
+/// Why the versions of a history do not give its order.
+fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judged) -> String {
+    let name = |id| {
+        let (operation, object) = judged.operation(id);
+        let line = operation.return_line().or(operation.call_line()).map(|line| format!(" on line {line}"));
+        let object = object.map(|name| format!(" of {name}")).unwrap_or_default();
+        let version = operation.version().map(|version| format!(" with version {version}")).unwrap_or_default();
+        format!("{}{object}{version}{}", operation.op, line.unwrap_or_default())
+    };
+    let without = "the verdict was found without versions";
+    match contradiction {
+        Contradiction::RealTime { first, second } => format!(
+            "versions contradict the order in time: {} comes before {}, which returned before it was called; {without}",
+            name(first),
+            name(second)
+        ),
+        Contradiction::Result(op) => {
+            format!(
+                "versions contradict the results: in their order, {} cannot have returned that; {without}",
+                name(op)
+            )
+        }
+        _ => format!("whether versions give the order was not decided; {without}"),
+    }
+}
+
 fn cut_short(kind: LimitKind) -> String {
     match kind {
         LimitKind::Cancelled => "interrupted before all of this was found out".to_owned(),
@@ -264,6 +291,12 @@ impl<'a> Judge<'a> {
     pub(super) fn new(args: &'a CheckArgs) -> Result<Self, String> {
         let spec = specification(args)?;
         let reading = Reading::new(&args.read, args.clock_skew)?;
+        if spec.process_matters() && !reading.names_processes() {
+            return Err(format!(
+                "the mapping has no `process`, and for {} it matters which process calls; map it",
+                spec.name()
+            ));
+        }
         Ok(Self { args, spec, reading, token: cancel::on_interrupt() })
     }
 
@@ -323,6 +356,15 @@ impl<'a> Judge<'a> {
         if let (Some(kind), Finding::Rejected(_)) = (limits.reached(), &report.finding) {
             if wanted.tells_more(args) {
                 report = report.with_note(cut_short(kind));
+            }
+        }
+        if let Some(contradiction) = report.stats.versions.and_then(|versions| versions.contradiction) {
+            let note = contradicted(contradiction, &*judged);
+            if !args.quiet && !args.json {
+                output::warning(format_args!("{}: {note}", report.file));
+            }
+            if args.json {
+                report = report.with_note(note);
             }
         }
         if report.operations == 0 {
@@ -452,6 +494,8 @@ fn bar(files: usize) -> ProgressBar {
 /// The kinds of verdicts so far.
 #[derive(Clone, Copy, Default)]
 struct Tally {
+    /// Whether versions that contradict a history reject it.
+    strict: bool,
     unreadable: bool,
     rejected: bool,
     unknown: bool,
@@ -463,7 +507,11 @@ impl Tally {
         match judged {
             Judged::Unreadable { .. } => self.unreadable = true,
             Judged::Report(report, _) => match report.finding {
-                Finding::Accepted => {}
+                Finding::Accepted => match report.stats.versions.and_then(|versions| versions.contradiction) {
+                    Some(Contradiction::Undecided) if self.strict => self.unknown = true,
+                    Some(_) if self.strict => self.rejected = true,
+                    _ => {}
+                },
                 Finding::Rejected(_) | Finding::Stuck(_) => self.rejected = true,
                 Finding::Unknown(_) => self.unknown = true,
             },

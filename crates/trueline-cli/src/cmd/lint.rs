@@ -226,6 +226,7 @@ fn format_name(format: Format) -> &'static str {
         Format::PorcupineKv => "porcupine-kv",
         Format::PorcupineJson => "porcupine-json",
         Format::Events => "events",
+        Format::Csv => "csv",
         _ => "jsonl",
     }
 }
@@ -282,6 +283,7 @@ fn of_trap(trap: Trap, count: u64, line: Option<usize>, what: &str) -> Finding {
         Trap::Container => ("container", Note, format!("there is {what}; it is read as if it were not there")),
         Trap::Comment => ("comment", Note, format!("there is {what}; it is passed over")),
         Trap::OtherField => ("other-fields", Note, format!("the field {what} is not read")),
+        Trap::NoResult => ("no-result", Warning, what.to_owned()),
         _ => ("other", Note, what.to_owned()),
     };
     Finding { code, severity, count, line, message }

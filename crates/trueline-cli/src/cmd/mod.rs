@@ -8,6 +8,7 @@ pub(crate) mod convert;
 pub(crate) mod explore;
 pub(crate) mod generate;
 pub(crate) mod lint;
+pub(crate) mod map;
 mod picture;
 pub(crate) mod specs;
 pub(crate) mod test;

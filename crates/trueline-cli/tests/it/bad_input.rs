@@ -78,7 +78,7 @@ fn cases() -> Vec<Case> {
             &["looks like EDN", "`jepsen`"],
         )
         .with(&["--format", "jsonl"]),
-        case("json-list", "queue", format!("[{INVOKE}]"), 1, &["JSON list", "jq -c"]),
+        case("json-list", "queue", second(&format!("[{INVOKE}]")), 2, &["JSON list", "jq -c"]),
         case("json-number", "queue", second("17"), 2, &["a JSON object such as"]),
         case("json-string", "queue", second("\"invoke\""), 2, &["a JSON object such as"]),
         case("json-null", "queue", second("null"), 2, &["a JSON object such as"]),
@@ -89,7 +89,7 @@ fn cases() -> Vec<Case> {
         // Too deep, too long.
         case("deep", "queue", nested(65), 2, &["nested deeper than 64", "flatten it"]),
         case("very-deep", "queue", nested(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
-        case("deep-line", "queue", "[".repeat(1_000_000), 1, &["JSON list"]),
+        case("deep-line", "queue", "[".repeat(1_000_000), 1, &["ends inside JSON", "record it again"]),
         case("deep-objects", "queue", "{\"a\":".repeat(1_000_000), 1, &["cut off"]),
         case("long-line", "queue", second(&"x".repeat((16 << 20) + 1)), 2, &["longer than 16 MiB", "on each line"]),
         // Fields.
@@ -515,7 +515,7 @@ fn porcupine_cases() -> Vec<Case> {
         kv("kv-prose", "Well.", &["this is no EDN map"]),
         kv("kv-return-without-call", "{:process 1, :type :ok, :f :get, :key 1}", &["log its call first"]),
         kv("kv-unknown-operation", "{:process 1, :type :invoke, :f :frob, :key 1}", &["no operation \"frob\""]),
-        case("porcupine-list", "register", format!("[{OPERATION}]"), 1, &["JSON list", "jq -c"])
+        json("porcupine-list", &format!("[{OPERATION}]"), &["JSON list", "jq -c"])
             .with(&["--format", "porcupine-json"]),
         case("porcupine-jsonl", "register", INVOKE, 1, &["`Input` is missing"]).with(&["--format", "porcupine-json"]),
         json("porcupine-cut-off", r#"{"ClientId":1,"Inp"#, &["cut off", "delete the line"]),

@@ -22,10 +22,11 @@ fn junit_and_annotations() {
     assert!(xml.contains(&format!("<testcase classname=\"queue\" name=\"{good}\"")), "{xml}");
     assert!(
         xml.contains(
-            "<failure message=\"dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1\"/>"
+            "<failure message=\"dequeue() of process 1 (lines 4-6) returned 2, but could only have returned 1\">"
         ),
         "{xml}"
     );
+    assert!(xml.contains("\n  refused:\n    lines 4-6  process 1  dequeue() -&gt; 2</failure></testcase>\n"), "{xml}");
     assert!(xml.contains("<error type=\"unreadable\" message=\"line 1: "), "{xml}");
     assert_eq!(xml.matches("<testcase").count(), 3);
     let annotation = format!(

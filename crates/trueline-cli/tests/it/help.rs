@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::matrix::commands;
-use super::reading::{FOREIGN, MAPPING, gzip};
+use super::reading::{FOREIGN, MAPPING, TRACES, gzip};
 use super::{Run, Scratch, plainly, run};
 
 /// The examples of a command's help, without what is said about them.
@@ -58,6 +58,7 @@ fn prepare(scratch: &Scratch, example: &str) {
             // Only what is named has a factor.
             "d.jsonl" => super::REJECTED.as_bytes().to_vec(),
             "foreign.jsonl" => FOREIGN.as_bytes().to_vec(),
+            "traces.json" => TRACES.as_bytes().to_vec(),
             "jepsen.log" => b"0\t:invoke\t:write\t[5 1]\n0\t:ok\t:write\t[5 1]\n".to_vec(),
             "recorded/" => {
                 scratch.file("recorded/one.jsonl", history(example, "one.jsonl"));

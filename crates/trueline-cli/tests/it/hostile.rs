@@ -14,8 +14,8 @@ const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{
 /// The sequences that reports are coloured with.
 const COLOURS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;33"];
 
-const TARGETS: [&str; 7] =
-    ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events"];
+const TARGETS: [&str; 8] =
+    ["jsonl", "jsonl-operations", "jepsen", "jepsen-log", "porcupine-kv", "porcupine-json", "events", "csv"];
 
 fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -192,6 +192,9 @@ fn histories_reach_no_output_raw() {
     }
     assert!(rejected > 20, "{rejected} reports of rejections");
     with(&["lint"]);
+    for file in &files {
+        run(&["map", "--guess", file]);
+    }
     let xml = scratch.0.join("out.xml");
     let judged =
         run(&[&["check", "--spec", "register", "--quiet", "--junit", xml.to_str().expect("plain")][..], &all].concat());
@@ -268,6 +271,7 @@ fn arguments_and_mappings_are_repeated_harmlessly() {
         &["completions", HOSTILE],
         &["man", "--directory", &format!("/dev/null/{HOSTILE}")],
         &["lint", "--map", &format!("/no/{HOSTILE}"), &good],
+        &["map", "--guess", &format!("/no/{HOSTILE}")],
         &[HOSTILE],
     ] {
         let run = run(args);

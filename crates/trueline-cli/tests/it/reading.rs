@@ -114,3 +114,133 @@ fn foreign_formats() {
     let missing = run_with_input(&["check", "--spec", "register", "--map", "/no/such/file", "-"], whole.as_bytes());
     assert!(missing.code == 2 && missing.stderr.contains("/no/such/file: cannot read"), "{missing:?}");
 }
+
+/// Spans as OpenTelemetry's protocol has them in JSON.
+pub(crate) const TRACES: &str = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[
+{"name":"write","startTimeUnixNano":"10","endTimeUnixNano":"20","attributes":[{"key":"value","value":{"intValue":"5"}},{"key":"result","value":{}}]},
+{"name":"read","startTimeUnixNano":"30","endTimeUnixNano":"40","attributes":[{"key":"result","value":{"intValue":"6"}}]}]}]}]}
+"#;
+
+const TABLE: &str = "process,f,value,result,call,return\n0,write,5,,1,2\n1,read,,6,3,4\n";
+
+/// Each format that is not one object on each line is judged in one command, detected or by a preset, and converted.
+#[test]
+fn tables_arrays_and_traces() {
+    let scratch = Scratch::new("records");
+    let array = r#"[{"type":"invoke","f":"write","value":5,"process":0,"time":1,"index":0},
+        {"type":"ok","f":"write","value":5,"process":0,"time":2,"index":1},
+        {"type":"invoke","f":"read","value":null,"process":1,"time":3,"index":2},
+        {"type":"ok","f":"read","value":6,"process":1,"time":4,"index":3}]"#;
+    let porcupine = r#"[{"ClientId":0,"Input":{"op":"write","value":5},"Call":1,"Output":{},"Return":2},
+        {"ClientId":1,"Input":{"op":"read"},"Call":3,"Output":{"value":6},"Return":4}]"#;
+    for (name, text, args, line) in [
+        ("table.csv", TABLE, &[][..], "line 3"),
+        ("table-map.csv", TABLE, &["--map", "csv"], "line 3"),
+        ("table.tsv", &TABLE.replace(',', "\t"), &[], "line 3"),
+        ("array.json", array, &[], "lines 3-4"),
+        ("porcupine.json", porcupine, &[], "line 2"),
+        ("traces.json", TRACES, &["--map", "otlp"], "line 3"),
+    ] {
+        let file = scratch.file(name, text);
+        let judged = run(&[&["check", "--spec", "register", &file], args].concat());
+        assert_eq!(judged.code, 1, "{name}: {judged:?}");
+        assert!(
+            judged.stdout.contains(&format!("({line}) returned 6, but could only have returned 5")),
+            "{name}: {judged:?}"
+        );
+        let converted = run(&[&["convert", &file, "--to", "csv"], args].concat());
+        let again = run_with_input(&["convert", "-", "--to", "jsonl"], converted.stdout.as_bytes());
+        assert!(again.code == 0 && again.stdout.lines().count() == 4, "{name}: {converted:?} {again:?}");
+        assert_eq!(run_with_input(&["check", "--quiet", "--spec", "register", "-"], again.stdout.as_bytes()).code, 1);
+    }
+    for (text, expected) in [
+        ("process,f,call\n0,\"read,1\n", "bad.csv:2: a quotation mark is never closed"),
+        ("process,f,call\n0,read\n", "bad.csv:2: the row has 2 cells"),
+    ] {
+        let bad = scratch.file("bad.csv", text);
+        let judged = run(&["check", "--spec", "register", &bad]);
+        assert!(judged.code == 2 && judged.stderr.contains(expected), "{judged:?}");
+    }
+}
+
+#[test]
+fn limits_hold_while_records_are_read() {
+    let scratch = Scratch::new("records-limits");
+    let rows: String = (0..200_000).map(|at| format!("{at},write,{at},,{at},{at}\n")).collect();
+    let table = scratch.file("large.csv", format!("process,f,value,result,call,return\n{rows}"));
+    let items: Vec<String> = (0..100_000)
+        .map(|at| format!(r#"{{"process":{at},"f":"write","value":{at},"call":{at},"return":{at}}}"#))
+        .collect();
+    let array = scratch.file("large.json", format!("[{}]", items.join(",\n")));
+    for file in [&table, &array] {
+        let judged = run(&["check", "--spec", "register", "--memory", "4MiB", file]);
+        assert!(judged.code == 3 && judged.stdout.contains("unknown"), "{judged:?}");
+    }
+}
+
+#[test]
+fn results_that_nothing_says_are_warned_of() {
+    let scratch = Scratch::new("no-result");
+    let map = scratch.file("map.toml", "f = \"op\"\ncall = \"t0\"\nreturn = \"t1\"\n");
+    let text = "{\"op\":\"read\",\"out\":5,\"t0\":1,\"t1\":2}\n";
+    let judged = run_with_input(&["check", "--spec", "register", "--map", &map, "-"], text.as_bytes());
+    assert_eq!(judged.code, 0, "{judged:?}");
+    assert!(
+        judged.stderr.contains("warning: -: the mapping has no `result` for 1 return of `read`, first on line 1"),
+        "{judged:?}"
+    );
+    let linted = run_with_input(&["lint", "--map", &map, "-"], text.as_bytes());
+    assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
+    // Where it matters which process calls, it must be said.
+    let locks = run_with_input(&["check", "--spec", "rwlock", "--map", &map, "-"], text.as_bytes());
+    assert!(locks.code == 2 && locks.stderr.contains("map it"), "{locks:?}");
+}
+
+#[test]
+fn mappings_are_proposed_and_shown() {
+    let scratch = Scratch::new("map");
+    let log = scratch.file("foreign.jsonl", FOREIGN);
+    let proposed = run(&["map", "--guess", &log]);
+    assert_eq!(proposed.code, 0, "{proposed:?}");
+    assert!(proposed.stdout.contains("# line 1: process 0: offer([1]) -> true\n"), "{proposed:?}");
+    let map = scratch.file("proposal.toml", &proposed.stdout);
+    let shown = run(&["map", &log, "--map", &map, "--show", "1"]);
+    assert_eq!(shown.stdout, "2 operations, 0 never returned\nline 1: process 0: offer([1]) -> true\n...\n");
+    let nothing = scratch.file("nothing.jsonl", "{\"a\":1,\"b\":{\"c\":2}}\n");
+    let failed = run(&["map", "--guess", &nothing]);
+    assert!(failed.code == 2 && failed.stderr.contains("no complete mapping could be guessed"), "{failed:?}");
+    assert!(failed.stdout.contains("#   b.c\n"), "{failed:?}");
+    assert_eq!(run(&["map", &log]).code, 2, "neither --guess nor --map");
+    assert_eq!(run_with_input(&["map", "--guess", "-"], b"{}").code, 2);
+}
+
+#[test]
+fn versions_are_hints() {
+    let scratch = Scratch::new("versions");
+    let line = |process: u32, f: &str, value: &str, times: (u32, u32), version: u32| {
+        format!(
+            "{{\"process\":{process},\"f\":\"{f}\",{value},\"call\":{},\"return\":{},\"version\":{version}}}\n",
+            times.0, times.1
+        )
+    };
+    let one = line(0, "write", "\"value\":1", (1, 2), 1);
+    let good = one.clone() + &line(1, "write", "\"value\":2", (3, 4), 2) + &line(2, "read", "\"result\":2", (5, 6), 2);
+    let bad = one + &line(1, "write", "\"value\":2", (3, 4), 0);
+    let (good, bad) = (scratch.file("good.jsonl", good), scratch.file("bad.jsonl", bad));
+    let check =
+        |versions: &str, file: &str| run(&["check", "--json", "--spec", "register", "--versions", versions, file]);
+    for (versions, code) in [("hint", 0), ("strict", 1), ("ignore", 0)] {
+        let judged = check(versions, &bad);
+        assert_eq!(judged.code, code, "{versions}: {judged:?}");
+        assert!(judged.stdout.contains("\"verdict\":\"accepted\""), "{judged:?}");
+        let note = "versions contradict the order in time: write(2) with version 0 on line 2 comes before write(1) with version 1 on line 1";
+        assert_eq!(judged.stdout.contains(note), versions != "ignore", "{judged:?}");
+    }
+    let judged = check("strict", &good);
+    assert!(judged.code == 0 && judged.stdout.contains("\"choice\":\"the order of versions\""), "{judged:?}");
+    for format in ["jsonl", "jsonl-operations", "csv"] {
+        let converted = run(&["convert", &good, "--to", format]);
+        let again = run_with_input(&["convert", "-", "--to", "jsonl"], converted.stdout.as_bytes());
+        assert_eq!(again.stdout.matches("\"version\":").count(), 3, "{format}: {converted:?}");
+    }
+}

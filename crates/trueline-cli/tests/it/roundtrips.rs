@@ -15,7 +15,7 @@ use super::generate::specs;
 use super::{Scratch, foreign, json, run, run_with_input};
 
 /// Each format that can be written, and how it is read.
-pub(crate) const FORMATS: [(&str, Target, Format); 7] = [
+pub(crate) const FORMATS: [(&str, Target, Format); 8] = [
     ("jsonl", Target::Jsonl, Format::Jsonl),
     ("jsonl-operations", Target::Operations, Format::Jsonl),
     ("jepsen", Target::Jepsen, Format::Jepsen),
@@ -23,6 +23,7 @@ pub(crate) const FORMATS: [(&str, Target, Format); 7] = [
     ("porcupine-kv", Target::PorcupineKv, Format::PorcupineKv),
     ("porcupine-json", Target::PorcupineJson, Format::PorcupineJson),
     ("events", Target::Events, Format::Events),
+    ("csv", Target::Csv, Format::Csv),
 ];
 
 /// A history as one format has it; why it cannot hold it, else.

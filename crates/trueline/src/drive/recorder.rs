@@ -55,7 +55,15 @@ impl<Op, Ret> Recorder<Op, Ret> {
     /// If the body panics, the operation stays pending.
     #[expect(clippy::missing_panics_doc, reason = "what was pushed is there, and no clock has run for so long")]
     pub fn record(&mut self, op: Op, body: impl FnOnce(&Op) -> Ret) -> &Ret {
-        self.log.push(Interval { process: self.process, object: ObjectId::default(), op, call: 0, ret: None, line: 0 });
+        self.log.push(Interval {
+            process: self.process,
+            object: ObjectId::default(),
+            op,
+            call: 0,
+            ret: None,
+            line: 0,
+            version: None,
+        });
         let entry = self.log.last_mut().expect("it was pushed");
         entry.call = time(self.clock.now());
         let result = body(&entry.op);

@@ -183,6 +183,20 @@ impl<Op, Ret> Builder<Op, Ret> {
         Ok(id)
     }
 
+    /// Says which version, revision or log index the object returned to `process` with the answer to its open operation.
+    ///
+    /// The version of an update is its place in the order of updates of its object; one of a read is that of the last update before
+    /// it. It is a hint to judges, which verify it, and never changes a verdict. An operation that does not return has none.
+    ///
+    /// # Errors
+    /// If the process has no open call.
+    pub fn version(&mut self, process: impl Into<ProcessId>, version: i64) -> Result<(), HistoryError> {
+        let process = process.into();
+        let id = *self.open.get(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;
+        self.operations[id.index()].set_version(Some(version));
+        Ok(())
+    }
+
     /// Drops the open operation of `process`, because it did not happen.
     ///
     /// # Errors

@@ -21,17 +21,27 @@ pub struct Interval<Op, Ret> {
     pub ret: Option<(i64, Ret)>,
     /// The line of a file that it came from; 0 if there is none.
     pub line: u32,
+    /// The version that the object returned with its answer: see [`Builder::version`](super::Builder::version).
+    pub version: Option<i64>,
 }
 
 impl<Op, Ret> Interval<Op, Ret> {
     /// Creates an operation that returned.
     pub fn returned(process: impl Into<ProcessId>, op: Op, call: i64, ret: i64, result: Ret) -> Self {
-        Self { process: process.into(), object: ObjectId::default(), op, call, ret: Some((ret, result)), line: 0 }
+        Self {
+            process: process.into(),
+            object: ObjectId::default(),
+            op,
+            call,
+            ret: Some((ret, result)),
+            line: 0,
+            version: None,
+        }
     }
 
     /// Creates an operation that never returned.
     pub fn pending(process: impl Into<ProcessId>, op: Op, call: i64) -> Self {
-        Self { process: process.into(), object: ObjectId::default(), op, call, ret: None, line: 0 }
+        Self { process: process.into(), object: ObjectId::default(), op, call, ret: None, line: 0, version: None }
     }
 }
 
@@ -141,11 +151,12 @@ pub fn from_logs<Op, Ret>(logs: Vec<Vec<Interval<Op, Ret>>>) -> Result<History<O
 /// assert!(!history.precedes(OpId(0), OpId(1)));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
-#[expect(clippy::missing_panics_doc, reason = "what was pushed is there")]
-pub fn widen<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
-    if skew <= 0 {
-        return intervals;
-    }
+pub fn widen<Op, Ret>(intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
+    if skew <= 0 { intervals } else { in_lanes(intervals, skew) }
+}
+
+/// The intervals, which return `skew` later; those of a process that then overlap or touch get processes of their own.
+pub(crate) fn in_lanes<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));
     // For each process: the process itself and those added for it, and the time until which each is busy.
@@ -241,7 +252,11 @@ fn in_order<Op, Ret>(
         .into_iter()
         .map(|interval| {
             let outcome = interval.ret.map_or(Outcome::Pending, |(_, result)| Outcome::Returned(result));
-            Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line)
+            let version = interval.version.filter(|_| matches!(outcome, Outcome::Returned(_)));
+            let mut operation =
+                Operation::new(interval.op, outcome, interval.process, interval.object, 0, interval.line);
+            operation.set_version(version);
+            operation
         })
         .collect();
     for (position, &(.., at, is_return)) in (0u32..).zip(&order) {

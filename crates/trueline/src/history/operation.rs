@@ -90,7 +90,12 @@ pub struct Operation<Op, Ret> {
     ret: u32,
     /// The lines of a file that the call and the return came from; 0 where there is no line.
     lines: (u32, u32),
+    /// [`NO_VERSION`] if there is none.
+    version: i64,
 }
+
+/// The version of operations that have none.
+const NO_VERSION: i64 = i64::MIN;
 
 impl<Op, Ret> Operation<Op, Ret> {
     pub(super) fn new(
@@ -101,7 +106,7 @@ impl<Op, Ret> Operation<Op, Ret> {
         call: u32,
         line: u32,
     ) -> Self {
-        Self { op, outcome, process, object, call, ret: NEVER, lines: (line, line) }
+        Self { op, outcome, process, object, call, ret: NEVER, lines: (line, line), version: NO_VERSION }
     }
 
     /// Returns the position of the call in the order of events.
@@ -122,6 +127,15 @@ impl<Op, Ret> Operation<Op, Ret> {
     /// Returns the line of the file that the return came from.
     pub fn return_line(&self) -> Option<u32> {
         (self.lines.1 != 0 && self.ret != NEVER).then_some(self.lines.1)
+    }
+
+    /// The version that the object returned with its answer, if the file has one: see [`Builder::version`](super::Builder::version).
+    pub fn version(&self) -> Option<i64> {
+        (self.version != NO_VERSION).then_some(self.version)
+    }
+
+    pub(super) fn set_version(&mut self, version: Option<i64>) {
+        self.version = version.unwrap_or(NO_VERSION);
     }
 
     pub(super) fn set_return(&mut self, position: u32) {
@@ -150,6 +164,7 @@ impl<Op, Ret> Operation<Op, Ret> {
             call: self.call,
             ret: self.ret,
             lines: self.lines,
+            version: self.version,
         }
     }
 }

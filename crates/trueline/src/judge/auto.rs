@@ -42,6 +42,8 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
 /// The method that decided a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
+    /// The order of versions is legal.
+    Versions,
     /// No two operations overlap.
     OrderOfCalls,
     /// The operations on one key, without the operations that span keys, are not linearizable.
@@ -55,6 +57,7 @@ pub(super) enum Choice {
 /// How many parts each method decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
+    versions: usize,
     order_of_calls: usize,
     one_key: usize,
     monitors: BTreeMap<Monitor, usize>,
@@ -66,6 +69,7 @@ pub(super) struct Choices {
 impl Choices {
     pub(super) fn count(&mut self, choice: Option<Choice>) {
         match choice {
+            Some(Choice::Versions) => self.versions += 1,
             Some(Choice::OrderOfCalls) => self.order_of_calls += 1,
             Some(Choice::OneKey) => self.one_key += 1,
             Some(Choice::Monitor(monitor)) => *self.monitors.entry(monitor).or_default() += 1,
@@ -76,10 +80,16 @@ impl Choices {
         }
     }
 
+    /// How many parts were judged by versions.
+    pub(super) fn by_versions(&self) -> usize {
+        self.versions
+    }
+
     /// Describes the choices and their reasons in words; `competitors` are the algorithms that competed.
     pub(super) fn describe(&self, parts: usize, competitors: &[Algorithm]) -> String {
         let monitors = self.monitors.iter().map(|(monitor, count)| (format!("the monitor \"{}\"", monitor.0), *count));
         let others = [
+            ("the order of versions", self.versions),
             ("the order of calls, as nothing overlaps", self.order_of_calls),
             ("operations on one key, without what spans keys", self.one_key),
             ("depth-first search", self.depth_first),

@@ -41,6 +41,10 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
+    /// Whether any operation has a version, and these may be looked at.
+    fn has_versions(&self) -> bool;
+    /// The version that was returned with the answer, if there is one.
+    fn version(&self, op: OpId) -> Option<i64>;
     /// Returns the keys of the operations, or `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
     /// Returns whether the operation has a key that does not depend on its result.
@@ -140,6 +144,7 @@ pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
     places: Vec<Place>,
+    has_versions: bool,
     /// For each operation, whether it is left out, that is, may also not have taken effect; empty if no operation is.
     left_out: Vec<bool>,
     /// The results by number. Few places need them, and only for rejected histories.
@@ -149,7 +154,9 @@ pub(crate) struct Typed<'a, S: Spec + ?Sized> {
 impl<'a, S: Spec + ?Sized> Typed<'a, S> {
     pub(crate) fn new(spec: &'a S, history: Cow<'a, History<S::Op, S::Ret>>) -> Self {
         let mut places = Vec::with_capacity(history.len());
+        let mut has_versions = false;
         for operation in history.operations() {
+            has_versions |= operation.version().is_some();
             places.push(Place {
                 call: operation.call_position(),
                 ret: operation.return_position().unwrap_or(NEVER),
@@ -157,12 +164,12 @@ impl<'a, S: Spec + ?Sized> Typed<'a, S> {
                 object: operation.object.0,
             });
         }
-        Self { spec, history, places, left_out: Vec::new(), results: Mutex::default() }
+        Self { spec, history, places, has_versions, left_out: Vec::new(), results: Mutex::default() }
     }
 
     /// Leaves out some operations: each took effect within its interval and with its result, or not at all.
     pub(crate) fn leaving_out(self, left_out: Vec<bool>) -> Self {
-        Self { left_out, ..self }
+        Self { left_out, has_versions: false, ..self }
     }
 
     fn is_left_out(&self, id: OpId) -> bool {
@@ -232,6 +239,14 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
     fn observes(&self, op: OpId) -> bool {
         let (op, recorded) = self.op(op);
         self.spec.observes(op, recorded)
+    }
+
+    fn has_versions(&self) -> bool {
+        self.has_versions
+    }
+
+    fn version(&self, op: OpId) -> Option<i64> {
+        self.history[op].version()
     }
 
     fn keys(&self) -> Option<Keys> {

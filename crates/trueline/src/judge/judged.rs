@@ -289,7 +289,7 @@ impl<S: Spec + ?Sized, P: Deref<Target = S> + Send + Sync> Criterion for Lineari
         limits: &Limits,
     ) -> Option<Argued<S::Op, S::Ret>> {
         let mut core = shrink::core(&*self.0, history, evidence, limits);
-        let argument = argument::of_core(&*self.0, &core);
+        let argument = argument::of_core_until(&*self.0, &core, limits.token());
         let named = argument.iter().flat_map(|argument| &argument.named).copied().chain(core.begins_behind);
         core.named = named.filter(|id| !core.calls.contains(id)).collect();
         core.named.sort_unstable();

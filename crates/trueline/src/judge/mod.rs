@@ -48,6 +48,7 @@ pub mod shrink;
 mod states;
 pub mod sync;
 mod turns;
+mod versions;
 pub mod wing_gong;
 mod worker;
 
@@ -97,6 +98,8 @@ pub struct Config {
     /// Whether to complete the evidence: find the first failing event of the whole history and the results that were
     /// allowed there.
     completes: bool,
+    /// Whether versions are hints.
+    versions: bool,
 }
 
 impl Default for Config {
@@ -118,6 +121,7 @@ impl Config {
             restart_after: None,
             budget: Budget::unlimited(),
             completes: true,
+            versions: true,
         }
     }
 
@@ -141,6 +145,16 @@ impl Config {
     /// Returns the algorithm.
     pub(crate) fn chosen(&self) -> &Algorithm {
         &self.algorithm
+    }
+
+    /// Whether versions that operations carry are hints to the order of updates, for [`Algorithm::Auto`]; defaults to `true`.
+    ///
+    /// A hint is verified, and changes no verdict but *unknown*: what the order of versions explains is accepted without a search,
+    /// and everything else is judged without versions. [`Stats::versions`](crate::verdict::Stats::versions) has what became of them.
+    #[must_use]
+    pub fn versions(mut self, versions: bool) -> Self {
+        self.versions = versions;
+        self
     }
 
     /// Sets whether the operations on each key are judged separately, if the specification has keys. Defaults to

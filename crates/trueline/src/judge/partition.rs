@@ -17,6 +17,7 @@
 //! The sum over the parts; merging the witnesses is linear in the number of events.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -31,10 +32,11 @@ use super::search::automaton::ResultId;
 use super::search::problem::{Classes, Task};
 use super::worker::Worker;
 use super::{
-    Algorithm, CancelToken, Config, allowed, bounded, brute, compete, just_in_time, linear, monitor, wing_gong,
+    Algorithm, CancelToken, Config, allowed, bounded, brute, compete, just_in_time, linear, monitor, versions,
+    wing_gong,
 };
 use crate::history::{self, Event, EventKind, OpId};
-use crate::verdict::{Evidence, Judgement, LimitKind, Stats, Verdict, Witness};
+use crate::verdict::{Contradiction, Evidence, Judgement, LimitKind, Stats, Verdict, Versions, Witness};
 
 /// Judges a history by its parts.
 pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judgement<ResultId> {
@@ -42,7 +44,8 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
     let mut stats =
         Stats { algorithm: config.algorithm.to_string(), partitions: parts.whole.len(), ..Stats::default() };
     let mut choices = auto::Choices::default();
-    let work = Work { case, frame: case.frame(), classes: OnceLock::new(), config, parts };
+    let work =
+        Work { case, frame: case.frame(), classes: OnceLock::new(), config, parts, contradictions: Mutex::default() };
     let threads = config.threads.min(work.parts.whole.len());
     let verdicts = if threads > 1 {
         work.judge_in_parallel(threads, meter, &mut stats, &mut choices)
@@ -55,6 +58,7 @@ pub(super) fn judge(case: &dyn Case, config: &Config, meter: &mut Meter) -> Judg
         _ => None,
     };
     stats.choice = competitors.map(|competitors| choices.describe(work.parts.whole.len(), competitors));
+    stats.versions = work.versions(&verdicts, &choices);
     // Configurations visited to complete the evidence do not count, because the algorithms of the papers do not visit
     // them.
     stats.configurations = meter.configurations;
@@ -274,6 +278,8 @@ struct Work<'a> {
     classes: OnceLock<Classes>,
     config: &'a Config,
     parts: Parts<'a>,
+    /// By the first operation of a part: why it is not linearizable in the order of its versions.
+    contradictions: Mutex<Vec<(OpId, Contradiction)>>,
 }
 
 /// The state that several threads share.
@@ -298,6 +304,20 @@ struct PartJudged {
 }
 
 impl Work<'_> {
+    /// What became of versions. Of parts behind one that is rejected, some may have been judged on other threads.
+    fn versions(&self, verdicts: &Verdicts, choices: &auto::Choices) -> Option<Versions> {
+        let contradictions = self.contradictions.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = choices.by_versions();
+        if contradictions.is_empty() {
+            return (parts > 0).then_some(Versions { parts, contradiction: None });
+        }
+        let judged = verdicts.rejected.as_ref().map_or(self.parts.whole.len(), |bad| bad.index + 1);
+        let judged: HashSet<OpId> =
+            self.parts.whole[..judged].iter().map(|section| self.parts.task(section).events[0].op()).collect();
+        let first = contradictions.iter().filter(|(first, _)| judged.contains(first)).min_by_key(|(first, _)| *first);
+        Some(Versions { parts, contradiction: first.map(|(_, why)| *why) })
+    }
+
     /// Judges the parts one after the other.
     fn judge_all(&self, meter: &mut Meter, stats: &mut Stats, choices: &mut auto::Choices) -> Verdicts {
         let mut worker = Worker::new(self.case, &self.classes, self.config);
@@ -419,6 +439,19 @@ impl Work<'_> {
     ) -> (Verdict<ResultId>, Option<Choice>) {
         let task = self.parts.task_before(section, end, self.frame);
         let is_auto = *algorithm == Algorithm::Auto;
+        if is_auto && end == WHOLE && self.config.versions {
+            match versions::order(self.case, task.events, meter) {
+                Some(Ok(order)) => {
+                    let verdict = Verdict::Accepted(Witness::one_by_one(order));
+                    return (verdict, Some(Choice::Versions));
+                }
+                Some(Err(why)) => {
+                    let first = task.events[0].op();
+                    self.contradictions.lock().unwrap_or_else(PoisonError::into_inner).push((first, why));
+                }
+                None => {}
+            }
+        }
         if is_auto {
             if let Some(order) = self.in_order_of_calls(task.events) {
                 return (Verdict::Accepted(Witness::one_by_one(order)), Some(Choice::OrderOfCalls));

@@ -273,6 +273,34 @@ pub struct Stats {
     pub peak_bytes: u64,
     /// The time from a validated history to the verdict with its witness.
     pub elapsed: Duration,
+    /// What became of the versions that operations carry, if they do and were looked at.
+    pub versions: Option<Versions>,
+}
+
+/// What became of the versions that operations carry: see [`Builder::version`](crate::history::Builder::version).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// How many parts of the history are linearizable in the order of their versions.
+    pub parts: usize,
+    /// Why the first other part is not, if there is one. The verdict on it was found without versions.
+    pub contradiction: Option<Contradiction>,
+}
+
+/// Why the order of versions is not a linearization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Contradiction {
+    /// By their versions `first` took effect before `second`, but `second` returned before `first` was called.
+    RealTime {
+        /// The one with the smaller version.
+        first: OpId,
+        /// The one with the larger version, or a read of the same.
+        second: OpId,
+    },
+    /// In the order of versions, this operation or one of the same version cannot have returned what it did.
+    Result(OpId),
+    /// None is known: the search among operations without a version gave up.
+    Undecided,
 }
 
 /// A verdict, with what it took to reach it.

@@ -40,6 +40,8 @@ mod sync;
 #[cfg(feature = "systematic")]
 mod systematic;
 mod tested;
+#[cfg(feature = "named")]
+mod versions;
 #[cfg(feature = "json")]
 mod view;
 mod words;

@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use trueline::primitives::{AtomicBool, Mutex, Ordering::SeqCst, spin_hint};
+use trueline::primitives::Mutex;
+use trueline::primitives::{AtomicBool, Ordering::SeqCst, spin_hint};
 use trueline::test::{Outcome, call};
 
 use super::commands::{Step, is_same};

@@ -2,7 +2,7 @@
 
 use super::field::Names;
 use super::lines::without_byte_order_mark;
-use super::{Format, jepsen_log, json, porcupine, start_finish};
+use super::{Format, jepsen_log, json, porcupine, start_finish, table};
 
 /// Returns the format of a file, from its first bytes, or `None` if they match no format.
 ///
@@ -32,14 +32,21 @@ pub fn detect(start: &[u8]) -> Option<Format> {
             None | Some(b']' | b'#') => Some(Format::Jepsen),
             Some(b'{') => of_maps(without_comments(&text[1..])).map(|format| match format {
                 Format::PorcupineKv => Format::Jepsen,
-                // The reader of JSON lines has a helpful message for a list.
-                Format::PorcupineJson | Format::Events => Format::Jsonl,
                 format => format,
             }),
             Some(_) => of_log(text),
         },
+        _ if is_table(text) => Some(Format::Csv),
         _ => of_log(text),
     }
+}
+
+/// Whether the first line has the names of columns that are ours.
+fn is_table(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or("");
+    let separator = char::from(table::separator(line));
+    let has = |name: &str| line.split(separator).any(|cell| cell.trim().trim_matches('"') == name);
+    has("f") && (has("type") || has("call"))
 }
 
 /// Returns the text after white space, commas and EDN comments.
@@ -61,9 +68,8 @@ fn of_maps(text: &str) -> Option<Format> {
             Some(if porcupine::is_kv_event(line) { Format::PorcupineKv } else { Format::Jepsen })
         }
         b'"' => {
-            let line = text.lines().next().unwrap_or("");
             // The reader of JSON lines has a helpful message for invalid JSON.
-            let Ok(mut object) = json::object(line.trim_ascii(), &mut Names::default()) else {
+            let Ok(mut object) = json::first_object(text, &mut Names::default()) else {
                 return Some(Format::Jsonl);
             };
             Some(if object.has("input") && object.has("call") {
@@ -101,7 +107,6 @@ mod tests {
                     r#"{"process":0,"f":"read","call":1,"return":2}"#,
                     r#"{ "process":0,"#,
                     r#"[{"process":0,"type":"invoke","f":"read"}]"#,
-                    r#"[{"ClientId":0,"Input":1,"Call":2}]"#,
                     "\u{feff}\n{\"a\":1}",
                 ][..],
             ),
@@ -137,6 +142,7 @@ mod tests {
                 &[
                     r#"{"ClientId":0,"Input":{"op":0},"Call":1,"Output":{},"Return":2}"#,
                     r#"{"client_id":0,"input":"read","call":1,"output":null,"return":2}"#,
+                    "[{\"ClientId\":0,\n\"Input\":1,\"Call\":2},",
                 ],
             ),
             (
@@ -148,9 +154,22 @@ mod tests {
                     r#"{"thread":0,"event":"call","call":"read"}"#,
                 ],
             ),
+            (Some(Format::Csv), &["process,f,value,call,return\n", "\"f\"\ttype\tprocess\n0", "\u{feff}f;call"]),
             (
                 None,
-                &["", "\n", "Dear reader,", "INFO  jepsen.util - 3 nodes", "{", "{}", "{a", "17", "\"x\"", "# title"],
+                &[
+                    "f,value\n",
+                    "",
+                    "\n",
+                    "Dear reader,",
+                    "INFO  jepsen.util - 3 nodes",
+                    "{",
+                    "{}",
+                    "{a",
+                    "17",
+                    "\"x\"",
+                    "# title",
+                ],
             ),
         ] {
             for text in texts {

@@ -132,6 +132,7 @@ impl<'r> Events<'r> {
         object: Option<&str>,
         f: Option<&str>,
         end: End,
+        version: Option<i64>,
     ) -> Result<(), Fault> {
         self.builder.line(line);
         if let (Some(f), Some(open)) = (f, self.builder.open(process)) {
@@ -149,6 +150,9 @@ impl<'r> Events<'r> {
             let message =
                 format!("process {process} returns from another `object` than it called; name the same on both lines");
             return self.forgive(line, message.into());
+        }
+        if let (Some(version), End::Ok(_), Some(_)) = (version, &end, self.builder.open(process)) {
+            self.builder.version(process, version)?;
         }
         let ended = match end {
             End::Ok(result) => self.builder.ret(process, result?).map(drop),

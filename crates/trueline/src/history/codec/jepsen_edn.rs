@@ -272,7 +272,7 @@ pub(super) fn add(events: &mut Events<'_>, line: u32, fields: Fields, failed: Fa
         Kind::Fail => End::Fail,
         Kind::Info => End::Info,
     };
-    events.end(line, process, None, f.as_deref(), end)
+    events.end(line, process, None, f.as_deref(), end, None)
 }
 
 #[cfg(test)]

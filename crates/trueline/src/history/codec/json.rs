@@ -3,6 +3,7 @@
 //! serde_json parses straight into our types: an intermediate tree of generic JSON would cost more than the parsing,
 //! and would lose repeated keys and the difference between 1 and 1.0.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -118,11 +119,13 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// A value that may be an object.
+/// A value that may be an object, or have objects in it.
 #[derive(Debug)]
 pub(super) enum Node {
     Value(Parsed),
     Object(Object),
+    /// A list with something in it that is not a value; only in [`record`]s.
+    List(Vec<Node>),
 }
 
 impl Node {
@@ -130,55 +133,89 @@ impl Node {
     pub(super) fn into_value(self) -> Parsed {
         match self {
             Self::Value(value) => value,
-            Self::Object(_) => Err(Unfit::Object),
+            other => Err(other.unfit()),
+        }
+    }
+
+    /// Why it is not a value: the first thing in it that is not one.
+    pub(super) fn unfit(&self) -> Unfit {
+        match self {
+            Self::List(nodes) => {
+                let first = nodes.iter().find(|node| !matches!(node, Self::Value(Ok(_))));
+                first.map_or(Unfit::Object, Self::unfit)
+            }
+            Self::Value(Err(unfit)) => unfit.clone(),
+            Self::Value(Ok(_)) | Self::Object(_) => Unfit::Object,
         }
     }
 }
 
 /// The fields of an object, in their order. Names are unique.
 #[derive(Debug, Default)]
-pub(super) struct Object(Vec<(Arc<str>, Node)>);
+pub(super) struct Object {
+    fields: Vec<(Arc<str>, Node)>,
+    /// The line on which it begins; 0 if that is not known.
+    line: u32,
+}
 
 impl Object {
+    /// The fields of a row, whose names differ.
+    pub(super) fn of_row(fields: Vec<(Arc<str>, Node)>) -> Self {
+        Self { fields, line: 0 }
+    }
+
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The fields, in their order.
+    pub(super) fn fields(&self) -> &[(Arc<str>, Node)] {
+        &self.fields
+    }
+
+    pub(super) fn into_fields(self) -> Vec<(Arc<str>, Node)> {
+        self.fields
+    }
+
     /// Removes the field that has one of these names, and returns its name in the file and its value.
     ///
     /// Names are compared ignoring case, `_` and `-`: `client_id` and `clientId` match `clientid`.
     pub(super) fn take(&mut self, names: &[&str]) -> Result<Option<(Arc<str>, Node)>, String> {
         let mut found = None;
-        for (index, (name, _)) in self.0.iter().enumerate() {
+        for (index, (name, _)) in self.fields.iter().enumerate() {
             if names.iter().any(|other| is_same(name, other)) {
                 if let Some(first) = found.replace(index) {
-                    let first: &str = &self.0[first].0;
+                    let first: &str = &self.fields[first].0;
                     return Err(format!("`{first}` and `{name}` mean the same; keep one of them"));
                 }
             }
         }
-        Ok(found.map(|index| self.0.remove(index)))
+        Ok(found.map(|index| self.fields.remove(index)))
     }
 
     /// Returns the field with exactly this name.
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
-        self.0.iter().find(|(other, _)| **other == *name).map(|(_, node)| node)
+        self.fields.iter().find(|(other, _)| **other == *name).map(|(_, node)| node)
     }
 
     /// Puts back a field that was removed.
     pub(super) fn put(&mut self, name: Arc<str>, node: Node) {
-        self.0.push((name, node));
+        self.fields.push((name, node));
     }
 
     /// Returns whether there is a field with this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, _)| is_same(other, name))
+        self.fields.iter().any(|(other, _)| is_same(other, name))
     }
 
     /// Lists the names of the fields, for messages.
     pub(super) fn names(&self) -> String {
-        let names: Vec<String> = self.0.iter().take(8).map(|(name, _)| format!("`{}`", quoted(name))).collect();
+        let names: Vec<String> = self.fields.iter().take(8).map(|(name, _)| format!("`{}`", quoted(name))).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 }
 
@@ -194,26 +231,38 @@ fn is_same(field: &str, name: &str) -> bool {
 
 /// Reads a line that consists of an object.
 pub(super) fn object(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
+    whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None })
+}
+
+/// Reads the object that a text begins with.
+pub(super) fn first_object(text: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_any(ObjectVisitor(NodeSeed { names, depth: DEEPEST_NESTING, lists: false, at: None }))
+}
+
+/// Reads a line that is an object, with the objects in its lists.
+pub(super) fn record(line: &str, names: &mut Names) -> Result<Object, serde_json::Error> {
+    whole(line, NodeSeed { names, depth: DEEPEST_NESTING, lists: true, at: None })
+}
+
+fn whole(line: &str, seed: NodeSeed<'_>) -> Result<Object, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_str(line);
-    let object = ObjectSeed { names, depth: DEEPEST_NESTING }.deserialize(&mut deserializer)?;
+    let object = deserializer.deserialize_any(ObjectVisitor(seed))?;
     deserializer.end()?;
     Ok(object)
 }
 
-struct ObjectSeed<'n> {
-    names: &'n mut Names,
-    depth: usize,
+/// Reads a text that is a value.
+pub(super) fn value(text: &str) -> Result<Parsed, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = ValueSeed::new(&mut Names::default()).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
 }
 
-impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
-    type Value = Object;
+struct ObjectVisitor<'n>(NodeSeed<'n>);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Object, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ObjectSeed<'_> {
+impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     type Value = Object;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,17 +270,19 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+        let NodeSeed { names, depth, lists, at } = self.0;
+        let line = at.map_or(0, Cell::get);
         let mut fields: Vec<(Arc<str>, Node)> = Vec::new();
         let mut seen: HashSet<Arc<str>> = HashSet::new();
         while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let name = self.names.get(&name);
+            let name = names.get(&name);
             if !seen.insert(Arc::clone(&name)) {
                 return Err(twice(&name));
             }
-            let node = map.next_value_seed(NodeSeed { names: &mut *self.names, depth: self.depth })?;
+            let node = map.next_value_seed(NodeSeed { names: &mut *names, depth, lists, at })?;
             fields.push((name, node));
         }
-        Ok(Object(fields))
+        Ok(Object { fields, line })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Object, A::Error> {
@@ -244,9 +295,15 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
     }
 }
 
-struct NodeSeed<'n> {
-    names: &'n mut Names,
-    depth: usize,
+/// Reads anything.
+pub(super) struct NodeSeed<'n> {
+    pub(super) names: &'n mut Names,
+    /// How deep lists and objects may still be nested.
+    pub(super) depth: usize,
+    /// Whether objects in lists are kept.
+    pub(super) lists: bool,
+    /// The line that is being read, if it is counted.
+    pub(super) at: Option<&'n Cell<u32>>,
 }
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
@@ -254,6 +311,12 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
         deserializer.deserialize_any(self)
+    }
+}
+
+impl<'n> NodeSeed<'n> {
+    fn value(self) -> ValueSeed<'n> {
+        ValueSeed { names: self.names, depth: self.depth }
     }
 }
 
@@ -265,31 +328,42 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_unit().map(Node::Value)
+        self.value().visit_unit().map(Node::Value)
     }
 
     fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_bool(value).map(Node::Value)
+        self.value().visit_bool(value).map(Node::Value)
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_i64(value).map(Node::Value)
+        self.value().visit_i64(value).map(Node::Value)
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_u64(value).map(Node::Value)
+        self.value().visit_u64(value).map(Node::Value)
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_f64(value).map(Node::Value)
+        self.value().visit_f64(value).map(Node::Value)
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Node, E> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_str(value).map(Node::Value)
+        self.value().visit_str(value).map(Node::Value)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Node, A::Error> {
-        ValueSeed { names: self.names, depth: self.depth }.visit_seq(list).map(Node::Value)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
+        if !self.lists || self.depth == 0 {
+            return self.value().visit_seq(list).map(Node::Value);
+        }
+        let Self { names, depth, lists, at } = self;
+        let mut nodes = Vec::new();
+        while let Some(node) = list.next_element_seed(NodeSeed { names: &mut *names, depth: depth - 1, lists, at })? {
+            nodes.push(node);
+        }
+        if !nodes.iter().all(|node| matches!(node, Node::Value(Ok(_)))) {
+            return Ok(Node::List(nodes));
+        }
+        Ok(Node::Value(nodes.into_iter().map(Node::into_value).collect::<Result<Value, Unfit>>()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
@@ -297,6 +371,7 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
             // serde_json skips ignored content without recursion, however deep it is.
             return IgnoredAny.visit_map(map).map(|_| Node::Value(Err(Unfit::Deep)));
         }
-        ObjectSeed { names: self.names, depth: self.depth - 1 }.visit_map(map).map(Node::Object)
+        let depth = self.depth - 1;
+        ObjectVisitor(NodeSeed { depth, ..self }).visit_map(map).map(Node::Object)
     }
 }

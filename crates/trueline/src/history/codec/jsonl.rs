@@ -19,6 +19,11 @@
 //! If `return` is null or absent, the operation is pending. Ties in time are overlaps. An optional integer `id` must be
 //! unique.
 //!
+//! Either may also be a JSON array of such objects, as Jepsen's and Elle's tools write it.
+//!
+//! A `version` that the object returned with its answer, in an `ok` or a whole operation, is a hint to the order of updates: see
+//! [`Builder::version`].
+//!
 //! In both forms, `key` is optional, and `object` (a string or an integer) distinguishes objects: it is on every line
 //! or on none. Other fields are ignored. Values are null, booleans, 64-bit integers, strings, and lists of these.
 
@@ -29,15 +34,18 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::super::interval::{from_named_intervals, widen};
+#[expect(unused_imports, reason = "documentation names it")]
+use super::super::Builder;
+use super::super::interval::{from_named_intervals, in_lanes, widen};
 use super::super::{EventKind, History, Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value};
 use super::CodecError;
+use super::document;
 use super::events::{End, Events, Fault};
 use super::field::{
     Kind, Names, Parsed, Unfit, named_object, quoted, read_kind, read_name, read_object, read_process, read_record,
     read_time, read_value, wrong,
 };
-use super::json::{LIST, ValueSeed, syntax_message, twice};
+use super::json::{LIST, Node, Object, ValueSeed, syntax_message, twice};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
 
@@ -68,12 +76,23 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
 
 /// Reads as [`read`] does, with clocks that may differ by `skew` (see [`widen`]), and collects remarks for a survey.
 pub(super) fn read_with(
-    input: impl BufRead,
+    mut input: impl BufRead,
     skew: i64,
     remarks: Option<&mut Remarks>,
 ) -> Result<RawHistory, CodecError> {
-    let mut lines = Lines::new(input, WHAT);
     let mut file = File::new(remarks);
+    let (start, blank_lines) = document::first_byte(&mut input)?;
+    if start == Some(b'[') {
+        file.see(Trap::Container, blank_lines + 1, || "an array around the objects".to_owned());
+        document::each_item(input, blank_lines, &[], &mut Names::default(), &mut |line, node| {
+            let Node::Object(object) = node else {
+                return Err(CodecError::at(line, "an item of the array is not an object; write objects only"));
+            };
+            file.add(line, Fields::of(object)).map_err(|fault| fault.at(line))
+        })?;
+        return file.finish(skew);
+    }
+    let mut lines = Lines::from_line(input, WHAT, blank_lines);
     let mut buffer = Vec::new();
     while let Some((number, line)) = lines.next(&mut buffer)? {
         match parse(line, &mut file.names) {
@@ -98,7 +117,7 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
         let operation = &history[event.op()];
         let process = operation.process;
         let record = &operation.op;
-        let object = Object(history.object_name(operation.object));
+        let object = ObjectField(history.object_name(operation.object));
         let f = Text(&record.f);
         match event.kind() {
             EventKind::Call => {
@@ -122,7 +141,8 @@ pub fn write_events(history: &RawHistory, mut output: impl Write) -> io::Result<
             EventKind::Return => {
                 open.remove(&process);
                 let result = operation.outcome.result().unwrap_or(&Value::Null);
-                writeln!(output, r#"{{"process":{process},"type":"ok","f":{f},"value":{result}{object}}}"#)?;
+                let version = Version(operation.version());
+                writeln!(output, r#"{{"process":{process},"type":"ok","f":{f},"value":{result}{object}{version}}}"#)?;
             }
         }
     }
@@ -144,13 +164,14 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
         let f = Text(&record.f);
         let key = Key(record.key.as_ref());
         let value = &record.value;
-        let object = Object(history.object_name(operation.object));
+        let object = ObjectField(history.object_name(operation.object));
         let call = times[operation.call_position() as usize];
         write!(output, r#"{{"process":{process},"f":{f}{key},"value":{value}{object}"#)?;
         match (&operation.outcome, operation.return_position()) {
             (Outcome::Returned(result), Some(ret)) => {
                 let ret = times[ret as usize];
-                writeln!(output, r#","result":{result},"call":{call},"return":{ret}}}"#)?;
+                let version = Version(operation.version());
+                writeln!(output, r#","result":{result},"call":{call},"return":{ret}{version}}}"#)?;
             }
             _ => writeln!(output, r#","call":{call},"return":null}}"#)?,
         }
@@ -209,11 +230,20 @@ impl fmt::Display for Key<'_> {
 }
 
 /// The field `object`, if the object has a name.
-struct Object<'a>(Option<&'a str>);
+struct ObjectField<'a>(Option<&'a str>);
 
-impl fmt::Display for Object<'_> {
+impl fmt::Display for ObjectField<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |name| write!(f, r#","object":{}"#, named_object(name)))
+    }
+}
+
+/// The field `version`, if there is one.
+struct Version(Option<i64>);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |version| write!(f, r#","version":{version}"#))
     }
 }
 
@@ -231,11 +261,25 @@ pub(super) struct Fields {
     ret: Option<Parsed>,
     id: Option<Parsed>,
     time: Option<Parsed>,
+    version: Option<Parsed>,
     /// The name of the first field that is ignored.
     other: Option<Box<str>>,
 }
 
 impl Fields {
+    /// Those of an object.
+    fn of(object: Object) -> Self {
+        let mut fields = Self::default();
+        for (name, node) in object.into_fields() {
+            if let Some(slot) = fields.slot(&name) {
+                *slot = Some(node.into_value());
+            } else if fields.other.is_none() {
+                fields.other = Some((*name).into());
+            }
+        }
+        fields
+    }
+
     pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<Parsed>> {
         Some(match name {
             "process" => &mut self.process,
@@ -249,6 +293,7 @@ impl Fields {
             "return" => &mut self.ret,
             "id" => &mut self.id,
             "time" => &mut self.time,
+            "version" => &mut self.version,
             _ => return None,
         })
     }
@@ -354,6 +399,8 @@ pub(super) struct File<'r> {
     remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
+    /// Whether nothing says which process called: operations that overlap get processes of their own.
+    without_processes: bool,
 }
 
 #[derive(Default)]
@@ -378,8 +425,13 @@ impl<'r> File<'r> {
         Self { remarks, ..Self::default() }
     }
 
+    /// As it is where nothing says which process called; whole operations alone can do without.
+    pub(super) fn without_processes(self) -> Self {
+        Self { without_processes: true, ..self }
+    }
+
     /// Records a remark.
-    fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
+    pub(super) fn see(&mut self, trap: Trap, line: u32, what: impl FnOnce() -> String) {
         match (&mut self.content, &mut self.remarks) {
             (Content::Events(events), _) => events.see(trap, line, what),
             (_, Some(remarks)) => remarks.see(trap, line, what),
@@ -409,6 +461,7 @@ impl<'r> File<'r> {
         );
         let process = match (process, kind) {
             (Ok(process), _) => process,
+            (Err(_), None) if self.without_processes && fields.process.is_none() => NO_PROCESS,
             // Jepsen logs the actions of its nemesis between the operations; they are not operations.
             (Err(_), Some(Kind::Info)) if matches!(fields.process, Some(Ok(Value::Text(_)))) => {
                 self.see(Trap::Nemesis, number, || "the process has a name".to_owned());
@@ -461,6 +514,9 @@ impl<'r> File<'r> {
             Content::Events(events) => events.finish(),
             Content::Operations(operations) => {
                 let (mut intervals, objects) = (operations.intervals, operations.objects);
+                if self.without_processes {
+                    intervals = with_processes(intervals);
+                }
                 if let Some(remarks) = self.remarks {
                     remarks.intervals(&mut intervals);
                 }
@@ -474,6 +530,21 @@ impl<'r> File<'r> {
         };
         Ok(history)
     }
+}
+
+/// The process of operations that name none, until all are known.
+const NO_PROCESS: u32 = u32::MAX;
+
+/// Gives processes to the operations that name none: those that overlap have different ones.
+fn with_processes(intervals: Vec<Interval<Record, Value>>) -> Vec<Interval<Record, Value>> {
+    let (mut unnamed, mut named): (Vec<_>, Vec<_>) =
+        intervals.into_iter().partition(|interval| interval.process == ProcessId(NO_PROCESS));
+    let next = named.iter().map(|interval| interval.process.0.saturating_add(1)).max().unwrap_or(0);
+    for interval in &mut unnamed {
+        interval.process = ProcessId(next);
+    }
+    named.extend(in_lanes(unnamed, 0));
+    named
 }
 
 /// Adds a line with an event.
@@ -501,7 +572,8 @@ fn add_event(
         Kind::Info => End::Info,
     };
     let f = fields.f.map(|f| read_name(Some(f))).transpose()?;
-    events.end(number, process, object, f.as_deref(), end)
+    let version = read_time("version", fields.version)?;
+    events.end(number, process, object, f.as_deref(), end, version)
 }
 
 impl Operations {
@@ -527,9 +599,10 @@ impl Operations {
                 return Err("the operation has a `result`, but no time of `return`; give it, or leave out the result if it never returned".into());
             }
         };
+        let version = read_time("version", fields.version)?;
         let op = read_record(fields.f, fields.key, fields.value)?;
         let object = object.map(|name| self.object(name)).unwrap_or_default();
-        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number });
+        self.intervals.push(Interval { process: ProcessId(process), object, op, call, ret, line: number, version });
         Ok(())
     }
 
@@ -712,7 +785,7 @@ mod tests {
         history_of(&nested(DEEPEST_NESTING));
         assert!(error_of(&nested(DEEPEST_NESTING + 1)).contains("nested deeper than 64"));
         assert!(error_of(&nested(1_000_000)).contains("nested deeper than 64"));
-        assert!(error_of(&"[".repeat(1_000_000)).contains("a JSON list"));
+        assert!(error_of(&"[".repeat(1_000_000)).contains("the file ends inside JSON"));
         // Ignored fields may be nested to any depth.
         let depth = 1_000_000;
         history_of(&format!(
@@ -720,6 +793,29 @@ mod tests {
             "[".repeat(depth),
             "]".repeat(depth)
         ));
+    }
+
+    #[test]
+    fn arrays_are_read_as_if_they_were_lines() {
+        let lines = r#"{"process":0,"type":"invoke","f":"write","value":[1,[2]],"index":0}
+{"process":"nemesis","type":"info","f":"kill","value":{"n1":"killed"}}
+{"process":0,"type":"ok","f":"write","value":[1,[2]]}"#;
+        let array = format!("\u{feff}\n[{}\n]\n", lines.replace("\n", ",\n"));
+        let (lines, array) = (history_of(lines), history_of(&array));
+        assert_eq!(array.events(), lines.events());
+        assert_eq!(array.operations()[0].op, lines.operations()[0].op);
+        assert_eq!(array.operations()[0].call_line(), Some(2));
+        assert_eq!(history_of("[]").len(), 0);
+        for (text, expected) in [
+            ("[{\"process\":0,\"type\":\"invoke\",\"f\":\"w\"},\n 5]", "line 2: an item of the array is not an object"),
+            ("[{\"process\":0,\n\"type\":\"ok\",\"f\":\"w\"}]", "line 1: process 0 returns, but has no open call"),
+            ("[{\"process\":0},\n{\"a\":1,\"a\":2}]", "line 1: the line has neither `type` nor `call`"),
+            ("[{\"a\":1,\n\"a\":2}]", "line 2: the key \"a\" is there twice"),
+            ("[\n\n{\"process\":", "line 3: the file ends inside JSON"),
+        ] {
+            let error = error_of(text);
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -16,7 +16,12 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(input: R, what: &'static str) -> Self {
-        Self { input, number: 0, what }
+        Self::from_line(input, what, 0)
+    }
+
+    /// The lines that follow this many.
+    pub(super) fn from_line(input: R, what: &'static str, number: u32) -> Self {
+        Self { input, number, what }
     }
 
     /// Returns the next line that is not blank, trimmed, and its number, counted from 1.

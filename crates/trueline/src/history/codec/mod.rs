@@ -13,8 +13,10 @@
 //! | [`PorcupineKv`](Format::PorcupineKv) | [`porcupine`] | `{:process 0, :type :invoke, :f :get, :key "k"}` |
 //! | [`PorcupineJson`](Format::PorcupineJson) | [`porcupine`] | `{"ClientId":0,"Input":..,"Call":1,"Output":..,"Return":2}` |
 //! | [`Events`](Format::Events) | [`start_finish`] | `{"client":0,"event":"start","op":"read"}` |
+//! | [`Csv`](Format::Csv) | [`Mapping::preset`] | `process,f,value,result,call,return` |
 
 mod detect;
+mod document;
 mod edn;
 mod events;
 mod field;
@@ -27,6 +29,7 @@ pub mod mapping;
 pub mod porcupine;
 pub mod start_finish;
 mod survey;
+mod table;
 mod tuples;
 mod writing;
 
@@ -69,6 +72,8 @@ pub enum Format {
     PorcupineJson,
     /// Start and finish events as JSON lines: [`start_finish`].
     Events,
+    /// Tables of comma- or tab-separated values, whose columns have the names of JSON lines' fields: [`Mapping::preset`].
+    Csv,
 }
 
 /// Reads a history in the given format.
@@ -107,6 +112,7 @@ fn read_as(input: impl BufRead, format: Format, skew: i64) -> Result<RawHistory,
     match format {
         Format::Jsonl | Format::Auto => jsonl::read_with(input, skew, None),
         Format::PorcupineJson => porcupine::read_json_with(input, skew, None),
+        Format::Csv => Mapping::csv().read(input, skew),
         _ if skew > 0 => Err(CodecError::no_times()),
         Format::Jepsen => jepsen_edn::read(input),
         Format::JepsenLog => jepsen_log::read(input),

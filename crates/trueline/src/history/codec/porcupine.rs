@@ -34,11 +34,12 @@ use std::sync::Arc;
 
 use super::super::{Interval, ObjectId, Outcome, ProcessId, RawHistory, Record, Value, from_intervals, widen};
 use super::CodecError;
+use super::document;
 use super::edn::{Item, Reader, Shape};
 use super::events::Events;
 use super::field::{Names, Parsed, quoted, read_key, read_process, read_time, read_value, shorten, wrong};
 use super::jepsen_edn::{self, Failed, Fields, add};
-use super::json::{self, Node, Object, syntax_message};
+use super::json::{self, Node, Object};
 use super::jsonl::{Key, Text, times};
 use super::lines::Lines;
 use super::survey::{Remarks, Trap};
@@ -191,20 +192,16 @@ pub(super) fn read_json_with(
     skew: i64,
     remarks: Option<&mut Remarks>,
 ) -> Result<RawHistory, CodecError> {
-    let mut names = Names::default();
-    let mut lines = Lines::new(input, JSON);
-    let mut buffer = Vec::new();
     let mut intervals: Vec<Interval<Record, Value>> = Vec::new();
     let mut clients: Option<bool> = None;
-    while let Some((number, line)) = lines.next(&mut buffer)? {
-        let object = json::object(line, &mut names)
-            .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
+    document::each_object(input, JSON, json::object, &mut |number, object| {
         let next =
             u32::try_from(intervals.len()).map_err(|_| CodecError::at(number, "too many lines; split the file"))?;
         let interval =
             read_operation(object, number, next, &mut clients).map_err(|message| CodecError::at(number, message))?;
         intervals.push(interval);
-    }
+        Ok(())
+    })?;
     if let Some(remarks) = remarks {
         remarks.intervals(&mut intervals);
     }
@@ -251,7 +248,7 @@ fn read_operation(
         (Some(ret), Some(result)) => Some((ret, result)),
         (_, None) | (None, Some(_)) => None,
     };
-    Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line })
+    Ok(Interval { process: ProcessId(process), object: ObjectId::default(), op, call, ret, line, version: None })
 }
 
 /// The names of fields for the operation.
@@ -284,9 +281,9 @@ pub(super) fn read_input(field: &str, input: Node) -> Result<Record, String> {
                 )),
             }
         }
-        Node::Value(found) => Err(wrong(
+        found => Err(wrong(
             field,
-            &found,
+            &found.into_value(),
             "an object, a list or a name",
             "say what was called, such as {\"op\":\"write\",\"value\":5}",
         )),
@@ -369,8 +366,8 @@ fn read_argument(f: &str, mut object: Object) -> Result<Value, String> {
 /// Reads the result of `op` from the content of the field `field`; returns `None` if the operation never returned.
 pub(super) fn read_output(field: &str, output: Node, op: &Record) -> Result<Option<Value>, String> {
     let mut object = match output {
-        Node::Value(value) => return read_value(field, Some(value)).map(Some),
         Node::Object(object) => object,
+        value => return read_value(field, Some(value.into_value())).map(Some),
     };
     let flag = |object: &mut Object, names: &[&str]| -> Result<Option<bool>, String> {
         match object.take(names)?.map(|(name, node)| (name, node.into_value())) {

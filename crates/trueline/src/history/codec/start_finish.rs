@@ -24,11 +24,11 @@ use std::io::{self, BufRead, Write};
 
 use super::super::{RawHistory, Record, Value};
 use super::CodecError;
+use super::document;
 use super::events::{End, Events, Fault};
-use super::field::{Kind, Names, Parsed, read_process, wrong};
-use super::json::{self, Node, Object, syntax_message};
+use super::field::{Kind, Parsed, read_process, wrong};
+use super::json::{self, Node, Object};
 use super::jsonl::{Key, Text};
-use super::lines::Lines;
 use super::porcupine::{read_call, read_input, read_output};
 use super::survey::Remarks;
 use super::writing::{Line, for_each_event};
@@ -66,15 +66,10 @@ pub fn read(input: impl BufRead) -> Result<RawHistory, CodecError> {
 
 /// Reads as [`read`] does, and collects remarks for a survey.
 pub(super) fn read_with(input: impl BufRead, remarks: Option<&mut Remarks>) -> Result<RawHistory, CodecError> {
-    let mut names = Names::default();
-    let mut lines = Lines::new(input, WHAT);
-    let mut buffer = Vec::new();
     let mut pairs = Pairs { events: Events::new(remarks), ..Pairs::default() };
-    while let Some((number, line)) = lines.next(&mut buffer)? {
-        let object = json::object(line, &mut names)
-            .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
-        pairs.add(number, object).map_err(|fault| fault.at(number))?;
-    }
+    document::each_object(input, WHAT, json::object, &mut |number, object| {
+        pairs.add(number, object).map_err(|fault| fault.at(number))
+    })?;
     Ok(pairs.events.finish())
 }
 
@@ -166,7 +161,7 @@ impl Pairs<'_> {
             Kind::Info => End::Info,
             Kind::Ok | Kind::Invoke => read_finish(object, self.events.open(process))?,
         };
-        self.events.end(line, process, None, f.as_deref(), end)
+        self.events.end(line, process, None, f.as_deref(), end, None)
     }
 
     /// Returns the process of a line: the client or, for operations with only an id, a separate process for each.

@@ -44,6 +44,8 @@ pub enum Trap {
     Comment,
     /// Fields that are ignored.
     OtherField,
+    /// A result that is read as null, because a mapping does not say where it is.
+    NoResult,
 }
 
 /// The occurrences of a trap.
@@ -89,7 +91,7 @@ pub struct Survey {
 pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>) -> Result<Survey, CodecError> {
     let mut remarks = Remarks::default();
     if let Some(mapping) = mapping {
-        let history = mapping.read_with(input, 0, Some(&mut remarks));
+        let history = mapping.read_with(input, 0, Some(&mut remarks), &mut Vec::new());
         return remarks.finish(Format::Jsonl, history);
     }
     let mut start = Vec::new();
@@ -108,6 +110,7 @@ pub fn survey(mut input: impl BufRead, format: Format, mapping: Option<&Mapping>
         Format::JepsenLog => jepsen_log::read_with(input, told),
         Format::PorcupineKv => porcupine::read_kv_with(input, told),
         Format::Events => start_finish::read_with(input, told),
+        Format::Csv => Mapping::csv().read_with(input, 0, told, &mut Vec::new()),
     };
     remarks.finish(format, history)
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::super::{EventKind, Operation, ProcessId, RawHistory, Record, Value};
 use super::field::{quoted, shorten};
-use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish};
+use super::{CodecError, jepsen_edn, jepsen_log, jsonl, porcupine, start_finish, table};
 
 /// The format in which a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +26,8 @@ pub enum Target {
     PorcupineJson,
     /// Start and finish events as JSON lines: [`start_finish`].
     Events,
+    /// Comma-separated values: a row for each operation.
+    Csv,
 }
 
 /// Writes a history in a format, such that reading it gives the same history again.
@@ -59,6 +61,7 @@ pub fn write(history: &RawHistory, target: Target, output: impl Write) -> Result
         Target::PorcupineKv => porcupine::write_all_kv(history, output),
         Target::PorcupineJson => porcupine::write_all_json(history, output),
         Target::Events => start_finish::write_all(history, output),
+        Target::Csv => table::write_all(history, output),
     };
     written.map_err(CodecError::unwritten)
 }
@@ -74,16 +77,17 @@ impl Target {
             Self::PorcupineKv => "Porcupine's key-value format",
             Self::PorcupineJson => "Porcupine's JSON",
             Self::Events => "start and finish events",
+            Self::Csv => "comma-separated values",
         }
     }
 
     /// Returns whether the format has events in their order, rather than whole operations.
     fn has_events(self) -> bool {
-        !matches!(self, Self::Operations | Self::PorcupineJson)
+        !matches!(self, Self::Operations | Self::PorcupineJson | Self::Csv)
     }
 
     fn has_objects(self) -> bool {
-        matches!(self, Self::Jsonl | Self::Operations)
+        matches!(self, Self::Jsonl | Self::Operations | Self::Csv)
     }
 
     /// Returns whether this is a format in which `:ok` without a value means that a compare-and-set succeeded.

@@ -125,6 +125,7 @@ fn closure(count: usize, claims: &[Before]) -> Vec<Mask> {
 mod tests {
     use super::*;
     use crate::history::History;
+    use crate::judge::CancelToken;
     use crate::judge::erased::{Case, Typed};
     use crate::spec::{Register, RegisterOp, RegisterRet};
     use crate::verdict::{Reason, Step};
@@ -160,7 +161,8 @@ mod tests {
     fn is_right(proof: &Proof<RegisterRet<u8>>) -> bool {
         let (spec, history) = (Register::new(0), history());
         let case = Typed::new(&spec, std::borrow::Cow::Owned(history));
-        super::is_right(&mut Executions::new(&mut *case.machine(), case.frame(), &[]), &[], proof)
+        let token = CancelToken::new();
+        super::is_right(&mut Executions::new(&mut *case.machine(), case.frame(), &[], &token), &[], proof)
     }
 
     #[test]

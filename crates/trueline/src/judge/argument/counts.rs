@@ -132,7 +132,8 @@ impl Rule for Counts {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.propose_in_all(1, known, proposals);
         self.propose_in_all(-1, known, proposals);
-        for (user, change) in self.changes.iter().enumerate() {
+        // One that may have failed may have needed nothing.
+        for (user, change) in self.changes.iter().enumerate().filter(|(user, _)| self.is_sure[*user]) {
             if let Some(least) = change.at_least {
                 self.propose_for(user, least, Bound::Most, known, proposals);
             }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::known::id;
 use crate::history::OpId;
+use crate::judge::CancelToken;
 use crate::judge::erased::Machine;
 use crate::judge::frame::Frame;
 use crate::judge::search::hash;
@@ -56,6 +57,8 @@ pub(super) struct Executions<'m> {
     pub(super) later: Vec<Mask>,
     /// The number of configurations that may still be visited.
     left: u64,
+    /// Ends all that looks at many.
+    cancel: CancelToken,
 }
 
 /// The maximum number of states that are collected.
@@ -66,7 +69,12 @@ const MOST_PER_QUESTION: u64 = 30_000;
 const MOST_IN_ALL: u64 = 300_000;
 
 impl<'m> Executions<'m> {
-    pub(super) fn new(machine: &'m mut (dyn Machine + 'm), frame: Frame<'_>, members: &[Member]) -> Self {
+    pub(super) fn new(
+        machine: &'m mut (dyn Machine + 'm),
+        frame: Frame<'_>,
+        members: &[Member],
+        cancel: &CancelToken,
+    ) -> Self {
         let count = frame.len();
         assert!(count <= MOST_OPERATIONS, "too many operations to be argued about");
         let set = |is_in: &dyn Fn(OpId) -> bool| {
@@ -83,6 +91,7 @@ impl<'m> Executions<'m> {
                 .map(|one| set(&|op| one.events.1.is_some_and(|ret| ret < members[op.index()].events.0)))
                 .collect(),
             left: MOST_IN_ALL,
+            cancel: cancel.clone(),
         }
     }
 
@@ -112,7 +121,7 @@ impl<'m> Executions<'m> {
                 self.left = self.left.saturating_sub(seen.len() as u64);
                 return Some(true);
             }
-            if seen.len() as u64 > most {
+            if seen.len() as u64 > most || self.cancel.is_cancelled() {
                 self.left = self.left.saturating_sub(seen.len() as u64);
                 return None;
             }
@@ -162,7 +171,7 @@ impl<'m> Executions<'m> {
         let mut passed = vec![(0, 0)];
         seen.insert((0, 0));
         let mut at = 0;
-        while at < passed.len() && (passed.len() as u64) < MOST_PER_QUESTION {
+        while at < passed.len() && (passed.len() as u64) < MOST_PER_QUESTION && !self.cancel.is_cancelled() {
             let (done, state) = passed[at];
             at += 1;
             for op in (0..self.count).filter(|op| done & bit(*op) == 0) {

@@ -28,6 +28,7 @@ use self::executions::{Executions, MOST_OPERATIONS, ops};
 use self::known::{Prover, Rule, id, ids};
 use self::places::Places;
 use self::read::Read;
+use super::CancelToken;
 use super::erased::{Case, Machine, Typed};
 use super::search::automaton::ResultId;
 use crate::history::OpId;
@@ -57,8 +58,18 @@ use crate::verdict::{Argument, Before, Core, Count, End, Ground, Member, NoPlace
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
 pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option<Argument<S::Ret>> {
+    of_core_until(spec, core, &CancelToken::new())
+}
+
+/// Does the same as [`of_core`], but ends soon after the token is canceled; it may then return `None` or an argument that
+/// says less.
+pub(super) fn of_core_until<S: Spec + ?Sized>(
+    spec: &S,
+    core: &Core<S::Op, S::Ret>,
+    cancel: &CancelToken,
+) -> Option<Argument<S::Ret>> {
     let case = Typed::new(spec, Cow::Borrowed(&core.history));
-    let mut argument = of_case(&case, &core.members)?;
+    let mut argument = of_case(&case, &core.members, cancel)?;
     let named = RefCell::new(BTreeSet::new());
     renumber(&mut argument.proof, &|id| {
         let id = core.members[id.index()].id;
@@ -70,19 +81,19 @@ pub fn of_core<S: Spec + ?Sized>(spec: &S, core: &Core<S::Op, S::Ret>) -> Option
 }
 
 /// Returns an argument for why the history of a core has no linearization; operations are numbered as in that history.
-fn of_case(case: &dyn Case, members: &[Member]) -> Option<Argument<ResultId>> {
+fn of_case(case: &dyn Case, members: &[Member], cancel: &CancelToken) -> Option<Argument<ResultId>> {
     let frame = case.frame();
     if frame.len() > MOST_OPERATIONS {
         return None;
     }
     let Read { object, rules, container } = read::read(case);
     let mut machine = case.machine();
-    let proof = argue(&mut Executions::new(&mut *machine, frame, members), rules, container.as_deref());
+    let proof = argue(&mut Executions::new(&mut *machine, frame, members, cancel), rules, container.as_deref());
     let is_enough = |proof: &Proof<ResultId>| !tells_little(proof) || frame.len() == 1;
     let proof = match proof {
         Some(proof) if is_enough(&proof) => proof,
         proof => {
-            let places = places::find(&mut Executions::new(&mut *machine, frame, members), (0, 0));
+            let places = places::find(&mut Executions::new(&mut *machine, frame, members, cancel), (0, 0));
             match (proof, places) {
                 // If there are few states, the results that the operation would have returned explain more.
                 (Some(_), Some(places)) if places.are_few() => in_places(&*machine, &places),

@@ -116,6 +116,11 @@ impl Limits {
         self
     }
 
+    /// Returns the token that ends the work when it is canceled.
+    pub(in crate::judge) fn token(&self) -> &CancelToken {
+        &self.cancel
+    }
+
     /// Stops when `token` is canceled; steps that were not tried by then count as undecided.
     #[must_use]
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {

@@ -1,0 +1,475 @@
+//! A proposal for the mapping of a log, from its first records.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::super::super::Value;
+use super::super::field::{Names, Unfit, quoted};
+use super::super::json::{self, Node, Object};
+use super::super::lines::without_byte_order_mark;
+use super::super::{CodecError, document, table};
+use super::path::Found;
+use super::source::Values;
+
+/// How many records are looked at.
+const MOST_RECORDS: usize = 500;
+
+/// How deep objects are looked into.
+const DEEPEST: usize = 4;
+
+/// How many items of a list are looked at.
+const MOST_ITEMS: usize = 16;
+
+/// How many different texts of a field are remembered.
+const MOST_TEXTS: usize = 64;
+
+/// What a mapping may be.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Guess {
+    /// The mapping, for [`Mapping::from_json`](super::Mapping::from_json). It may not be complete.
+    pub description: Json,
+    /// What was not found, or is doubtful, and what to do.
+    pub doubts: Vec<String>,
+    /// The fields of the records, by their paths.
+    pub fields: Vec<String>,
+}
+
+/// What is known of a field.
+#[derive(Debug, Default)]
+struct Column {
+    path: String,
+    records: usize,
+    numbers: usize,
+    fractions: usize,
+    /// Different texts; as many as [`MOST_TEXTS`] may be more.
+    texts: BTreeSet<String>,
+    text_count: usize,
+    times: usize,
+}
+
+impl Column {
+    /// The last name of the path, as people may write it, without case and separators.
+    fn name(&self) -> String {
+        let path = match self.path.split_once("[key=") {
+            Some((_, rest)) => rest.split(']').next().unwrap_or_default(),
+            None => self
+                .path
+                .trim_end_matches(|c: char| c == ']' || c == '[' || c.is_ascii_digit() && self.path.ends_with(']')),
+        };
+        let last = path.rsplit('.').find(|part| !part.is_empty()).unwrap_or(path);
+        last.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    }
+
+    fn is_time(&self) -> bool {
+        self.numbers + self.fractions + self.times > 0 && self.text_count == self.times
+    }
+
+    fn is_word(&self) -> bool {
+        self.text_count > 0 && self.numbers + self.fractions == 0 && self.texts.len() < MOST_TEXTS
+    }
+}
+
+const PROCESS: &[&str] = &[
+    "process",
+    "client",
+    "clientid",
+    "thread",
+    "threadid",
+    "worker",
+    "workerid",
+    "session",
+    "sessionid",
+    "who",
+    "pid",
+    "actor",
+    "conn",
+    "connection",
+    "user",
+    "goroutine",
+];
+const FUNCTION: &[&str] = &[
+    "f",
+    "op",
+    "operation",
+    "operationname",
+    "opname",
+    "method",
+    "cmd",
+    "command",
+    "function",
+    "fn",
+    "verb",
+    "action",
+    "call",
+    "name",
+    "what",
+];
+const KIND: &[&str] = &["type", "event", "ev", "kind", "phase", "stage", "status", "state", "what"];
+const CALL: &[&str] = &[
+    "call",
+    "start",
+    "begin",
+    "invoke",
+    "invoked",
+    "t0",
+    "starttime",
+    "begintime",
+    "calltime",
+    "startedat",
+    "calledat",
+    "invokedat",
+    "startns",
+    "startms",
+    "startus",
+    "callns",
+    "tstart",
+    "timestart",
+    "starttimeunixnano",
+];
+const RETURN: &[&str] = &[
+    "return",
+    "ret",
+    "end",
+    "finish",
+    "complete",
+    "completed",
+    "t1",
+    "endtime",
+    "finishtime",
+    "returntime",
+    "endedat",
+    "returnedat",
+    "completedat",
+    "finishedat",
+    "endns",
+    "endms",
+    "endus",
+    "returnns",
+    "tend",
+    "timeend",
+    "stop",
+    "endtimeunixnano",
+];
+const DURATION: &[&str] = &["duration", "elapsed", "latency", "took"];
+const KEY: &[&str] = &["key", "k"];
+const VALUE: &[&str] = &["value", "val", "v", "arg", "args", "argument", "arguments", "input", "new", "newvalue"];
+const RESULT: &[&str] = &["result", "output", "out", "ret", "returned", "answer", "response", "reply", "got"];
+const OBJECT: &[&str] = &["object", "register", "account"];
+const VERSION: &[&str] = &["version", "revision", "modrevision", "rev", "logindex"];
+const TIME: &[&str] = &["time", "ts", "timestamp"];
+const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
+const NEW: &[&str] = &["new", "newvalue", "to"];
+
+/// What a word for the type of an event usually means.
+fn kind_of(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().trim_start_matches(':') {
+        "invoke" | "start" | "begin" | "call" | "called" | "request" | "req" | "send" | "started" => "invoke",
+        "ok" | "end" | "finish" | "return" | "returned" | "complete" | "completed" | "done" | "success"
+        | "response" | "resp" | "reply" | "finished" | "ret" => "ok",
+        "fail" | "failed" | "rejected" | "aborted" => "fail",
+        "info" | "timeout" | "timedout" | "unknown" | "indeterminate" | "error" | "crash" => "info",
+        _ => return None,
+    })
+}
+
+/// Proposes a mapping for a file that begins with `start`, which is the whole of it or its first megabyte.
+///
+/// ```
+/// use trueline::history::codec::mapping::guess;
+///
+/// let guess = guess(b"client,op,arg,out,t0,t1\n1,write,5,,10,20\n")?;
+/// assert_eq!(guess.description["process"], "client");
+/// assert_eq!(guess.description["return"], "t1");
+/// # Ok::<(), trueline::history::codec::CodecError>(())
+/// ```
+///
+/// # Errors
+/// If there are no records: the file is empty, or is neither JSON nor a table.
+pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
+    let text = match std::str::from_utf8(without_byte_order_mark(start)) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or(""),
+    };
+    let mut description = Map::new();
+    let records = match text.trim_start().bytes().next() {
+        Some(b'{' | b'[') => match of_json(text, &mut description)? {
+            Some(records) => records,
+            None => return Ok(Guess { description: description.into(), doubts: Vec::new(), fields: Vec::new() }),
+        },
+        Some(_) => of_table(text, &mut description)?,
+        None => return Err(CodecError::whole_file("the file is empty; give one with records")),
+    };
+    if records.is_empty() {
+        let message =
+            "there are no records at the beginning of the file; give JSON, or a table with names in its first row";
+        return Err(CodecError::whole_file(message));
+    }
+    let values = if description.contains_key("format") { Values::Text } else { Values::Plain };
+    let mut columns = Vec::new();
+    for record in &records {
+        look_at_object(record, "", DEEPEST, values, &mut columns);
+    }
+    let fields = columns.iter().map(|column| column.path.clone()).collect();
+    let doubts = choose(&columns, records.len(), &mut description);
+    Ok(Guess { description: description.into(), doubts, fields })
+}
+
+/// The first records of JSON; `None` if it is a format that has a preset.
+fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec<Object>>, CodecError> {
+    let mut names = Names::default();
+    let head = &text[..text.len().min(1 << 12)];
+    for (mark, preset) in [("\"resourceSpans\"", "otlp"), ("\"spans\"", "jaeger")] {
+        let is_there = text.trim_start().starts_with('{') && head.contains(mark);
+        if is_there && (preset == "otlp" || head.contains("\"data\"")) {
+            description.insert("extends".to_owned(), json!(preset));
+            return Ok(None);
+        }
+    }
+    let mut records = Vec::new();
+    if text.trim_start().starts_with('[') {
+        let read = document::each_item(text.as_bytes(), 0, &[], &mut names, &mut |_, node| {
+            if let (Node::Object(object), true) = (node, records.len() < MOST_RECORDS) {
+                records.push(object);
+            }
+            Ok(())
+        });
+        // The text may be only the beginning of the file.
+        return if records.is_empty() { read.map(|_| Some(records)) } else { Ok(Some(records)) };
+    }
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MOST_RECORDS) {
+        match json::record(line, &mut names) {
+            Ok(record) => records.push(record),
+            Err(_) => break,
+        }
+    }
+    if records.is_empty() {
+        // A document on several lines: the first list of objects in it has the records.
+        if let Ok(document) = json::record(text, &mut names) {
+            if let Some(path) = list_of_objects(&document, "", DEEPEST) {
+                description.insert("records".to_owned(), json!(format!("{path}[]")));
+                let way: Vec<&str> = path.split('.').collect();
+                document::each_item(text.as_bytes(), 0, &way, &mut names, &mut |_, node| {
+                    if let (Node::Object(object), true) = (node, records.len() < MOST_RECORDS) {
+                        records.push(object);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+    }
+    Ok(Some(records))
+}
+
+fn list_of_objects(object: &Object, path: &str, depth: usize) -> Option<String> {
+    object.fields().iter().find_map(|(name, node)| {
+        let path = below(path, name)?;
+        match node {
+            Node::List(nodes) if nodes.iter().any(|node| matches!(node, Node::Object(_))) => Some(path),
+            Node::Object(object) if depth > 0 => list_of_objects(object, &path, depth - 1),
+            _ => None,
+        }
+    })
+}
+
+fn of_table(text: &str, description: &mut Map<String, Json>) -> Result<Vec<Object>, CodecError> {
+    let first = text.lines().next().unwrap_or_default();
+    let separator = table::separator(first);
+    let mut rows = table::Rows::new(text.as_bytes(), separator);
+    let (mut header, mut cells) = (Vec::new(), Vec::new());
+    rows.next(&mut header)?;
+    if header.len() < 2 {
+        return Ok(Vec::new());
+    }
+    description.insert("format".to_owned(), json!("csv"));
+    let mut records = Vec::new();
+    while records.len() < MOST_RECORDS {
+        // The last row may be cut off.
+        match rows.next(&mut cells) {
+            Ok(Some(_)) if cells.len() == header.len() => {}
+            _ => break,
+        }
+        let cells = header.iter().zip(&cells);
+        let fields = cells.map(|(name, cell)| (name.as_str().into(), Node::Value(Ok(cell.as_str().into()))));
+        records.push(Object::of_row(fields.collect()));
+    }
+    Ok(records)
+}
+
+/// The path to a field; `None` for a name that no path can have.
+fn below(path: &str, name: &str) -> Option<String> {
+    if name.is_empty() || name.contains('"') {
+        return None;
+    }
+    let name = if name.contains(['.', '[', ']', '^']) { format!("\"{name}\"") } else { name.to_owned() };
+    Some(if path.is_empty() { name } else { format!("{path}.{name}") })
+}
+
+fn look_at_object(object: &Object, path: &str, depth: usize, values: Values, columns: &mut Vec<Column>) {
+    for (name, node) in object.fields() {
+        if let Some(path) = below(path, name) {
+            look_at(node, path, depth, values, columns);
+        }
+    }
+}
+
+fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mut Vec<Column>) {
+    match node {
+        Node::Object(object) if depth > 0 => look_at_object(object, &path, depth - 1, values, columns),
+        Node::List(nodes) if depth > 0 => {
+            for (index, node) in nodes.iter().enumerate().take(MOST_ITEMS) {
+                let Node::Object(object) = node else {
+                    look_at(node, format!("{path}[{index}]"), depth - 1, values, columns);
+                    continue;
+                };
+                match (object.get("key"), object.get("value")) {
+                    (Some(Node::Value(Ok(Value::Text(key)))), Some(value)) if !key.contains([']', '"']) => {
+                        look_at(value, format!("{path}[key={key}].value"), depth - 1, values, columns);
+                    }
+                    _ => look_at_object(object, &format!("{path}[{index}]"), depth - 1, values, columns),
+                }
+            }
+        }
+        Node::Object(_) | Node::List(_) => {}
+        Node::Value(_) => {
+            let index = columns.iter().position(|column| column.path == path).unwrap_or_else(|| {
+                columns.push(Column { path, ..Column::default() });
+                columns.len() - 1
+            });
+            let column = &mut columns[index];
+            column.records += 1;
+            match values.read(Found::Node(node)) {
+                Ok(Value::Int(_)) => column.numbers += 1,
+                Err(Unfit::Fraction(_)) => column.fractions += 1,
+                Ok(Value::Text(text)) => {
+                    column.text_count += 1;
+                    column.times += usize::from(super::time::read(&Ok(Value::Text(text.clone())), None).is_ok());
+                    if text.parse::<f64>().is_ok() && text.contains('.') {
+                        column.fractions += 1;
+                        column.text_count -= 1;
+                    }
+                    if column.texts.len() < MOST_TEXTS {
+                        column.texts.insert(text.chars().take(100).collect());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Chooses columns for our fields; returns what is doubtful.
+fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json>) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let mut used: Vec<&str> = Vec::new();
+    let mut find = |names: &[&str], fits: &dyn Fn(&Column) -> bool| -> Option<&Column> {
+        let found = names.iter().find_map(|name| {
+            columns.iter().find(|column| !used.contains(&&*column.path) && column.name() == *name && fits(column))
+        })?;
+        used.push(&found.path);
+        Some(found)
+    };
+    let is_kind = |column: &Column| {
+        let kinds: BTreeSet<&str> = column.texts.iter().filter_map(|word| kind_of(word)).collect();
+        column.is_word() && kinds.contains("invoke") && kinds.len() > 1
+    };
+    if let Some(kind) = find(KIND, &is_kind) {
+        description.insert("type".to_owned(), json!(kind.path));
+        let mut types = Map::new();
+        for word in &kind.texts {
+            match kind_of(word) {
+                Some(meaning) if meaning == word => {}
+                Some(meaning) => {
+                    types.insert(word.clone(), json!(meaning));
+                    if meaning == "info" && word != "info" {
+                        doubts.push(format!(
+                            "`{}` is taken for an unknown outcome; if it says that nothing happened, write fail",
+                            quoted(word)
+                        ));
+                    }
+                }
+                None => {
+                    types.insert(word.clone(), json!("skip"));
+                    doubts.push(format!("`{}` is skipped: nothing is known of it", quoted(word)));
+                }
+            }
+        }
+        if !types.is_empty() {
+            description.insert("types".to_owned(), types.into());
+        }
+        if let Some(time) = find(TIME, &Column::is_time) {
+            description.insert("time".to_owned(), json!(time.path));
+        }
+    } else {
+        match find(CALL, &Column::is_time).or_else(|| find(TIME, &Column::is_time)) {
+            Some(call) => {
+                let is_fraction = call.fractions > 0;
+                if is_fraction {
+                    description.insert("unit".to_owned(), json!("s"));
+                    doubts.push("times are taken for seconds, as they have fractions; correct `unit`".to_owned());
+                }
+                description.insert("call".to_owned(), json!(call.path));
+                if let Some(ret) = find(RETURN, &Column::is_time) {
+                    description.insert("return".to_owned(), json!(ret.path));
+                } else if let Some(duration) = find(DURATION, &Column::is_time) {
+                    description.insert("return".to_owned(), json!({"from": call.path, "plus": duration.path}));
+                    doubts.push(format!("`{}` is taken for the duration, in the unit of `{}`", quoted(&duration.path), quoted(&call.path)));
+                } else {
+                    doubts.push("no field looks like the time of the return; without it, no operation returned".to_owned());
+                }
+            }
+            None => doubts.push("no field looks like the type of an event (invoke, ok, ..) or the time of a call; write `type`, or `call` and `return`".to_owned()),
+        }
+    }
+    match find(FUNCTION, &Column::is_word) {
+        Some(f) => {
+            description.insert("f".to_owned(), json!(f.path));
+            let is_cas = |word: &&String| {
+                let word: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
+                matches!(word.to_ascii_lowercase().as_str(), "cas" | "compareandset" | "compareandswap")
+            };
+            if let Some(cas) = f.texts.iter().find(is_cas) {
+                let old = columns.iter().find(|column| OLD.contains(&column.name().as_str()));
+                let new = columns.iter().find(|column| NEW.contains(&column.name().as_str()));
+                if let (Some(old), Some(new)) = (old, new) {
+                    let rule = json!({"when": format!("f == {}", json!(cas)), "value": [old.path, new.path]});
+                    description.insert("rules".to_owned(), json!([rule]));
+                }
+            }
+        }
+        None => doubts.push("no field looks like the name of an operation; write `f`".to_owned()),
+    }
+    let is_any = |_: &Column| true;
+    for (ours, names) in [
+        ("process", PROCESS),
+        ("key", KEY),
+        ("value", VALUE),
+        ("result", RESULT),
+        ("object", OBJECT),
+        ("version", VERSION),
+    ] {
+        match find(names, &is_any) {
+            Some(column) => {
+                if ours == "object" && column.records < records {
+                    continue;
+                }
+                description.insert(ours.to_owned(), json!(column.path));
+            }
+            None if ours == "process" && description.contains_key("type") => {
+                doubts.push("no field looks like the name of a process; write `process`".to_owned());
+            }
+            None if ours == "process" => {
+                doubts.push(
+                    "no field looks like the name of a process: operations that overlap get processes of their own"
+                        .to_owned(),
+                );
+            }
+            None if ours == "result" && !description.contains_key("type") => {
+                doubts.push("no field looks like a result; write `result`".to_owned());
+            }
+            None => {}
+        }
+    }
+    doubts
+}

@@ -1,0 +1,980 @@
+//! Foreign logs: which of their fields mean what.
+//!
+//! A [`Mapping`] says where each record of a log has what [`jsonl`](super::jsonl) wants to know. Records are JSON lines, the
+//! items of JSON arrays and documents, or rows of a table. For this log
+//! ```json
+//! {"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
+//! {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":null}
+//! ```
+//! the mapping is, as TOML (or the same as JSON):
+//! ```toml
+//! process = "who"              # numbers or names
+//! type = "ev"                  # for events; or `call` and `return`, the times of whole operations
+//! f = "what.name"              # a dot goes into an object
+//! value = "what.args[0]"       # a number goes into a list; a list of fields, ["from", "to"], makes a list
+//! object = "account"           # or `key`; both may be left out
+//! result = "answer"
+//!
+//! [types]                      # what the words for `type` mean: invoke, ok, fail, info, or skip
+//! begin = "invoke"
+//! end = "ok"
+//!
+//! [functions]                  # other names for operations
+//! deposit = "add"
+//! ```
+//!
+//! A path also finds an item of a list by one of its fields, `attributes[key=db.statement].value`; `^` goes to what holds the
+//! record, and quotation marks are for names with dots, `"db.statement".value`. Instead of a path, a field may be a table:
+//!
+//! | entry | what it does |
+//! |---|---|
+//! | `from = "path"` | the path; a list of paths is a list of their values |
+//! | `join = "-"` | makes a text of such a list |
+//! | `first = ["a", "b"]` | the first of these that is there and is not null |
+//! | `const = 5` | a constant; an empty table is null |
+//! | `default = 5` | what to take if there is nothing, or null |
+//! | `as = "int"` | makes a `text`, an `int` or a `bool` of it, or reads `json` in a text |
+//! | `word = 1` | one word of a text, counted from 0 |
+//! | `unit = "ms"` | the unit of a time: s, ms, us or ns |
+//! | `plus = "path"` | a duration that is added to a time |
+//!
+//! Times are integers, or texts of these, or dates of ISO 8601; with `unit` (also for the whole mapping) they may be
+//! fractions. `scale = 1000000` multiplies times instead.
+//!
+//! Rules change the mapping for some records. All whose condition holds apply, one after the other:
+//! ```toml
+//! [[rules]]
+//! when = 'f == "cas"'          # `f` is the operation; everything else is a path
+//! value = ["old", "new"]
+//!
+//! [[rules]]
+//! when = 'status.code == 2 and not status.retried'
+//! outcome = "info"             # ok, fail, info, or skip
+//! ```
+//! Conditions compare by `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, are joined by `and`, `or`, `not` and parentheses, and
+//! a path alone holds if there is something that is neither null nor false.
+//!
+//! `records = "data[].spans[]"` says where the records of JSON documents are. `format = "csv"` is for tables, whose columns are
+//! fields; `separator` and `header` say what the file does not. `values = "otlp"` is for OpenTelemetry's values, which are
+//! objects, and `values = "text"` for those that are all texts. `extends = "otlp"` begins with a [preset](Mapping::preset).
+//!
+//! Where no `process` is mapped, whole operations that overlap get processes of their own.
+
+mod condition;
+mod guess;
+mod path;
+mod presets;
+mod source;
+mod time;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, Read};
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::super::{RawHistory, Value};
+use super::field::{Names, Parsed, Unfit, quoted, shorten, wrong};
+use super::json::{self, Node, Object, syntax_message};
+use super::jsonl::{Fields, File};
+use super::lines::Lines;
+use super::survey::{Remarks, Trap};
+use super::{CodecError, LONGEST_LINE, document, table};
+
+pub use guess::{Guess, guess};
+
+use condition::{Condition, Operand};
+use path::{Place, Step};
+use source::{Source, Values};
+use time::Unit;
+
+/// What the file should hold, for messages.
+const WHAT: &str = "records that the mapping describes";
+
+/// Which fields of foreign records mean what: see the [module](self).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mapping {
+    /// By our name of a field: where it comes from.
+    fields: Vec<(&'static str, Source)>,
+    rules: Vec<Rule>,
+    types: Vec<(String, Kind)>,
+    functions: HashMap<String, Arc<str>>,
+    scale: Option<f64>,
+    unit: Option<Unit>,
+    values: Values,
+    /// The way to the records of JSON documents.
+    records: Vec<Step>,
+    table: Option<Table>,
+    /// Whether fields that are not mapped are those with our names.
+    same_names: bool,
+}
+
+/// How a table is written.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Table {
+    separator: Option<u8>,
+    /// The names of the columns, if the first row does not have them.
+    header: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Rule {
+    when: Condition,
+    fields: Vec<(&'static str, Source)>,
+    outcome: Option<Kind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Is(&'static str),
+    Skip,
+}
+
+impl Kind {
+    fn new(word: &str) -> Option<Self> {
+        match word {
+            "skip" => Some(Self::Skip),
+            word => ["invoke", "ok", "fail", "info"].into_iter().find(|kind| *kind == word).map(Self::Is),
+        }
+    }
+}
+
+const FIELDS: [&str; 12] =
+    ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id", "version"];
+
+/// What was read as null although nothing said so: by operation, how often, and on which line first.
+#[derive(Debug, Default)]
+struct Missing(BTreeMap<String, (u64, u32)>);
+
+impl Missing {
+    fn add(&mut self, f: Option<&Parsed>, line: u32) {
+        let f = match f {
+            Some(Ok(Value::Text(f))) => quoted(f),
+            _ => String::new(),
+        };
+        self.0.entry(f).or_insert((0, line)).0 += 1;
+    }
+
+    fn describe(&self, source: Option<&Source>) -> Vec<String> {
+        let what = match source {
+            Some(source) => format!("`{}`, the `result`, is missing from", source.name()),
+            None => "the mapping has no `result` for".to_owned(),
+        };
+        let describe = |(f, (count, line)): (&String, &(u64, u32))| {
+            let of = if f.is_empty() { String::new() } else { format!(" of `{f}`") };
+            let returns = if *count == 1 { "return" } else { "returns" };
+            format!(
+                "{what} {count} {returns}{of}, first on line {line}: it is read as null; map it, or say that it is null by a rule with result = {{ const = {{}} }}"
+            )
+        };
+        self.0.iter().map(describe).collect()
+    }
+}
+
+impl Mapping {
+    /// The mapping that a JSON object describes.
+    ///
+    /// ```
+    /// use trueline::history::codec::Mapping;
+    ///
+    /// let mapping = Mapping::from_json(&serde_json::json!({"process": "who", "f": "what", "call": "t0", "return": "t1"}))?;
+    /// let history = mapping.read(&br#"{"who":"alice","what":"read","t0":1,"t1":2}"#[..], 0)?;
+    /// assert_eq!(history.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is no mapping: the message says what is wrong and what to do.
+    pub fn from_json(description: &Json) -> Result<Self, String> {
+        let mut mapping = Self::default();
+        mapping.add(description)?;
+        if mapping.same_names { Ok(mapping) } else { mapping.complete() }
+    }
+
+    /// The mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
+    ///
+    /// - `csv`: a table, separated by commas, tabs or semicolons, whose columns have the names of [`jsonl`](super::jsonl)'s fields.
+    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or many in a file. A span is an operation:
+    ///   its name or its attribute `f` is what was called, and its attributes `key`, `value`, `result`, `object` and `process` are the
+    ///   rest. A span with an error has an unknown outcome.
+    /// - `jaeger`: Jaeger's spans in JSON, with its tags in the same way.
+    ///
+    /// ```
+    /// use trueline::history::codec::Mapping;
+    ///
+    /// let mapping = Mapping::preset("csv").unwrap();
+    /// let history = mapping.read(&b"process,f,value,call,return\n0,write,5,1,2\n"[..], 0)?;
+    /// assert_eq!(history.operations()[0].op.to_string(), "write(5)");
+    /// # Ok::<(), trueline::history::codec::CodecError>(())
+    /// ```
+    pub fn preset(name: &str) -> Option<Self> {
+        presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
+    }
+
+    /// The names of the presets, and what each is for.
+    pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
+        presets::PRESETS.into_iter()
+    }
+
+    /// The preset for tables.
+    pub(super) fn csv() -> Self {
+        Self { table: Some(Table::default()), values: Values::Text, same_names: true, ..Self::default() }
+    }
+
+    fn add(&mut self, description: &Json) -> Result<(), String> {
+        let Json::Object(entries) = description else {
+            return Err("a mapping is a table of fields; write process = \"who\" and so on".to_owned());
+        };
+        let text = |name: &str, entry: &Json| {
+            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` must be a text"))
+        };
+        if let Some(name) = entries.get("extends") {
+            let name = text("extends", name)?;
+            let preset = presets::description(&name).ok_or_else(|| {
+                let names: Vec<&str> = Self::presets().map(|(name, _)| name).collect();
+                format!("`{}` is not a preset; those are {}", quoted(&name), names.join(", "))
+            })?;
+            self.add(&preset)?;
+        }
+        for (name, entry) in entries {
+            match name.as_str() {
+                "extends" => {}
+                "types" => {
+                    for (word, kind) in words(name, entry)? {
+                        let kind = Kind::new(&kind).ok_or_else(|| {
+                            format!("`{}` is no type of an event; write invoke, ok, fail, info or skip", quoted(&kind))
+                        })?;
+                        self.types.push((word, kind));
+                    }
+                }
+                "functions" => {
+                    for (theirs, ours) in words(name, entry)? {
+                        self.functions.insert(theirs, ours.into());
+                    }
+                }
+                "scale" => {
+                    let scale = entry.as_f64().filter(|scale| scale.is_finite() && *scale > 0.0);
+                    self.scale = Some(scale.ok_or("`scale` must be a number above 0, such as 1000000")?);
+                }
+                "unit" => self.unit = Some(Unit::new(&text(name, entry)?)?),
+                "values" => self.values = Values::new(&text(name, entry)?)?,
+                "records" => {
+                    let path = text(name, entry)?;
+                    let wrong = |fault| format!("`records` is not a path to a list: {fault}");
+                    self.records = path::steps(&path).map_err(wrong)?;
+                    let is_way = |step: &Step| !matches!(step, Step::Where(..));
+                    if !self.records.contains(&Step::Each) || !self.records.iter().all(is_way) {
+                        return Err(wrong("write names and `[]` for each list, such as data[].spans[]".to_owned()));
+                    }
+                }
+                "format" => match text(name, entry)?.as_str() {
+                    "json" => self.table = None,
+                    "csv" => {
+                        self.table.get_or_insert_default();
+                        self.values = Values::Text;
+                    }
+                    other => return Err(format!("`{}` is not a format of records; write json or csv", quoted(other))),
+                },
+                "separator" => {
+                    let separator = text(name, entry)?;
+                    let [byte] = separator.as_bytes() else {
+                        return Err("`separator` must be one character, such as \";\" or \"\\t\"".to_owned());
+                    };
+                    self.table.get_or_insert_default().separator = Some(*byte);
+                    self.values = Values::Text;
+                }
+                "header" => {
+                    let names = entry
+                        .as_array()
+                        .map(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+                    let names: Option<Vec<String>> = names.unwrap_or_default();
+                    self.table.get_or_insert_default().header =
+                        Some(names.ok_or("`header` must be a list of names, such as [\"f\", \"value\"]")?);
+                    self.values = Values::Text;
+                }
+                "same_names" => self.same_names = entry.as_bool().ok_or("`same_names` must be true or false")?,
+                "rules" => {
+                    let rules =
+                        entry.as_array().ok_or("`rules` must be a list of tables, such as [[rules]] in TOML")?;
+                    for rule in rules {
+                        self.rules.push(Rule::new(rule)?);
+                    }
+                }
+                name => {
+                    let ours = our_field(name).ok_or_else(|| {
+                        format!(
+                            "`{}` is none of the fields of an operation; those are {}, and there are the tables `types`, `functions` and `rules`, and `scale`, `unit`, `records`, `values`, `format`, `separator`, `header` and `extends`",
+                            quoted(name),
+                            FIELDS.join(", ")
+                        )
+                    })?;
+                    let source = Source::new(ours, entry)?;
+                    self.fields.retain(|(other, _)| *other != ours);
+                    self.fields.push((ours, source));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The mapping, if nothing is missing.
+    fn complete(self) -> Result<Self, String> {
+        let has = |name: &str| {
+            self.has(name) || self.rules.iter().any(|rule| rule.fields.iter().any(|(ours, _)| *ours == name))
+        };
+        if !has("f") {
+            return Err("`f` is missing; say which field has it, such as f = \"what\"".to_owned());
+        }
+        match (self.has("type"), self.has("call")) {
+            (true, false) if !has("process") => {
+                Err("`process` is missing; say which field has it, such as process = \"who\"".to_owned())
+            }
+            (true, false) | (false, true) => Ok(self),
+            (true, true) => Err("there are both `type` and `call`; keep `type` for events, or `call` and `return` for whole operations".to_owned()),
+            (false, false) => Err("there is neither `type` nor `call`; give `type` for events, or `call` and `return` for whole operations".to_owned()),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.source(name).is_some()
+    }
+
+    fn source(&self, name: &str) -> Option<&Source> {
+        self.fields.iter().find(|(ours, _)| *ours == name).map(|(_, source)| source)
+    }
+
+    /// Whether every operation has the process that its record names: otherwise some may get processes of their own.
+    pub fn names_processes(&self) -> bool {
+        self.same_names || self.has("process")
+    }
+
+    /// Reads a history of such records; clocks may differ by `skew`, as in [`read_skewed`](super::read_skewed).
+    ///
+    /// # Errors
+    /// If a record has not what the mapping says, or the records together are no history.
+    pub fn read(&self, input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
+        self.read_with(input, skew, None, &mut Vec::new())
+    }
+
+    /// As [`read`](Self::read), with warnings of what may not be what was meant: results that are null because nothing says what
+    /// they are.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_warned(
+        &self,
+        input: impl BufRead,
+        skew: i64,
+        warnings: &mut Vec<String>,
+    ) -> Result<RawHistory, CodecError> {
+        self.read_with(input, skew, None, warnings)
+    }
+
+    pub(super) fn read_with(
+        &self,
+        mut input: impl BufRead,
+        skew: i64,
+        remarks: Option<&mut Remarks>,
+        warnings: &mut Vec<String>,
+    ) -> Result<RawHistory, CodecError> {
+        if let Some(table) = &self.table {
+            return self.read_table(table, input, skew, remarks, warnings);
+        }
+        let mut reader = Reader::new(self, remarks);
+        let mut names = Names::default();
+        let (start, passed) = document::first_byte(&mut input)?;
+        if self.records.is_empty() && start != Some(b'[') {
+            let mut lines = Lines::from_line(input, WHAT, passed);
+            let mut buffer = Vec::new();
+            while let Some((number, line)) = lines.next(&mut buffer)? {
+                let object = json::record(line, &mut names)
+                    .map_err(|error| CodecError::at(number, syntax_message(&error, line, lines.at_end())))?;
+                reader.add(number, Place { record: &object, around: &[] })?;
+            }
+            return reader.finish(skew, warnings);
+        }
+        let first_list = self.records.iter().position(|step| *step == Step::Each);
+        let (way, rest) = self.records.split_at(first_list.unwrap_or(0));
+        let rest = rest.get(1..).unwrap_or_default();
+        let way: Vec<&str> =
+            way.iter().filter_map(|step| if let Step::Name(name) = step { Some(&**name) } else { None }).collect();
+        let (mut found, mut items) = (false, false);
+        let there = document::each_item(input, passed, &way, &mut names, &mut |line, node| {
+            items = true;
+            let mut holders = Vec::new();
+            found |= path::walk(&node, rest, &mut holders, &mut |record: &Object, around: &[&Node]| {
+                let line = if record.line() > 0 { record.line() } else { line };
+                reader.add(line, Place { record, around })
+            })?;
+            Ok(())
+        })?;
+        if !there || (items && !found) {
+            return Err(CodecError::whole_file("there are no records where the mapping says; correct `records`"));
+        }
+        reader.finish(skew, warnings)
+    }
+
+    fn read_table(
+        &self,
+        table: &Table,
+        mut input: impl BufRead,
+        skew: i64,
+        remarks: Option<&mut Remarks>,
+        warnings: &mut Vec<String>,
+    ) -> Result<RawHistory, CodecError> {
+        let mut first = Vec::new();
+        (&mut input)
+            .take(LONGEST_LINE as u64)
+            .read_until(b'\n', &mut first)
+            .map_err(|error| CodecError::io(0, error))?;
+        let separator = table.separator.unwrap_or_else(|| table::separator(&String::from_utf8_lossy(&first)));
+        let mut rows = table::Rows::new(first.as_slice().chain(input), separator);
+        let mut cells = Vec::new();
+        let header = match &table.header {
+            Some(header) => header.clone(),
+            None => match rows.next(&mut cells)? {
+                Some(_) => cells.clone(),
+                None => Vec::new(),
+            },
+        };
+        let header: Vec<Arc<str>> = header.iter().map(|name| name.trim().into()).collect();
+        for (index, name) in header.iter().enumerate() {
+            if header[..index].contains(name) && !name.is_empty() {
+                let message = format!("the column `{}` is there twice; rename one of them", quoted(name));
+                return Err(CodecError::at(1, message));
+            }
+        }
+        let mut named = self.clone();
+        if self.same_names && !header.is_empty() {
+            for ours in FIELDS.into_iter().filter(|ours| header.iter().any(|name| **name == **ours)) {
+                if !named.has(ours) {
+                    named.fields.push((ours, Source::same_name(ours)));
+                }
+            }
+            named = named.complete().map_err(|message| {
+                let names: Vec<String> = header.iter().take(20).map(|name| format!("`{}`", quoted(name))).collect();
+                CodecError::at(
+                    1,
+                    format!(
+                        "the columns are {}: {message}; or describe them by a mapping (`trueline map --guess`)",
+                        names.join(", ")
+                    ),
+                )
+            })?;
+        }
+        let mut reader = Reader::new(&named, remarks);
+        let mut names = Names::default();
+        while let Some(line) = rows.next(&mut cells)? {
+            if cells.len() != header.len() {
+                let message = format!(
+                    "the row has {} cells, and there are {} columns; write as many, or put cells with separators into quotation marks",
+                    cells.len(),
+                    header.len()
+                );
+                return Err(CodecError::at(line, message));
+            }
+            let cells = header.iter().zip(&cells);
+            let fields = cells.map(|(name, cell)| (Arc::clone(name), Node::Value(Ok(Value::Text(names.get(cell))))));
+            let record = Object::of_row(fields.collect());
+            reader.add(line, Place { record: &record, around: &[] })?;
+        }
+        reader.finish(skew, warnings)
+    }
+}
+
+/// Reads records, one after the other.
+struct Reader<'m, 'r> {
+    mapping: &'m Mapping,
+    file: File<'r>,
+    /// By name: the number of a process.
+    processes: HashMap<Value, i64>,
+    missing: Missing,
+}
+
+impl<'m, 'r> Reader<'m, 'r> {
+    fn new(mapping: &'m Mapping, remarks: Option<&'r mut Remarks>) -> Self {
+        let file = File::new(remarks);
+        let file = if mapping.has("process") { file } else { file.without_processes() };
+        Self { mapping, file, processes: HashMap::new(), missing: Missing::default() }
+    }
+
+    fn add(&mut self, line: u32, place: Place<'_>) -> Result<(), CodecError> {
+        let fields = self.fields(line, place).map_err(|message| CodecError::at(line, message))?;
+        match fields {
+            Some(fields) => self.file.add(line, fields).map_err(|fault| fault.at(line)),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self, skew: i64, warnings: &mut Vec<String>) -> Result<RawHistory, CodecError> {
+        let missing = self.missing.describe(self.mapping.source("result"));
+        for warning in &missing {
+            self.file.see(Trap::NoResult, 0, || warning.clone());
+        }
+        warnings.extend(missing);
+        self.file.finish(skew)
+    }
+
+    /// The fields as our own format has them; `None` for a record that is to be skipped.
+    fn fields(&mut self, line: u32, place: Place<'_>) -> Result<Option<Fields>, String> {
+        let mapping = self.mapping;
+        let mut sources: [Option<&Source>; FIELDS.len()] = [None; FIELDS.len()];
+        for (ours, source) in &mapping.fields {
+            sources[index_of(ours)] = Some(source);
+        }
+        let mut outcome = None;
+        for rule in &mapping.rules {
+            let look = |operand: &Operand| match operand {
+                Operand::Path(path) => path.find(place).map(|found| mapping.values.read(found)),
+                Operand::Function => mapping.function(sources[index_of("f")]?, place).ok().flatten(),
+            };
+            if rule.when.holds(&look) {
+                for (ours, source) in &rule.fields {
+                    sources[index_of(ours)] = Some(source);
+                }
+                outcome = rule.outcome.or(outcome);
+            }
+        }
+        if outcome == Some(Kind::Skip) {
+            return Ok(None);
+        }
+        let mut kind = None;
+        if let Some(source) = sources[index_of("type")] {
+            let found = source.find(place, mapping.values)?.ok_or_else(|| {
+                format!("there is no `{}`, which should say what happens; correct the mapping", source.name())
+            })?;
+            kind = Some(match (mapping.kind(source, &found)?, outcome) {
+                (Kind::Skip, _) => return Ok(None),
+                (Kind::Is(kind), Some(Kind::Is(outcome))) if kind != "invoke" => outcome,
+                (Kind::Is(kind), _) => kind,
+            });
+        } else if outcome == Some(Kind::Is("fail")) {
+            // A whole operation that did not happen.
+            self.file.see(Trap::Failed, line, || "an operation failed".to_owned());
+            return Ok(None);
+        }
+        let mut fields = Fields::default();
+        for (ours, source) in FIELDS.into_iter().zip(sources) {
+            let Some(source) = source else { continue };
+            let mut found = match ours {
+                "type" => kind.map(|kind| Ok(Value::from(kind))),
+                "call" | "return" | "time" => mapping.time(source, place)?,
+                "f" => mapping.function(source, place)?,
+                _ => source.find(place, mapping.values)?,
+            };
+            if mapping.values == Values::Text && found == Some(Ok(Value::Null)) {
+                // An empty cell says nothing, except that a whole operation returned null.
+                found = found.filter(|_| ours == "value" || (ours == "result" && kind.is_none()));
+            }
+            if ours == "process" {
+                found = Some(self.process(source, found)?);
+            }
+            if let (Some(slot), Some(found)) = (fields.slot(ours), found) {
+                *slot = Some(found);
+            }
+        }
+        self.outcome(line, kind, outcome, &mut fields);
+        Ok(Some(fields))
+    }
+
+    /// The number of a process that has a number or a name.
+    fn process(&mut self, source: &Source, found: Option<Parsed>) -> Result<Parsed, String> {
+        match found {
+            Some(Ok(process @ (Value::Int(_) | Value::Text(_) | Value::List(_)))) => {
+                let next = i64::try_from(self.processes.len()).unwrap_or(i64::MAX);
+                Ok(Ok(Value::Int(*self.processes.entry(process).or_insert(next))))
+            }
+            None | Some(Ok(Value::Null)) => {
+                Err(format!("there is no `{}`, which should say who called; correct the mapping", source.name()))
+            }
+            Some(found) => Ok(found),
+        }
+    }
+
+    /// Makes an operation whose outcome is unknown one that never returned, and looks whether a result is missing.
+    fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<Kind>, fields: &mut Fields) {
+        let is_null = |field: Option<&mut Option<Parsed>>| {
+            field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))
+        };
+        let is_absent = |field: Option<&mut Option<Parsed>>| field.is_none_or(|field| field.is_none());
+        let returned = match kind {
+            Some(kind) => kind == "ok",
+            None if outcome == Some(Kind::Is("info")) => {
+                for name in ["return", "result"] {
+                    if let Some(slot) = fields.slot(name) {
+                        *slot = None;
+                    }
+                }
+                false
+            }
+            None => !is_null(fields.slot("return")),
+        };
+        let has_value = kind.is_some() && !is_absent(fields.slot("value"));
+        if returned && is_absent(fields.slot("result")) && !has_value {
+            let f = fields.slot("f").and_then(|f| f.clone());
+            self.missing.add(f.as_ref(), line);
+        }
+    }
+}
+
+impl Mapping {
+    /// The name of the operation, as we call it.
+    fn function(&self, source: &Source, place: Place<'_>) -> Result<Option<Parsed>, String> {
+        let found = source.find(place, self.values)?;
+        Ok(match found {
+            Some(Ok(Value::Text(f))) => Some(Ok(Value::Text(self.functions.get(&*f).map_or(f, Arc::clone)))),
+            found => found,
+        })
+    }
+
+    fn kind(&self, source: &Source, found: &Parsed) -> Result<Kind, String> {
+        let word = match found {
+            Ok(Value::Text(word)) => word.to_string(),
+            Ok(value @ (Value::Bool(_) | Value::Int(_))) => value.to_string(),
+            found => return Err(wrong(&source.name(), found, "a word", "correct the mapping")),
+        };
+        if let Some((_, kind)) = self.types.iter().find(|(theirs, _)| *theirs == word) {
+            return Ok(*kind);
+        }
+        Kind::new(&word).filter(|kind| *kind != Kind::Skip).ok_or_else(|| {
+            format!(
+                "the mapping does not say what `{}` means; add it to the table `types` as invoke, ok, fail, info or skip",
+                shorten(quoted(&word))
+            )
+        })
+    }
+
+    fn time(&self, source: &Source, place: Place<'_>) -> Result<Option<Parsed>, String> {
+        if self.scale.is_none() {
+            return source.find_time(place, self.values, self.unit);
+        }
+        Ok(source.find(place, self.values)?.map(|time| self.scaled(&time)))
+    }
+
+    fn scaled(&self, time: &Parsed) -> Parsed {
+        let Some(scale) = self.scale else { return time.clone() };
+        #[expect(clippy::cast_precision_loss, reason = "a clock is not as exact")]
+        let number = match time {
+            Ok(Value::Int(time)) => *time as f64,
+            Err(Unfit::Fraction(time)) => *time,
+            other => return other.clone(),
+        };
+        let scaled = (number * scale).round();
+        if scaled.abs() >= 9.2e18 {
+            return Err(Unfit::Big(None));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+        Ok(Value::Int(scaled as i64))
+    }
+}
+
+impl Rule {
+    fn new(entry: &Json) -> Result<Self, String> {
+        let table = entry.as_object().ok_or("a rule must be a table; write [[rules]], and `when` below it")?;
+        let when = table.get("when").and_then(Json::as_str);
+        let when = Condition::new(when.ok_or("a rule needs a condition; write when = 'f == \"read\"'")?)?;
+        let mut rule = Self { when, fields: Vec::new(), outcome: None };
+        for (name, entry) in table.iter().filter(|(name, _)| *name != "when") {
+            if name == "outcome" {
+                let outcome = entry.as_str().and_then(Kind::new).filter(|kind| *kind != Kind::Is("invoke"));
+                rule.outcome = Some(outcome.ok_or("`outcome` must be ok, fail, info or skip")?);
+                continue;
+            }
+            let ours = our_field(name).ok_or_else(|| {
+                format!(
+                    "`{}` in a rule is none of the fields of an operation; those are {}, and `outcome`",
+                    quoted(name),
+                    FIELDS.join(", ")
+                )
+            })?;
+            rule.fields.push((ours, Source::new(ours, entry)?));
+        }
+        Ok(rule)
+    }
+}
+
+fn our_field(name: &str) -> Option<&'static str> {
+    FIELDS.into_iter().find(|ours| *ours == name)
+}
+
+fn index_of(name: &str) -> usize {
+    FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
+}
+
+/// A table of words.
+fn words(name: &str, entry: &Json) -> Result<Vec<(String, String)>, String> {
+    let wrong = || format!("`{name}` must be a table of words, such as begin = \"invoke\"");
+    let table = entry.as_object().ok_or_else(wrong)?;
+    table.iter().map(|(key, value)| Ok((key.clone(), value.as_str().ok_or_else(wrong)?.to_owned()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(description: Json) -> Mapping {
+        Mapping::from_json(&description).expect("a mapping")
+    }
+
+    #[test]
+    fn events() {
+        let mapping = mapping(serde_json::json!({
+            "process": "who", "type": "ev", "f": "what.name", "value": "what.args.0", "object": "account", "result": "answer",
+            "types": {"begin": "invoke", "end": "ok", "beat": "skip", "1": "info"}, "functions": {"deposit": "add"}
+        }));
+        let text = r#"{"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
+            {"ev":"beat","who":"c9"}
+            {"who":"c2","ev":"begin","what":{"name":"read"},"account":"a"}
+            {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":true,"account":"a"}
+            {"who":"c2","ev":1,"account":"a"}"#;
+        let history = mapping.read(text.as_bytes(), 0).expect("a history");
+        assert_eq!((history.len(), history.pending()), (2, 1));
+        let add = &history.operations()[0];
+        assert_eq!((add.op.to_string(), add.outcome.result()), ("add(5)".to_owned(), Some(&Value::Bool(true))));
+        // `c9` is numbered, too, as the line is skipped by what it says.
+        assert_eq!(history.operations()[1].op.to_string(), "read()");
+        assert_eq!(history.object_name(add.object), Some("a"));
+        let error = |text: &str| mapping.read(text.as_bytes(), 0).expect_err(text).to_string();
+        assert!(error(r#"{"who":1,"ev":"stop"}"#).contains("line 1: the mapping does not say what `stop` means"));
+        assert!(error(r#"{"ev":"begin"}"#).contains("no `who`"));
+        assert!(error(r#"{"who":1}"#).contains("no `ev`"));
+    }
+
+    #[test]
+    fn operations_with_scaled_times() {
+        let mapping = mapping(serde_json::json!({
+            "process": "p", "f": "op", "value": ["from", "to"], "call": "t0", "return": "t1", "scale": 1000
+        }));
+        let history = mapping.read(&br#"{"p":7,"op":"cas","from":1,"to":2,"t0":1.5,"t1":2}"#[..], 0).expect("one");
+        assert_eq!(history.operations()[0].op.to_string(), "cas([1,2])");
+        assert_eq!(history.operations()[0].process, crate::history::ProcessId(0));
+    }
+
+    /// The operations, their processes and results, a line each.
+    fn shown(mapping: &Mapping, text: &str) -> Vec<String> {
+        let history = mapping.read(text.as_bytes(), 0).unwrap_or_else(|fault| panic!("{fault} in {text}"));
+        let shown = history.operations().iter().map(|operation| {
+            let result = operation.outcome.result().map_or_else(|| "?".to_owned(), ToString::to_string);
+            format!("{} {} {result}", operation.process, operation.op)
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn rules_and_tables_reach_everything() {
+        let mapping = mapping(serde_json::json!({
+            "process": ["host", "thread"],
+            "f": "op.kind",
+            "key": {"from": ["db", "table"], "join": "/"},
+            "value": "args[0]",
+            "result": {"from": "out", "as": "json"},
+            "call": {"from": "at", "unit": "ms"},
+            "return": {"from": "at", "plus": "took", "unit": "ms"},
+            "rules": [
+                {"when": "f == \"cas\"", "value": ["args[name=old].v", {"from": "args[name=new].v", "default": 0}], "result": {"from": "done", "as": "bool"}},
+                {"when": "f == \"write\"", "result": {"const": {}}, "value": {"first": ["text", "args[0]"], "as": "int"}},
+                {"when": "error", "outcome": "info"},
+                {"when": "error.code in [404, 409]", "outcome": "fail"},
+                {"when": "op.kind == \"ping\"", "outcome": "skip"},
+            ],
+        }));
+        let text = r#"{"host":"a","thread":1,"op":{"kind":"write"},"db":"d","table":"t","text":"7","at":1.5,"took":1}
+            {"host":"a","thread":2,"op":{"kind":"read"},"db":"d","table":"t","out":"[7,null]","at":"1970-01-01T00:00:00.004Z","took":0.25}
+            {"op":{"kind":"ping"}}
+            {"host":"a","thread":1,"op":{"kind":"cas"},"db":"d","table":"t","args":[{"name":"old","v":7}],"done":"TRUE","at":5,"took":1}
+            {"host":"a","thread":1,"op":{"kind":"write"},"db":"d","table":"t","args":[8],"at":7,"took":1,"error":{"code":409}}
+            {"host":"a","thread":1,"op":{"kind":"write"},"db":"d","table":"t","args":[9],"at":9,"took":1,"error":{"code":500}}"#;
+        assert_eq!(
+            shown(&mapping, text),
+            [
+                "0 write(\"d/t\", 7) null",
+                "1 read(\"d/t\") [7,null]",
+                "0 cas(\"d/t\", [7,0]) true",
+                "0 write(\"d/t\", 9) ?"
+            ]
+        );
+        let history = mapping.read(text.as_bytes(), 0).expect("it was read");
+        assert!(history.precedes(crate::history::OpId(0), crate::history::OpId(1)), "2.5 ms is before 4 ms");
+    }
+
+    #[test]
+    fn results_are_never_null_in_silence() {
+        let warnings = |description: Json, text: &str| {
+            let mut warnings = Vec::new();
+            mapping(description).read_warned(text.as_bytes(), 0, &mut warnings).expect("a history");
+            warnings
+        };
+        let text = r#"{"f":"read","c":1,"r":2,"out":5}
+            {"f":"read","c":3,"r":4}
+            {"f":"write","c":5,"r":6}
+            {"f":"read","c":7}"#;
+        let with = |result: Json| serde_json::json!({"f": "f", "call": "c", "return": "r", "result": result});
+        let told = warnings(with(serde_json::json!("out")), text);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told[0].contains("`out`, the `result`, is missing from 1 return of `read`, first on line 2"),
+            "{told:?}"
+        );
+        let told = warnings(serde_json::json!({"f": "f", "call": "c", "return": "r"}), text);
+        assert!(told[0].contains("the mapping has no `result` for 2 returns of `read`, first on line 1"), "{told:?}");
+        assert!(warnings(with(serde_json::json!({"from": "out", "default": {}})), text).is_empty());
+        // The value of an `ok` is its result.
+        let events = serde_json::json!({"process": "p", "type": "t", "f": "f", "value": "v"});
+        let text = "{\"p\":0,\"t\":\"invoke\",\"f\":\"read\"}\n{\"p\":0,\"t\":\"ok\",\"v\":5}";
+        assert!(warnings(events.clone(), text).is_empty());
+        assert_eq!(warnings(events, &text.replace("\"v\"", "\"w\"")).len(), 1);
+    }
+
+    /// After the example of OpenTelemetry's protocol (examples/trace.json), with attributes of operations.
+    #[test]
+    fn spans() {
+        let span = |name: &str, start: u64, end: u64, attributes: &str, more: &str| {
+            format!(
+                r#"{{"traceId":"5b8e","spanId":"eee1","name":"{name}","startTimeUnixNano":"{start}","endTimeUnixNano":"{end}","kind":3,"attributes":[{attributes}]{more}}}"#
+            )
+        };
+        let int = |key: &str, value: &str| format!(r#"{{"key":"{key}","value":{{"intValue":"{value}"}}}}"#);
+        let spans = [
+            span("write", 10, 20, &int("value", "5"), ""),
+            span("write", 15, 25, &int("value", "6"), r#","status":{"code":2}"#),
+            span(
+                "get",
+                30,
+                40,
+                &[int("result", "5"), r#"{"key":"f","value":{"stringValue":"read"}}"#.to_owned()].join(","),
+                r#","status":{}"#,
+            ),
+            span(
+                "cas",
+                50,
+                60,
+                r#"{"key":"value","value":{"arrayValue":{"values":[{"intValue":5},{"stringValue":"x"}]}}},{"key":"result","value":{"boolValue":true}},{"key":"process","value":{"stringValue":"c9"}}"#,
+                "",
+            ),
+        ];
+        let request = |spans: &[String]| {
+            format!(
+                r#"{{"resourceSpans":[{{"resource":{{"attributes":[]}},"scopeSpans":[{{"scope":{{"name":"l"}},"spans":[{}]}}]}}]}}"#,
+                spans.join(",")
+            )
+        };
+        let otlp = Mapping::preset("otlp").expect("a preset");
+        let expected = ["1 write(5) null", "2 write(6) ?", "1 read() 5", "0 cas([5,\"x\"]) true"];
+        assert_eq!(shown(&otlp, &request(&spans)), expected);
+        // A collector writes a line for each batch.
+        assert_eq!(shown(&otlp, &format!("{}\n{}\n", request(&spans[..2]), request(&spans[2..]))), expected);
+        let error = otlp.read(&b"{\"resourceLogs\":[]}"[..], 0).expect_err("no spans").to_string();
+        assert!(error.contains("no records where the mapping says"), "{error}");
+
+        let jaeger = Mapping::preset("jaeger").expect("a preset");
+        let text = r#"{"data":[{"traceID":"83a9","spans":[
+            {"spanID":"e1","operationName":"write","startTime":1706678909209712,"duration":123,"tags":[{"key":"value","type":"int64","value":5}],"processID":"p1"},
+            {"spanID":"e2","operationName":"read","startTime":1706678909209900,"duration":10,"tags":[{"key":"result","type":"int64","value":5}],"processID":"p1"},
+            {"spanID":"e3","operationName":"write","startTime":1706678909209905,"duration":10,"tags":[{"key":"value","type":"int64","value":6},{"key":"error","type":"bool","value":true}],"processID":"p1"}],
+            "processes":{"p1":{"serviceName":"s"}}}],"total":0}"#;
+        assert_eq!(shown(&jaeger, text), ["0 write(5) null", "0 read() 5", "1 write(6) ?"]);
+        let line = jaeger.read(text.as_bytes(), 0).expect("it was read").operations()[1].call_line();
+        assert_eq!(line, Some(3));
+        // What holds a record can be reached from it.
+        let named = mapping(
+            serde_json::json!({"extends": "jaeger", "process": "^.processes.p1.serviceName", "object": "^.traceID", "rules": [{"when": "spanID == \"e3\"", "outcome": "skip"}]}),
+        );
+        assert_eq!(shown(&named, text), ["0 write(5) null", "0 read() 5"]);
+    }
+
+    #[test]
+    fn tables() {
+        let csv = Mapping::preset("csv").expect("a preset");
+        let text = "process,f,key,value,result,call,return\nc1,write,k,\"[1,\"\"a\"\"]\",,1,2\nc2,read,k,,\"a, b\",3,4\nc2,cas,k,\"[1,2]\",true,5,\n";
+        let error = csv.read(text.as_bytes(), 0).expect_err("a result without a return").to_string();
+        assert!(error.contains("line 4: the operation has a `result`, but no time of `return`"), "{error}");
+        let text = text.replace("true,5,", ",5,");
+        assert_eq!(
+            shown(&csv, &text),
+            ["0 write(\"k\", [1,\"a\"]) null", "1 read(\"k\") \"a, b\"", "1 cas(\"k\", [1,2]) ?"]
+        );
+        // Of events, an empty cell is not a result.
+        let events = "process\ttype\tf\tvalue\tresult\n0\tinvoke\tread\t\t\n0\tok\tread\t5\t\n";
+        assert_eq!(shown(&csv, events), ["0 read() 5"]);
+        let own = mapping(
+            serde_json::json!({"format": "csv", "separator": ";", "header": ["t", "op", "", "t2"], "f": "op", "call": "t", "return": "t2", "unit": "s"}),
+        );
+        assert_eq!(shown(&own, "1.5;read;;2\n1;write;x;2\n"), ["0 write() null", "1 read() null"]);
+        for (text, expected) in [
+            ("f,call\nread,1,2\n", "line 2: the row has 3 cells, and there are 2 columns"),
+            ("f,f,call\n", "line 1: the column `f` is there twice"),
+            ("a,b\n", "line 1: the columns are `a`, `b`: `f` is missing"),
+            ("f,call\nread,soon\n", "line 2: `soon` is neither a number nor a time"),
+        ] {
+            let error = csv.read(text.as_bytes(), 0).expect_err(text).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn guesses() {
+        for (text, expected) in [
+            (
+                "client,op,old,new,out,start,end\nc1,write,,5,,1.5,2\nc2,compare-and-set,5,6,true,3,4\n",
+                &["0 write(5) null", "1 compare-and-set([5,6]) true"][..],
+            ),
+            (
+                "{\"who\":1,\"ev\":\"begin\",\"what\":{\"name\":\"add\",\"arg\":5}}\n{\"who\":1,\"ev\":\"end\",\"answer\":true}\n{\"who\":1,\"ev\":\"beat\"}\n",
+                &["0 add(5) true"],
+            ),
+            (
+                "{\"meta\":1,\n\"log\":{\"entries\":[{\"op\":\"read\",\"result\":5,\"start\":\"2026-01-01T00:00:00Z\",\"duration\":5}]}}",
+                &["0 read() 5"],
+            ),
+            ("[{\"op\":\"read\",\"result\":5,\"t0\":1,\"t1\":2}]", &["0 read() 5"]),
+            ("{\"resourceSpans\":[]}", &[]),
+            ("{\"data\":[{\"spans\":[]}]}", &[]),
+        ] {
+            let guess = guess(text.as_bytes()).unwrap_or_else(|fault| panic!("{fault} in {text}"));
+            assert_eq!(shown(&mapping(guess.description), text), expected, "{text}");
+        }
+        for text in ["", "Dear reader", "{\"a\":", "a,b\n"] {
+            assert!(guess(text.as_bytes()).is_err(), "{text}");
+        }
+        let guess = guess(b"{\"x\":1,\"y\":{\"z\":[1,{\"a.b\":2}]}}").expect("there are records");
+        assert_eq!(guess.fields, ["x", "y.z[0]", "y.z[1].\"a.b\""]);
+        assert!(Mapping::from_json(&guess.description).is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_mapping_is_told() {
+        for (description, expected) in [
+            (serde_json::json!([]), "a mapping is a table"),
+            (serde_json::json!({"f": "f", "type": "t"}), "`process` is missing"),
+            (serde_json::json!({"process": "p", "call": "c"}), "`f` is missing"),
+            (serde_json::json!({"f": "f", "call": {"from": "c", "unit": "h"}}), "not a unit of time"),
+            (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "unit": "s"}}), "are for times"),
+            (
+                serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "als": "int"}}),
+                "`als` in `value` means nothing",
+            ),
+            (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "const": 5}}), "keep one of them"),
+            (serde_json::json!({"f": "f", "call": "c", "value": {"from": "v", "join": "-"}}), "needs a list"),
+            (serde_json::json!({"f": "f", "call": "c", "value": {"const": 1.5}}), "an integer"),
+            (serde_json::json!({"f": "f", "call": "c", "rules": [{"value": "v"}]}), "needs a condition"),
+            (
+                serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "outcome": "invoke"}]}),
+                "must be ok, fail, info or skip",
+            ),
+            (serde_json::json!({"f": "f", "call": "c", "rules": [{"when": "a", "of": "b"}]}), "`of` in a rule is none"),
+            (serde_json::json!({"f": "f", "call": "c", "records": "spans"}), "data[].spans[]"),
+            (serde_json::json!({"f": "f", "call": "c", "format": "xml"}), "write json or csv"),
+            (serde_json::json!({"extends": "zipkin"}), "not a preset; those are csv, otlp, jaeger"),
+            (serde_json::json!({"process": "p", "f": "f"}), "neither `type` nor `call`"),
+            (serde_json::json!({"process": "p", "f": "f", "type": "t", "call": "c"}), "both `type` and `call`"),
+            (serde_json::json!({"process": "p", "f": "f", "typ": "t"}), "`typ` is none of the fields"),
+            (serde_json::json!({"process": 5, "f": "f", "type": "t"}), "must be the name of a field"),
+            (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": {"a": "b"}}), "`b` is no type"),
+            (serde_json::json!({"process": "p", "f": "f", "type": "t", "types": 5}), "must be a table of words"),
+            (serde_json::json!({"process": "p", "f": "f", "call": "t", "scale": 0}), "number above 0"),
+        ] {
+            let error = Mapping::from_json(&description).expect_err("it is none");
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Paths to what stands in a record, such as `attributes[key=db.statement].value`.
+
+use super::super::super::Value;
+use super::super::field::{Parsed, Unfit, quoted};
+use super::super::json::{Node, Object};
+
+/// The way from a record to a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Path {
+    /// How many levels up it begins: in the item that holds the record, or in the one that holds that.
+    up: usize,
+    steps: Vec<Step>,
+    /// As it was written, for messages; it may also be the name of a single field that has dots in it.
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Into an object, or by a number into a list.
+    Name(String),
+    /// To the first of a list's objects whose field is this.
+    Where(String, String),
+    /// To every item of a list; only in the path to the records.
+    Each,
+}
+
+/// A record, and what holds it, from the outside in.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) record: &'a Object,
+    pub(super) around: &'a [&'a Node],
+}
+
+/// What stands at the end of a path.
+#[derive(Clone, Copy)]
+pub(super) enum Found<'a> {
+    Node(&'a Node),
+    Object(&'a Object),
+    Value(&'a Value),
+}
+
+impl Found<'_> {
+    /// The value; an object is not one.
+    pub(super) fn value(self) -> Parsed {
+        match self {
+            Self::Node(Node::Value(value)) => value.clone(),
+            Self::Node(node) => Err(node.unfit()),
+            Self::Object(_) => Err(Unfit::Object),
+            Self::Value(value) => Ok(value.clone()),
+        }
+    }
+}
+
+impl Path {
+    /// The path that a text describes, or what is wrong with it.
+    pub(super) fn new(text: &str) -> Result<Self, String> {
+        let mut rest = text.trim();
+        let mut up = 0;
+        while let Some(behind) = rest.strip_prefix('^') {
+            up += 1;
+            rest = behind.strip_prefix('.').unwrap_or(behind);
+        }
+        let steps = steps(rest).map_err(|fault| format!("`{}` is not a path: {fault}", quoted(text)))?;
+        if steps.contains(&Step::Each) {
+            return Err(format!("`{}` has `[]`, which only `records` may have; name one item", quoted(text)));
+        }
+        Ok(Self { up, steps, text: text.trim().to_owned() })
+    }
+
+    /// As it was written, for messages.
+    pub(super) fn name(&self) -> String {
+        quoted(&self.text)
+    }
+
+    pub(super) fn find<'a>(&self, place: Place<'a>) -> Option<Found<'a>> {
+        let start = match self.up {
+            0 => Found::Object(place.record),
+            up => Found::Node(place.around.len().checked_sub(up).map(|at| place.around[at])?),
+        };
+        let found = self.steps.iter().try_fold(start, |found, step| step.from(found));
+        if found.is_none() && self.up == 0 && self.steps.len() > 1 {
+            // Columns and flat logs have names with dots in them.
+            return place.record.get(&self.text).map(Found::Node);
+        }
+        found
+    }
+}
+
+impl Step {
+    fn from<'a>(&self, found: Found<'a>) -> Option<Found<'a>> {
+        match (self, found) {
+            (Self::Name(name), Found::Object(object) | Found::Node(Node::Object(object))) => {
+                object.get(name).map(Found::Node)
+            }
+            (Self::Name(name), Found::Node(Node::List(nodes))) => {
+                nodes.get(name.parse::<usize>().ok()?).map(Found::Node)
+            }
+            (
+                Self::Name(name),
+                Found::Value(Value::List(values)) | Found::Node(Node::Value(Ok(Value::List(values)))),
+            ) => values.get(name.parse::<usize>().ok()?).map(Found::Value),
+            (Self::Where(field, wanted), Found::Node(Node::List(nodes))) => nodes
+                .iter()
+                .find(|node| match node {
+                    Node::Object(object) => match object.get(field) {
+                        Some(Node::Value(Ok(Value::Text(text)))) => **text == **wanted,
+                        Some(Node::Value(Ok(value))) => value.to_string() == *wanted,
+                        _ => false,
+                    },
+                    _ => false,
+                })
+                .map(Found::Node),
+            _ => None,
+        }
+    }
+}
+
+/// The steps of a path, or what is wrong with them and what to do.
+pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
+    let mut steps = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some(inside) = rest.strip_prefix('[') {
+            let (inside, behind) = inside.split_once(']').ok_or("`[` has no `]`; close it")?;
+            steps.push(match inside.split_once('=') {
+                _ if inside.is_empty() => Step::Each,
+                Some((field, wanted)) => Step::Where(unquoted(field).to_owned(), unquoted(wanted).to_owned()),
+                None if inside.parse::<usize>().is_ok() => Step::Name(inside.to_owned()),
+                None => return Err("in brackets stands a number or `field=value`; write [0] or [key=name]".to_owned()),
+            });
+            rest = behind.strip_prefix('.').unwrap_or(behind);
+            continue;
+        }
+        let (name, behind) = match rest.strip_prefix('"') {
+            Some(inside) => inside.split_once('"').ok_or("a quotation mark has no other; close it")?,
+            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+        };
+        if name.is_empty() {
+            return Err("a name is empty; write names with a dot between them".to_owned());
+        }
+        steps.push(Step::Name(name.to_owned()));
+        rest = match behind.strip_prefix('.') {
+            Some("") => return Err("it ends with a dot; name a field behind it, or leave it out".to_owned()),
+            Some(behind) => behind,
+            None if behind.is_empty() || behind.starts_with('[') => behind,
+            None => return Err("behind a quotation mark stands a dot or a bracket; write one".to_owned()),
+        };
+    }
+    if steps.is_empty() { Err("it is empty; name a field".to_owned()) } else { Ok(steps) }
+}
+
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+/// Visits every record that a path leads to, with what holds it; returns whether the path led anywhere.
+pub(super) fn walk<'a, E>(
+    node: &'a Node,
+    steps: &[Step],
+    holders: &mut Vec<&'a Node>,
+    visit: &mut dyn FnMut(&Object, &[&Node]) -> Result<(), E>,
+) -> Result<bool, E> {
+    let Some((step, rest)) = steps.split_first() else {
+        return match node {
+            Node::Object(record) => visit(record, holders).map(|()| true),
+            _ => Ok(false),
+        };
+    };
+    match (step, node) {
+        (Step::Each, Node::List(nodes)) => {
+            let mut found = nodes.is_empty();
+            for node in nodes {
+                found |= walk(node, rest, holders, visit)?;
+            }
+            Ok(found)
+        }
+        (Step::Each, Node::Value(Ok(Value::List(values)))) => Ok(values.is_empty()),
+        (Step::Name(name), Node::Object(object)) => match object.get(name) {
+            Some(inner) => {
+                holders.push(node);
+                let found = walk(inner, rest, holders, visit)?;
+                holders.pop();
+                Ok(found)
+            }
+            None => Ok(false),
+        },
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::codec::field::Names;
+    use crate::history::codec::json;
+
+    fn find(path: &str, record: &str) -> Option<Parsed> {
+        let record = json::record(record, &mut Names::default()).expect("JSON");
+        let path = Path::new(path).unwrap_or_else(|fault| panic!("{fault}"));
+        path.find(Place { record: &record, around: &[] }).map(Found::value)
+    }
+
+    #[test]
+    fn paths_lead_into_objects_and_lists() {
+        let record = r#"{"a":{"b":[1,{"c":"x"},[2,3]]},"tags":[{"key":"k","v":1},{"key":"db.statement","v":{"s":"GET"}},{"key":7,"v":true}],"x.y":9,"x":{"y":8},"p.q":4}"#;
+        for (path, expected) in [
+            ("a.b.0", Some(Ok(Value::Int(1)))),
+            ("a.b[0]", Some(Ok(Value::Int(1)))),
+            ("a.b[1].c", Some(Ok("x".into()))),
+            ("a.b.2.1", Some(Ok(Value::Int(3)))),
+            ("tags[key=db.statement].v.s", Some(Ok("GET".into()))),
+            ("tags[key=\"k\"].v", Some(Ok(Value::Int(1)))),
+            ("tags[key=7].v", Some(Ok(Value::Bool(true)))),
+            ("tags[key=none].v", None),
+            ("x.y", Some(Ok(Value::Int(8)))),
+            ("\"x.y\"", Some(Ok(Value::Int(9)))),
+            ("p.q", Some(Ok(Value::Int(4)))),
+            ("a", Some(Err(Unfit::Object))),
+            ("a.b", Some(Err(Unfit::Object))),
+            ("nothing.here", None),
+        ] {
+            assert_eq!(find(path, record), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_path_is_told() {
+        for (path, expected) in [
+            ("", "it is empty"),
+            ("a..b", "a name is empty"),
+            ("a.", "ends with a dot"),
+            ("a[", "has no `]`"),
+            ("a[b]", "stands a number"),
+            ("a[]", "only `records`"),
+            ("\"a", "has no other"),
+            ("\"a\"b", "a dot or a bracket"),
+        ] {
+            let fault = Path::new(path).expect_err(path);
+            assert!(fault.contains(expected), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Mappings of formats that many tools write.
+
+use serde_json::{Value as Json, json};
+
+/// The names of the presets, and what each is for.
+pub(super) const PRESETS: [(&str, &str); 3] = [
+    ("csv", "comma- or tab-separated values whose columns have trueline's names"),
+    ("otlp", "spans of OpenTelemetry, in JSON"),
+    ("jaeger", "spans of Jaeger, in JSON"),
+];
+
+/// The preset of this name, as a mapping describes it.
+pub(super) fn description(name: &str) -> Option<Json> {
+    let attribute = |list: &str, name: &str| json!(format!("{list}[key={name}].value"));
+    match name {
+        "csv" => Some(json!({"format": "csv", "same_names": true})),
+        // https://github.com/open-telemetry/opentelemetry-proto: ExportTraceServiceRequest in JSON.
+        "otlp" => Some(json!({
+            "records": "resourceSpans[].scopeSpans[].spans[]",
+            "values": "otlp",
+            "f": {"first": [attribute("attributes", "f"), "name"]},
+            "key": attribute("attributes", "key"),
+            "value": attribute("attributes", "value"),
+            "result": attribute("attributes", "result"),
+            "object": attribute("attributes", "object"),
+            "call": "startTimeUnixNano",
+            "return": "endTimeUnixNano",
+            "rules": [
+                {"when": "attributes[key=process].value", "process": attribute("attributes", "process")},
+                {"when": "status.code in [2, \"STATUS_CODE_ERROR\"]", "outcome": "info"},
+                {"when": "endTimeUnixNano in [0, \"0\", null]", "outcome": "info"},
+            ],
+        })),
+        // The answer of Jaeger's query service to /api/traces, and what its user interface downloads.
+        "jaeger" => Some(json!({
+            "records": "data[].spans[]",
+            "f": {"first": [attribute("tags", "f"), "operationName"]},
+            "key": attribute("tags", "key"),
+            "value": attribute("tags", "value"),
+            "result": attribute("tags", "result"),
+            "object": attribute("tags", "object"),
+            "call": {"from": "startTime", "unit": "us"},
+            "return": {"from": "startTime", "plus": "duration", "unit": "us"},
+            "rules": [
+                {"when": "tags[key=process].value", "process": attribute("tags", "process")},
+                {"when": "tags[key=error].value or tags[key=otel.status_code].value == \"ERROR\"", "outcome": "info"},
+            ],
+        })),
+        _ => None,
+    }
+}

@@ -1,0 +1,323 @@
+//! Where a field of an operation comes from.
+
+use serde_json::Value as Json;
+
+use super::super::super::Value;
+use super::super::field::{Parsed, Unfit, quoted, shorten, wrong};
+use super::super::json::{self, Node, Object};
+use super::path::{Found, Path, Place};
+use super::time::{self, Unit};
+
+/// Where a field comes from, and what is made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Source {
+    from: From,
+    /// Only this word of a text, counted from 0.
+    word: Option<usize>,
+    kind: Option<Kind>,
+    unit: Option<Unit>,
+    /// A duration that is added to a time.
+    plus: Option<Path>,
+    default: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum From {
+    Path(Path),
+    Constant(Value),
+    /// Several, as a list.
+    List(Vec<Source>),
+    /// Several, as a text with this between them.
+    Joined(Vec<Source>, String),
+    /// The first that is there.
+    First(Vec<Source>),
+}
+
+/// What a value is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Integer,
+    Boolean,
+    /// JSON inside of a text.
+    Json,
+}
+
+/// How the values of a file are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Values {
+    /// As in JSON.
+    #[default]
+    Plain,
+    /// All are texts, as in the cells of a table: what looks like a number, a boolean, null or a list is one.
+    Text,
+    /// Each is an object that names its type, as OpenTelemetry has it: `{"intValue":"5"}`.
+    Otlp,
+}
+
+impl Values {
+    pub(super) fn new(name: &str) -> Result<Self, String> {
+        match name {
+            "plain" => Ok(Self::Plain),
+            "text" => Ok(Self::Text),
+            "otlp" => Ok(Self::Otlp),
+            name => Err(format!("`{}` is not a way to write values; write plain, text or otlp", quoted(name))),
+        }
+    }
+
+    pub(super) fn read(self, found: Found<'_>) -> Parsed {
+        match (self, found) {
+            (Self::Otlp, Found::Node(Node::Object(object))) => any_value(object),
+            (Self::Text, found) => match found.value() {
+                Ok(Value::Text(text)) => Ok(cell_value(&text)),
+                value => value,
+            },
+            (_, found) => found.value(),
+        }
+    }
+}
+
+/// What a cell holds. A text that looks like something else is in quotation marks, as in JSON.
+fn cell_value(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { text.parse().unwrap_or_else(|_| text.into()) }
+}
+
+/// An `AnyValue` of OpenTelemetry's protocol in JSON, where 64-bit integers are texts.
+fn any_value(object: &Object) -> Parsed {
+    let (name, node) = match object.fields() {
+        [] => return Ok(Value::Null),
+        [(name, node)] => (name, node),
+        _ => return Err(Unfit::Object),
+    };
+    match (&**name, node) {
+        ("intValue", Node::Value(Ok(Value::Text(digits)))) => {
+            digits.parse().map(Value::Int).map_err(|_| Unfit::Big(Some(digits.clone())))
+        }
+        ("stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue", Node::Value(value)) => value.clone(),
+        ("arrayValue", Node::Object(array)) => match array.get("values") {
+            None => Ok(Value::List([].into())),
+            Some(Node::List(nodes)) => nodes.iter().map(|node| Values::Otlp.read(Found::Node(node))).collect(),
+            Some(Node::Value(value)) => value.clone(),
+            Some(Node::Object(_)) => Err(Unfit::Object),
+        },
+        _ => Err(Unfit::Object),
+    }
+}
+
+impl Source {
+    /// The source that an entry of a mapping describes, for our field `ours`.
+    pub(super) fn new(ours: &str, entry: &Json) -> Result<Self, String> {
+        let plain = |from| Self { from, word: None, kind: None, unit: None, plus: None, default: None };
+        let wrong = || {
+            format!(
+                "`{ours}` must be the name of a field, such as {ours} = \"name\", a list of them, or a table such as {{ from = \"name\", default = 0 }} or {{ const = 0 }}"
+            )
+        };
+        let several = |entry: &Json| -> Result<Vec<Self>, String> {
+            let items = entry.as_array().filter(|items| !items.is_empty()).ok_or_else(wrong)?;
+            items.iter().map(|item| Self::new(ours, item)).collect()
+        };
+        let table = match entry {
+            Json::String(text) => return Ok(plain(From::Path(Path::new(text)?))),
+            Json::Array(_) => return several(entry).map(|sources| plain(From::List(sources))),
+            Json::Object(table) => table,
+            _ => return Err(wrong()),
+        };
+        let text = |name: &str, entry: &Json| {
+            entry.as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` in `{ours}` must be a text"))
+        };
+        let mut source: Option<Self> = None;
+        let mut join = None;
+        let (mut word, mut kind, mut unit, mut plus, mut default) = (None, None, None, None, None);
+        for (name, entry) in table {
+            match name.as_str() {
+                "from" | "const" | "first" if source.is_some() => {
+                    return Err(format!("`{ours}` has two of `from`, `const` and `first`; keep one of them"));
+                }
+                "from" => source = Some(Self::new(ours, entry)?),
+                "first" => source = Some(plain(From::First(several(entry)?))),
+                "const" => source = Some(plain(From::Constant(constant(ours, entry)?))),
+                "join" => join = Some(text(name, entry)?),
+                "default" => default = Some(constant(ours, entry)?),
+                "unit" => unit = Some(Unit::new(&text(name, entry)?)?),
+                "plus" => plus = Some(Path::new(&text(name, entry)?)?),
+                "word" => {
+                    let number = entry.as_u64().and_then(|number| usize::try_from(number).ok());
+                    word = Some(number.ok_or_else(|| format!("`word` in `{ours}` must be a number from 0"))?);
+                }
+                "as" => {
+                    kind = Some(match text(name, entry)?.as_str() {
+                        "text" => Kind::Text,
+                        "int" => Kind::Integer,
+                        "bool" => Kind::Boolean,
+                        "json" => Kind::Json,
+                        other => {
+                            return Err(format!(
+                                "`{}` is not a kind of value; write text, int, bool or json",
+                                quoted(other)
+                            ));
+                        }
+                    });
+                }
+                other => {
+                    return Err(format!(
+                        "`{}` in `{ours}` means nothing; there are from, const, first, join, as, word, unit, plus and default",
+                        quoted(other)
+                    ));
+                }
+            }
+        }
+        // In TOML there is no null: a table with `default` alone would be one.
+        let mut source = source.ok_or_else(wrong)?;
+        if let Some(join) = join {
+            source.from = match source.from {
+                From::List(sources) => From::Joined(sources, join),
+                _ => return Err(format!("`join` in `{ours}` needs a list; write from = [\"a\", \"b\"]")),
+            };
+        }
+        if (unit.is_some() || plus.is_some()) && !matches!(ours, "call" | "return" | "time") {
+            return Err(format!("`unit` and `plus` are for times (call, return, time), and `{ours}` is not one"));
+        }
+        Ok(Self { word, kind, unit, plus, default, ..source })
+    }
+
+    /// The field itself, by its own name.
+    pub(super) fn same_name(name: &str) -> Self {
+        let path = Path::new(name).expect("our names are paths");
+        Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
+    }
+
+    /// Its name, for messages.
+    pub(super) fn name(&self) -> String {
+        match &self.from {
+            From::Path(path) => path.name(),
+            From::Constant(value) => shorten(value.to_string()),
+            From::List(sources) | From::Joined(sources, _) | From::First(sources) => {
+                let names: Vec<String> = sources.iter().map(Self::name).collect();
+                shorten(names.join(", "))
+            }
+        }
+    }
+
+    /// What stands there, or what is wrong with it; `None` if there is nothing, and nothing in its place.
+    pub(super) fn find(&self, place: Place<'_>, values: Values) -> Result<Option<Parsed>, String> {
+        let found = match &self.from {
+            From::Path(path) => path.find(place).map(|found| values.read(found)),
+            From::Constant(value) => Some(Ok(value.clone())),
+            From::List(sources) => {
+                let items = sources.iter().map(|source| Ok(source.find(place, values)?.unwrap_or(Ok(Value::Null))));
+                let items = items.collect::<Result<Vec<Parsed>, String>>()?;
+                Some(items.into_iter().collect::<Result<Value, Unfit>>())
+            }
+            From::Joined(sources, between) => {
+                let mut texts = Vec::new();
+                for source in sources {
+                    match source.find(place, values)? {
+                        Some(Ok(Value::Text(text))) => texts.push(text.to_string()),
+                        Some(Ok(Value::Null)) | None => texts.push(String::new()),
+                        Some(Ok(value)) => texts.push(value.to_string()),
+                        Some(Err(unfit)) => return Err(unfit.message(&source.name())),
+                    }
+                }
+                Some(Ok(Value::Text(texts.join(between).into())))
+            }
+            From::First(sources) => {
+                let mut first = None;
+                for source in sources {
+                    first = source.find(place, values)?;
+                    if first.as_ref().is_some_and(|found| *found != Ok(Value::Null)) {
+                        break;
+                    }
+                }
+                first
+            }
+        };
+        let found = match (found, self.word) {
+            (Some(Ok(Value::Text(text))), Some(word)) => {
+                text.split_whitespace().nth(word).map(|word| Ok(Value::from(word)))
+            }
+            (found, _) => found,
+        };
+        let found = match (found, self.kind) {
+            (Some(found), Some(kind)) => Some(kind.read(&self.name(), found)?),
+            (found, _) => found,
+        };
+        Ok(match (&self.default, found) {
+            (Some(default), None | Some(Ok(Value::Null))) => Some(Ok(default.clone())),
+            (_, found) => found,
+        })
+    }
+
+    /// The time that stands there; `None` if there is none.
+    pub(super) fn find_time(
+        &self,
+        place: Place<'_>,
+        values: Values,
+        unit: Option<Unit>,
+    ) -> Result<Option<Parsed>, String> {
+        let unit = self.unit.or(unit);
+        let Some(found) = self.find(place, values)? else { return Ok(None) };
+        let start = time::read(&found, unit)?;
+        let Some(path) = &self.plus else { return Ok(Some(start)) };
+        let Some(plus) = path.find(place) else { return Ok(None) };
+        match (start, time::read(&values.read(plus), unit)?) {
+            (Ok(Value::Int(start)), Ok(Value::Int(duration))) => {
+                Ok(Some(start.checked_add(duration).map(Value::Int).ok_or(Unfit::Big(None))))
+            }
+            (Ok(Value::Int(_)), Ok(Value::Null)) => Ok(None),
+            (Ok(Value::Int(_)), found) => Err(wrong(&path.name(), &found, "a duration", "correct the mapping")),
+            (start, _) => Ok(Some(start)),
+        }
+    }
+}
+
+impl Kind {
+    fn read(self, name: &str, found: Parsed) -> Result<Parsed, String> {
+        let refused = |found: &Parsed, expected| Err(wrong(name, found, expected, "correct the mapping"));
+        Ok(match (self, found) {
+            (_, Ok(Value::Null)) => Ok(Value::Null),
+            (Self::Text, Ok(Value::Text(text))) => Ok(Value::Text(text)),
+            (Self::Text, Ok(value)) => Ok(Value::Text(value.to_string().into())),
+            (Self::Text, Err(Unfit::Fraction(number))) => Ok(Value::Text(number.to_string().into())),
+            (Self::Text, Err(Unfit::Big(Some(digits)))) => Ok(Value::Text(digits)),
+            (Self::Integer, Ok(Value::Int(int))) => Ok(Value::Int(int)),
+            (Self::Integer, Ok(Value::Bool(value))) => Ok(Value::Int(value.into())),
+            (Self::Integer, Ok(Value::Text(text))) => match text.trim().parse() {
+                Ok(int) => Ok(Value::Int(int)),
+                Err(_) => return refused(&Ok(Value::Text(text)), "an integer"),
+            },
+            (Self::Boolean, Ok(value)) => match &value {
+                Value::Bool(_) => Ok(value),
+                Value::Int(0) => Ok(Value::Bool(false)),
+                Value::Int(1) => Ok(Value::Bool(true)),
+                Value::Text(text) if text.eq_ignore_ascii_case("true") => Ok(Value::Bool(true)),
+                Value::Text(text) if text.eq_ignore_ascii_case("false") => Ok(Value::Bool(false)),
+                _ => return refused(&Ok(value), "true or false"),
+            },
+            (Self::Json, Ok(Value::Text(text))) => match json::value(&text) {
+                Ok(value) => value,
+                Err(_) => return refused(&Ok(Value::Text(text)), "JSON"),
+            },
+            (Self::Json, found) => found,
+            (_, found) => return refused(&found, "a plain value"),
+        })
+    }
+}
+
+/// A value that a mapping gives. TOML has no null, so an empty table is one.
+fn constant(ours: &str, entry: &Json) -> Result<Value, String> {
+    let wrong = || {
+        format!(
+            "`{ours}` has a constant that is not null (an empty table {{}}), a boolean, an integer, a text or a list of these"
+        )
+    };
+    match entry {
+        Json::Null => Ok(Value::Null),
+        Json::Object(table) if table.is_empty() => Ok(Value::Null),
+        Json::Bool(value) => Ok(Value::Bool(*value)),
+        Json::Number(number) => number.as_i64().map(Value::Int).ok_or_else(wrong),
+        Json::String(text) => Ok(Value::from(text.as_str())),
+        Json::Array(items) => items.iter().map(|item| constant(ours, item)).collect(),
+        Json::Object(_) => Err(wrong()),
+    }
+}

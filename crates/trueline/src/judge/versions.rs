@@ -1,0 +1,406 @@
+//! The order that versions give: a hint, which is verified.
+//!
+//! Many stores return a version, a revision or a log index with each answer. The version of an update is its place in the order
+//! of updates; one of a read, or of an update that changed nothing, is that of the last update before it. So operations with
+//! versions are in order, but for reads of the same version, which leave the state as it is and are put in the order of their
+//! calls. Only operations without a version are searched for a place: those that never returned, and may have taken effect or
+//! not, and those that returned without one. Between two versions that follow one another there is no place for an update.
+//!
+//! What is found is a linearization, and is replayed like any other. If nothing is found, nothing follows: versions may be wrong,
+//! and the history is judged without them.
+//!
+//! # Complexity
+//! One step of the specification for each operation if all have versions; else at most [`STEPS_PER_OPERATION`] for each, after
+//! which the search gives up.
+
+use std::cell::Cell;
+
+use super::erased::{Case, Machine};
+use super::frame::{Frame, NEVER, calls};
+use super::search::Meter;
+use crate::history::{Event, OpId};
+use crate::verdict::Contradiction;
+
+/// How many steps of the specification are taken for each operation before the search gives up.
+const STEPS_PER_OPERATION: usize = 32;
+
+/// How many steps are taken in any case.
+const LEAST_STEPS: usize = 1_000;
+
+/// How many operations are tried at a place although what follows is not legal right behind them.
+const MOST_SPECULATED: usize = 8;
+
+/// The order of a part by the versions of its operations; `None` if there are none, or a limit was reached.
+pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Option<Result<Vec<OpId>, Contradiction>> {
+    let frame = case.frame();
+    let has_version = |op: OpId| case.version(op).is_some() && frame.ret(op).is_some();
+    if !case.has_versions() || !calls(events).any(has_version) {
+        return None;
+    }
+    let mut search = match VersionSearch::new(case, events) {
+        Ok(search) => search,
+        Err(contradiction) => return Some(Err(contradiction)),
+    };
+    match search.run(meter) {
+        Ok(()) => Some(in_time(frame, search.order)),
+        Err(End::Contradiction(contradiction)) => Some(Err(contradiction)),
+        Err(End::Limit) => None,
+    }
+}
+
+enum End {
+    Contradiction(Contradiction),
+    Limit,
+}
+
+/// Operations with the same version.
+struct Group {
+    /// Updates first, each in the order of calls.
+    operations: Vec<OpId>,
+    updates: usize,
+    version: i64,
+    latest_call: u32,
+    /// The earliest return of this group and all after it.
+    earliest_return: u32,
+}
+
+/// An operation without a version.
+struct Free {
+    op: OpId,
+    call: u32,
+    ret: u32,
+    observes: bool,
+}
+
+/// Operations without a version, in some order, of which the first ones have a place.
+struct Queue {
+    /// Numbers in [`VersionSearch::free`].
+    items: Vec<usize>,
+    /// By number in [`VersionSearch::free`]: the place in `items`.
+    places: Vec<usize>,
+    /// All before it have a place.
+    from: Cell<usize>,
+}
+
+impl Queue {
+    fn new(items: Vec<usize>, all: usize) -> Self {
+        let mut places = vec![usize::MAX; all];
+        for (place, &at) in items.iter().enumerate() {
+            places[at] = place;
+        }
+        Self { items, places, from: Cell::new(0) }
+    }
+
+    /// Where the first is that has no place.
+    fn first(&self, is_placed: &[bool]) -> usize {
+        let rest = &self.items[self.from.get()..];
+        self.from.set(self.from.get() + rest.iter().take_while(|&&at| is_placed[at]).count());
+        self.from.get()
+    }
+
+    /// One has no place any more.
+    fn put_back(&self, at: usize) {
+        self.from.set(self.from.get().min(self.places[at]));
+    }
+}
+
+/// A place at which one of several operations was put.
+struct ChoicePoint {
+    group: usize,
+    state: u32,
+    /// How many operations were in order before it.
+    length: usize,
+    updates_in_gap: i64,
+    /// Which are tried next.
+    cursor: usize,
+}
+
+struct VersionSearch<'c> {
+    machine: Box<dyn Machine + 'c>,
+    groups: Vec<Group>,
+    /// In the order of their calls.
+    free: Vec<Free>,
+    /// Those of `free` that returned, in the order of their returns.
+    returned: Queue,
+    /// Those of `free` that change nothing, in the order of their calls.
+    observers: Queue,
+    is_placed: Vec<bool>,
+    /// By operation of the order: its number in `free`, if it is there.
+    placed: Vec<Option<usize>>,
+    order: Vec<OpId>,
+    steps: usize,
+}
+
+impl<'c> VersionSearch<'c> {
+    fn new(case: &'c dyn Case, events: &[Event]) -> Result<Self, Contradiction> {
+        let frame = case.frame();
+        let (mut versioned, mut free) = (Vec::new(), Vec::new());
+        let mut operations = 0;
+        for op in calls(events) {
+            operations += 1;
+            let (call, ret) = (frame.call(op), frame.ret(op).unwrap_or(NEVER));
+            match case.version(op) {
+                Some(version) if ret != NEVER => versioned.push((version, case.observes(op), call, op)),
+                // What never returned and changes nothing need not be there.
+                _ if ret == NEVER && case.observes(op) => {}
+                _ => free.push(Free { op, call, ret, observes: case.observes(op) }),
+            }
+        }
+        versioned.sort_unstable();
+        contradicts_time(frame, &versioned)?;
+        let mut groups: Vec<Group> = Vec::new();
+        for same in versioned.chunk_by(|one, other| one.0 == other.0) {
+            groups.push(Group {
+                operations: same.iter().map(|(.., op)| *op).collect(),
+                updates: same.iter().filter(|(_, observes, ..)| !observes).count(),
+                version: same[0].0,
+                latest_call: same.iter().map(|(_, _, call, _)| *call).max().unwrap_or(0),
+                earliest_return: same.iter().filter_map(|(.., op)| frame.ret(*op)).min().unwrap_or(NEVER),
+            });
+        }
+        let mut earliest = NEVER;
+        for group in groups.iter_mut().rev() {
+            earliest = earliest.min(group.earliest_return);
+            group.earliest_return = earliest;
+        }
+        let mut returned: Vec<usize> = (0..free.len()).filter(|&at| free[at].ret != NEVER).collect();
+        returned.sort_unstable_by_key(|&at| free[at].ret);
+        let observers = (0..free.len()).filter(|&at| free[at].observes).collect();
+        let (returned, observers) = (Queue::new(returned, free.len()), Queue::new(observers, free.len()));
+        let is_placed = vec![false; free.len()];
+        let steps = operations * STEPS_PER_OPERATION + LEAST_STEPS;
+        let (placed, order) = (Vec::new(), Vec::with_capacity(operations));
+        Ok(Self { machine: case.machine(), groups, free, returned, observers, is_placed, placed, order, steps })
+    }
+
+    fn run(&mut self, meter: &mut Meter) -> Result<(), End> {
+        let mut choices: Vec<ChoicePoint> = Vec::new();
+        let (mut group, mut state, mut updates_in_gap) = (0, 0, 0);
+        // The first group that could not be placed, of the attempt that came farthest.
+        let mut farthest = 0;
+        loop {
+            self.place_observers(group, state, meter)?;
+            if let Some(next) = self.after_group(group, state, meter)? {
+                if group == self.groups.len() {
+                    return Ok(());
+                }
+                self.place_group(group, state, meter)?;
+                (group, state, updates_in_gap) = (group + 1, next, 0);
+                continue;
+            }
+            farthest = farthest.max(group);
+            choices.push(ChoicePoint { group, state, length: self.order.len(), updates_in_gap, cursor: 0 });
+            loop {
+                let Some(mut choice) = choices.pop() else {
+                    let op = self.groups.get(farthest).or(self.groups.last()).map(|group| group.operations[0]);
+                    return Err(End::Contradiction(op.map_or(Contradiction::Undecided, Contradiction::Result)));
+                };
+                self.take_back(choice.length);
+                if let Some((at, next)) = self.candidate(&mut choice, meter)? {
+                    self.put(at);
+                    (group, state, updates_in_gap) = (choice.group, next, choice.updates_in_gap + 1);
+                    choices.push(choice);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The state that an operation leads to, if it can have its result in this one.
+    fn step(&mut self, state: u32, op: OpId, meter: &mut Meter) -> Result<Option<u32>, End> {
+        meter.work(1).map_err(|_| End::Limit)?;
+        self.steps = self.steps.checked_sub(1).ok_or(End::Contradiction(Contradiction::Undecided))?;
+        match *self.machine.next(state, op) {
+            [] => Ok(None),
+            [next] => Ok(Some(next)),
+            // A specification that leaves a choice is for the searches.
+            _ => Err(End::Contradiction(Contradiction::Undecided)),
+        }
+    }
+
+    /// The first operation that returned without a version and has no place.
+    fn first_due(&self) -> Option<usize> {
+        self.returned.items.get(self.returned.first(&self.is_placed)).copied()
+    }
+
+    /// Whether an operation without a version may come before a group, and before others without one.
+    fn is_enabled(&self, at: usize, group: usize) -> bool {
+        let Free { call, .. } = self.free[at];
+        let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
+        call < earliest && self.first_due().is_none_or(|due| due == at || call < self.free[due].ret)
+    }
+
+    /// Places operations that change nothing and are legal here: no place is better for them.
+    fn place_observers(&mut self, group: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
+        let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
+        let mut next = self.observers.first(&self.is_placed);
+        while let Some(&at) = self.observers.items.get(next) {
+            if self.free[at].call > earliest {
+                break;
+            }
+            let is_candidate = !self.is_placed[at] && self.is_enabled(at, group);
+            if is_candidate && self.step(state, self.free[at].op, meter)?.is_some() {
+                self.put(at);
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// The state after a group, if all of it can be placed now; behind the last, whether all is placed.
+    fn after_group(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<u32>, End> {
+        let due = self.first_due().map(|at| self.free[at].ret);
+        let Some(group) = self.groups.get(index) else { return Ok(due.is_none().then_some(state)) };
+        if due.is_some_and(|due| due < group.latest_call) {
+            return Ok(None);
+        }
+        Ok(self.group_from(index, state, meter)?.map(|(_, next)| next))
+    }
+
+    /// Which of a group's updates is first, and the state after the group.
+    fn group_from(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
+        let (updates, length) = (self.groups[index].updates, self.groups[index].operations.len());
+        for first in 0..updates.max(1) {
+            let start = self.groups[index].operations[first];
+            let Some(next) = self.step(state, start, meter)? else { continue };
+            let mut is_legal = true;
+            for other in (0..length).filter(|&other| other != first) {
+                let op = self.groups[index].operations[other];
+                // The version changes once: all others leave the state as it is.
+                is_legal = self.step(next, op, meter)? == Some(next);
+                if !is_legal {
+                    break;
+                }
+            }
+            if is_legal {
+                return Ok(Some((first, next)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn place_group(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
+        let updates = self.groups[index].updates;
+        // Of several, which was first is known only by trying.
+        let first = if updates > 1 { self.group_from(index, state, meter)?.map_or(0, |(first, _)| first) } else { 0 };
+        let operations = &self.groups[index].operations;
+        self.order.push(operations[first]);
+        self.order.extend(operations.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, op)| *op));
+        self.placed.resize(self.order.len(), None);
+        Ok(())
+    }
+
+    /// The next operation without a version to try before a group, and the state after it.
+    fn candidate(&mut self, choice: &mut ChoicePoint, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
+        if !self.has_room(choice) {
+            return Ok(None);
+        }
+        let earliest = self.groups.get(choice.group).map_or(NEVER, |group| group.earliest_return);
+        let enabled = self.free.partition_point(|free| free.call < earliest);
+        // First those behind which the group is legal, the last called first, as most take effect soon; then some others.
+        while choice.cursor < 2 * enabled {
+            let (is_second_round, at) = (choice.cursor >= enabled, enabled - 1 - choice.cursor % enabled);
+            choice.cursor += 1;
+            if self.is_placed[at] || !self.is_enabled(at, choice.group) {
+                continue;
+            }
+            let is_due = self.free[at].ret != NEVER;
+            if is_second_round && !is_due && choice.cursor > enabled + MOST_SPECULATED {
+                continue;
+            }
+            let Some(next) = self.step(choice.state, self.free[at].op, meter)? else { continue };
+            if next == choice.state && !is_due {
+                continue;
+            }
+            self.is_placed[at] = true;
+            let helps = is_second_round
+                || self.after_group(choice.group, next, meter)?.is_some()
+                || self.frees_due(next, meter)?;
+            self.unplace(at);
+            if helps {
+                return Ok(Some((at, next)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether there are versions left for one more update between the last group and this one.
+    fn has_room(&self, choice: &ChoicePoint) -> bool {
+        match (choice.group.checked_sub(1).map(|last| &self.groups[last]), self.groups.get(choice.group)) {
+            (Some(last), Some(next)) => next.version.saturating_sub(last.version) > choice.updates_in_gap,
+            _ => true,
+        }
+    }
+
+    /// Whether the operation that must have a place next is legal in this state.
+    fn frees_due(&mut self, state: u32, meter: &mut Meter) -> Result<bool, End> {
+        match self.first_due() {
+            Some(due) if self.free[due].observes => Ok(self.step(state, self.free[due].op, meter)?.is_some()),
+            _ => Ok(false),
+        }
+    }
+
+    fn put(&mut self, at: usize) {
+        self.is_placed[at] = true;
+        self.order.push(self.free[at].op);
+        self.placed.push(Some(at));
+    }
+
+    fn take_back(&mut self, length: usize) {
+        self.order.truncate(length);
+        while self.placed.len() > length {
+            if let Some(Some(at)) = self.placed.pop() {
+                self.unplace(at);
+            }
+        }
+    }
+
+    fn unplace(&mut self, at: usize) {
+        self.is_placed[at] = false;
+        if self.free[at].ret != NEVER {
+            self.returned.put_back(at);
+        }
+        if self.free[at].observes {
+            self.observers.put_back(at);
+        }
+    }
+}
+
+/// The order, if it keeps the order in time: of several updates with one version, each was tried as the first.
+fn in_time(frame: Frame<'_>, order: Vec<OpId>) -> Result<Vec<OpId>, Contradiction> {
+    let mut latest: Option<(u32, OpId)> = None;
+    for &op in &order {
+        match (latest, frame.ret(op)) {
+            (Some((call, first)), Some(ret)) if ret < call => {
+                return Err(Contradiction::RealTime { first, second: op });
+            }
+            _ => {}
+        }
+        if latest.is_none_or(|(call, _)| call < frame.call(op)) {
+            latest = Some((frame.call(op), op));
+        }
+    }
+    Ok(order)
+}
+
+/// An error if an operation returned before one that has an earlier version was called.
+fn contradicts_time(frame: Frame<'_>, versioned: &[(i64, bool, u32, OpId)]) -> Result<(), Contradiction> {
+    let mut latest: Option<(u32, OpId)> = None;
+    for same in versioned.chunk_by(|one, other| one.0 == other.0) {
+        let is_ordered = same.iter().filter(|(_, observes, ..)| !observes).count() <= 1;
+        let mut of_group = latest;
+        for &(_, _, call, op) in same {
+            let before = if is_ordered { of_group } else { latest };
+            if let (Some((latest_call, other)), Some(ret)) = (before, frame.ret(op)) {
+                if ret < latest_call {
+                    return Err(Contradiction::RealTime { first: other, second: op });
+                }
+            }
+            if of_group.is_none_or(|(latest, _)| latest < call) {
+                of_group = Some((call, op));
+            }
+        }
+        latest = of_group;
+    }
+    Ok(())
+}
