@@ -8,7 +8,7 @@ use trueline::judge::CancelToken;
 
 use crate::output;
 
-/// How long a reader of standard error is waited for when work is to be cancelled.
+/// How long the note about the interruption may wait for a reader of stderr before the work is canceled.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether work that checks the token is running.
@@ -24,7 +24,8 @@ pub(crate) fn on_interrupt() -> CancelToken {
             // The exit code for undecided: nothing is known.
             std::process::exit(3);
         }
-        // The program may end as soon as the work is cancelled, so that this is said before; but not if nobody reads it.
+        // The program may end as soon as the work is canceled, so the note is printed first. If stderr has no reader, the
+        // work is canceled anyway.
         let note = || output::note("interrupted: ending with what is known so far (again to end at once)");
         let told = thread::spawn(note);
         let started = Instant::now();

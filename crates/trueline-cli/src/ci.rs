@@ -71,7 +71,7 @@ fn last_line(place: &str) -> Option<usize> {
     numbers.rsplit('-').find_map(|number| number.trim().parse().ok())
 }
 
-/// The report, as it is printed, for those who look at one failure.
+/// Returns the printed report, as the details of a failure.
 fn body(judged: &Judged) -> String {
     match judged {
         Judged::Unreadable { .. } => String::new(),

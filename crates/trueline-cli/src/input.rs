@@ -108,7 +108,7 @@ impl Input {
         Ok(())
     }
 
-    /// The beginning of the content, no longer compressed.
+    /// Returns up to `length` bytes from the beginning of the decompressed content.
     pub(crate) fn start(&self, length: u64, limits: &Limits) -> Result<Vec<u8>, Unreadable> {
         let limits = ReadLimits::new(limits);
         let mut start = Vec::new();
@@ -315,12 +315,13 @@ impl Reading {
         Ok(Self { format: args.format.into(), tuples: args.tuples(), mapping, skew })
     }
 
-    /// Whether operations have the processes that the file names; otherwise some may get processes of their own.
+    /// Returns whether operations have the processes that the file names. Otherwise, some operations may be assigned to
+    /// processes of their own.
     pub(crate) fn names_processes(&self) -> bool {
         self.mapping.as_ref().is_none_or(Mapping::names_processes)
     }
 
-    /// The same, by another mapping.
+    /// Returns these options with another mapping.
     pub(crate) fn with_mapping(self, mapping: Mapping) -> Self {
         Self { mapping: Some(mapping), ..self }
     }
@@ -356,7 +357,7 @@ impl Reading {
     }
 }
 
-/// Reads a mapping from a file in TOML or JSON.
+/// Returns the preset with this name, or reads a mapping from a file in TOML or JSON.
 fn read_mapping(path: &Path) -> Result<Mapping, String> {
     if let Some(preset) = path.to_str().and_then(Mapping::preset) {
         return Ok(preset);

@@ -22,7 +22,7 @@ pub(crate) fn error(message: impl Display) {
     tell("\x1b[1;31merror:\x1b[0m", &message.to_string());
 }
 
-/// Prints a warning on stderr, on one line.
+/// Prints a warning to stderr, on one line.
 pub(crate) fn warning(message: impl Display) {
     tell("\x1b[1;33mwarning:\x1b[0m", &message.to_string());
 }

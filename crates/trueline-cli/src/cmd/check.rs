@@ -231,7 +231,7 @@ impl Judged {
     }
 }
 
-/// Why the versions of a history do not give its order.
+/// Explains why the versions in a history do not give its order.
 fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judged) -> String {
     let name = |id| {
         let (operation, object) = judged.operation(id);
@@ -494,7 +494,7 @@ fn bar(files: usize) -> ProgressBar {
 /// The kinds of verdicts so far.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// Whether versions that contradict a history reject it.
+    /// Whether a history is rejected if its versions contradict it.
     strict: bool,
     unreadable: bool,
     rejected: bool,

@@ -1,4 +1,4 @@
-//! `trueline map`: a mapping for a foreign log, and what it makes of the log.
+//! `trueline map`: proposes a mapping for a foreign log, or shows the operations that a mapping reads from it.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -13,10 +13,10 @@ use crate::input::{Input, Reading, Unreadable};
 use crate::limits::Limits;
 use crate::output::{self, Written};
 
-/// How much of a file a proposal is made from, in bytes.
+/// The number of bytes at the beginning of a file that a proposal is based on.
 const LOOKED_AT: u64 = 1 << 20;
 
-/// How many fields are listed.
+/// Maximum number of fields that are listed.
 const MOST_FIELDS: usize = 40;
 
 pub(crate) fn run(args: &MapArgs) -> ExitCode {
@@ -51,13 +51,14 @@ pub(crate) fn run(args: &MapArgs) -> ExitCode {
     ExitCode::from(if written == Written::Failed { 2 } else { code })
 }
 
-/// The first operations, as the mapping reads them.
+/// Returns the first operations, as read with the mapping of the arguments.
 fn shown(args: &MapArgs, reading: &Reading, input: &Input, limits: &Limits) -> Result<String, (String, Unreadable)> {
     let history = reading.read(input, limits).map_err(|fault| (String::new(), fault))?;
     Ok(operations(&history, args.show, ""))
 }
 
-/// A proposal, and the first operations as it reads them; or as much of this as there is, and why there is no more.
+/// Returns a proposed mapping, and the first operations as read with it. On failure, returns the part of this text that
+/// could be made, and the reason.
 fn guessed(args: &MapArgs, reading: Reading, input: &Input, limits: &Limits) -> Result<String, (String, Unreadable)> {
     let nothing = |fault| (String::new(), fault);
     let start = input.start(LOOKED_AT, limits).map_err(nothing)?;
@@ -77,7 +78,7 @@ fn guessed(args: &MapArgs, reading: Reading, input: &Input, limits: &Limits) -> 
     }
 }
 
-/// The fields that the file has, as comments.
+/// Lists the fields of the file, as TOML comments.
 fn fields(guess: &Guess) -> String {
     if guess.fields.is_empty() {
         return String::new();
@@ -92,7 +93,7 @@ fn fields(guess: &Guess) -> String {
     text
 }
 
-/// The first operations of a history, a line each.
+/// Lists the first operations of a history, one on each line.
 fn operations(history: &RawHistory, most: usize, indent: &str) -> String {
     let (all, pending) = (history.len(), history.pending());
     let mut text = format!("{indent}{all} operations, {pending} never returned\n");
@@ -109,7 +110,7 @@ fn operations(history: &RawHistory, most: usize, indent: &str) -> String {
     text
 }
 
-/// A description as TOML: plain entries first, then tables.
+/// Formats a description as TOML: plain entries first, then tables.
 fn toml(description: &Json) -> String {
     const ORDER: [&str; 16] = [
         "extends", "format", "records", "values", "process", "type", "f", "key", "value", "result", "object", "call",
@@ -138,7 +139,7 @@ fn toml(description: &Json) -> String {
     text + "\n"
 }
 
-/// A value as TOML. Its texts and lists are those of JSON.
+/// Formats a value as TOML. Strings and lists have the same notation as in JSON.
 fn inline(entry: &Json) -> String {
     match entry {
         Json::Object(table) => {
