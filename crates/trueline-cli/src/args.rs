@@ -38,7 +38,7 @@ Examples:
   trueline check --spec register:0 --json recorded/     all histories below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
-  trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on, and why
+  trueline check --spec queue --core long.jsonl         the operations behind a rejection, and why
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
   trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
@@ -66,9 +66,9 @@ left. It has been verified against all orders of these operations, unless there 
 const VIEW_EXAMPLES: &str = "\
 Examples:
   trueline view --spec queue history.jsonl                        in the terminal
-  trueline view --spec queue history.jsonl --output history.html  a page for a browser, to zoom, search and filter
-  trueline view --spec queue history.jsonl --output history.svg   a picture of the part near the problem
-  trueline view --spec queue history.jsonl --core                 only the operations that the rejection rests on";
+  trueline view --spec queue history.jsonl --output history.html  an interactive page for a browser
+  trueline view --spec queue history.jsonl --output history.svg   a picture of the problem
+  trueline view --spec queue history.jsonl --core                 only the core of a rejection";
 
 const VIEW_EXIT_CODES: &str = "\
 Exit codes:
@@ -86,30 +86,30 @@ Examples:
   trueline test register-faulty-relaxed --clock counter
   trueline test laarman-map-faulty-delete --replay s2a.t2.o1-3.c16.f2.p1
   trueline test treiber-stack --program 'push 1 (pop | push 2, pop) pop'
-                                                        two threads, and the calls before and after them
+                                                        two threads, and calls before and after
 
 By default, the number of threads and operations varies: small runs with few keys come first.";
 
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
-  trueline explore treiber-stack --calls 2*2+4          two children with 2 calls each, and 4 calls of the main thread
+  trueline explore treiber-stack --calls 2*2+4          two children, 2 calls each; main thread, 4
   trueline explore ms-queue-faulty-aba --preemptions 2  schedules with at most two preemptions
   trueline explore ms-queue --calls 2*2 --against itself
-                                                        compares with serial runs instead of a specification
+                                                        compared with serial runs, not the spec
   trueline explore men-women-faulty-notify-one --threads 3 --ops 1
   trueline explore treiber-stack-faulty-aba --program 'push 1, push 2 | pop, pop'
   trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
   trueline explore shann-queue --search pct:3           random schedules, for large programs
 
-By default, schedules without preemptions are explored first, then those with one, then all. A preemption is a switch
-away from a thread that could continue, in the middle of an operation.";
+By default, schedules without preemptions are explored first, then those with one, then all. A
+preemption is a switch away from a thread that could continue, in the middle of an operation.";
 
 const EXPLORE_EXIT_CODES: &str = "\
 Exit codes:
-  0  everything was explored, and no execution failed
+  0  everything that was requested was explored, and no execution failed
   1  an execution failed
   2  wrong usage
-  3  not everything was explored in time, and no execution failed";
+  3  not everything was explored or judged, and no execution failed";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -119,7 +119,7 @@ Examples:
   trueline convert foreign.jsonl --map mapping.toml --to jsonl
 
 Operations, processes, keys, objects and the order of calls and returns are preserved. Failed
-operations, times and other fields are left out. It is an error if the format cannot hold the history.";
+operations, times and other fields are left out. A history that the format cannot hold is an error.";
 
 const CONVERT_EXIT_CODES: &str = "\
 Exit codes:
@@ -129,8 +129,8 @@ Exit codes:
 
 const MAP_EXAMPLES: &str = "\
 Examples:
-  trueline map --guess foreign.jsonl > proposal.toml    proposes a mapping, with the first operations as comments
-  trueline map foreign.jsonl --map mapping.toml         shows the operations that a mapping reads from the log
+  trueline map --guess foreign.jsonl > proposal.toml    a proposal, and the first operations
+  trueline map foreign.jsonl --map mapping.toml         the operations that a mapping reads
   trueline check --spec queue foreign.jsonl --map mapping.toml
   trueline check --spec register --map otlp traces.json presets: csv, otlp, jaeger
 
@@ -144,7 +144,7 @@ Exit codes:
 
 const LINT_EXAMPLES: &str = "\
 Examples:
-  trueline lint history.jsonl                           checks pairing and times, and predicts how hard it is to judge
+  trueline lint history.jsonl                           checks pairing and times; forecasts the cost
   trueline lint --spec cas-register:0 history.edn       also checks values and reads of nil
   trueline lint --json recorded/
 
@@ -166,13 +166,13 @@ Examples:
   trueline generate --spec kv --violation --seed 7 --format porcupine-kv -o bad.edn
   trueline generate --spec map --pending 5 | trueline check --spec map -
 
-The same seed generates the same history. With --violation, the history has been judged and is rejected.";
+The same seed generates the same history. With --violation, the history is known to be rejected.";
 
 const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
   0  the history was written
   2  wrong usage, or no such history was found
-  3  interrupted by Ctrl-C or a limit: the operations so far were written, or no violation was found yet";
+  3  Ctrl-C or a limit ended it: the operations so far were written, or no violation was found";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
@@ -212,7 +212,7 @@ Examples:
 const MAN_EXAMPLES: &str = "\
 Examples:
   trueline man | man -l -
-  trueline man --directory ~/.local/share/man/man1      also writes a page for each command";
+  trueline man --directory ~/.local/share/man/man1      writes this page and one for each command";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
@@ -221,10 +221,10 @@ Examples:
 
 const TEST_EXIT_CODES: &str = "\
 Exit codes:
-  0  all runs are correct
+  0  no run failed
   1  a run failed: its history was rejected, it got stuck, or the object panicked
   2  wrong usage
-  3  no run failed, but some were not judged or too little was tested";
+  3  no run failed, but some were not judged, too little was tested, or Ctrl-C ended the test";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
@@ -252,7 +252,7 @@ pub(crate) enum Command {
     #[command(mut_arg("view", |arg| arg.hide(true)), mut_arg("ascii", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     Explain(Box<CheckArgs>),
-    /// Draw a recorded history: its operations over time, and a valid order or the place where none exists.
+    /// Draw a recorded history, with a valid order or the place where none exists.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
@@ -310,7 +310,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Maximum number of configurations that a search visits. Unlimited by default.
+    /// Maximum number of configurations (states of a search) to visit. Unlimited by default.
     #[arg(long, value_name = "N")]
     pub(crate) configurations: Option<u64>,
 
@@ -324,8 +324,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "LIST")]
     pub(crate) rules: Option<Rules>,
 
-    /// Seed for shuffling the order in which depth-first searches try operations. By default, the order is not
-    /// shuffled.
+    /// Seed for shuffling the order in which depth-first searches try operations. By default, most algorithms
+    /// do not shuffle.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
@@ -374,7 +374,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) core: bool,
 
-    /// Time limit for finding the core of each file, such as `5s`.
+    /// Time limit for --core, for each file, such as `500ms` or `5s`.
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
@@ -573,7 +573,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory, instead of printing the main page.
+    /// Directory for the main page and a page for each command. By default, only the main page is printed.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
@@ -658,7 +658,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
-    /// Number of testers that make runs at the same time.
+    /// Number of testers that work in parallel, each with its own objects and threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) testers: u32,
 
@@ -756,7 +756,7 @@ pub(crate) struct ExploreArgs {
     /// Number of places by which operations may be out of order among those of the same name, such as `2` or
     /// `enq=0,deq=2`.
     ///
-    /// Each program is compared with its serial histories, from what --against names.
+    /// Each program is compared with its serial histories, of the specification or object that --against selects.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
@@ -779,7 +779,7 @@ pub(crate) struct ExploreArgs {
     /// What to compare histories with: `spec`, `itself`, `itself:0`, or the name of another object.
     ///
     /// `spec` is the specification, `itself` the same object run one operation at a time, `itself:0` the same object
-    /// with factor 0, and a name another object.
+    /// with factor 0, and any other name another object.
     #[arg(long, value_name = "WHAT", default_value = "spec")]
     pub(crate) against: String,
 
