@@ -186,7 +186,7 @@ const PER_ITEM: u64 = 32;
 /// Estimates the memory that this part of a history takes, in bytes; `behind_gap` tells whether a name or value may
 /// begin at the first byte, and is updated for the next part.
 ///
-/// The estimate is simple, and rather too high than too low: from 1.0 to 3.6 times the measured memory, lowest for
+/// The estimate is simple, and errs on the high side: from 1.0 to 3.6 times the measured memory, lowest for
 /// short whole operations, highest for EDN. Each byte that is not whitespace counts as stored text, and each name or
 /// value, which begins after whitespace, a comma or an opening bracket, takes [`PER_ITEM`] more.
 fn estimate(bytes: &[u8], behind_gap: &mut bool) -> u64 {

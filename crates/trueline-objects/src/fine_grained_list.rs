@@ -6,7 +6,7 @@
 //! A walk always holds the locks of two neighbors: it locks the next node before it unlocks the previous one. Therefore
 //! no thread can overtake another, and no thread can change the link between the two nodes.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::EarlyUnlock`] | a walk unlocks a node, then locks it again as the first of the next two neighbors; in between, the node may be removed | `add(2)` → true after a node that is being removed; `contains(2)` → false |
 

@@ -9,7 +9,7 @@
 //! meantime, so it is safe if they read a datum that is newer than the status they saw. Delete changes the status from
 //! stored to deleted.
 //!
-//! | fault | what is wrong | a history (figure 7) |
+//! | fault | description | example history (figure 7) |
 //! |---|---|---|
 //! | [`Fault::Delete`] | delete stores *deleted* regardless of the status: a thread that is updating the slot later overwrites this status, and brings back a value that another thread deleted | `update(0, 0)` is called; meanwhile `delete(0)`, `update(0, 2)` and `delete(0)` return; `update(0, 0)` returns; `get(0)` → 2 |
 

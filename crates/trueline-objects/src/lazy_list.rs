@@ -8,7 +8,7 @@
 //! not, start over. To remove a node, mark it, then unlink it. `contains` takes no lock: it walks, and checks whether
 //! the node that it finds is marked.
 //!
-//! | version | what is different | a history |
+//! | version | difference | example history |
 //! |---|---|---|
 //! | [`Fault::UnmarkedValidation`] | validation ignores marks: a node is linked after one that has been removed | `add(2)` → true; `contains(2)` → false |
 //! | [`LazyList::blind`] | `contains` ignores marks | none: it is correct |

@@ -9,7 +9,7 @@
 //! node, mark it: this is when the removal takes effect. Then try to unlink it; walks of `add` and `remove` unlink the
 //! marked nodes that remain. `contains` only walks, and checks whether the node that it finds is marked.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::SeparateMark`] | the mark is stored in a word of its own: a node is linked after one that has just been marked | `add(2)` → true; `contains(2)` → false |
 //! | [`Fault::UnlinkOnly`] | a node is unlinked without being marked: if two neighbors are removed at the same time, one of them stays in the list; and a node that is linked after a removed one is lost | `remove(1)` → true; `contains(1)` → true |

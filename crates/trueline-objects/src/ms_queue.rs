@@ -9,7 +9,7 @@
 //! the head to it, which makes it the new dummy. Links carry tags that grow with each change, so that nodes can be
 //! reused.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::LateRead`] | the value is read after the head has been swung, when the node may already be reused | `enqueue(1)`, `enqueue(2)`; one of two dequeues returns a value that is enqueued only later |
 //! | [`Fault::Aba`] | nodes are reused, but tags do not grow: a swing succeeds although the link has changed and changed back in between | a value is dequeued twice, or never |

@@ -6,7 +6,7 @@
 //! Walk to the place, lock the two neighbors, then walk again to validate that the first is still in the list and that
 //! the second is still its successor; if not, start over. `contains` does this, too.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoValidation`] | does not walk again: a node is linked after one that has been removed | `add(2)` → true; `contains(2)` → false |
 

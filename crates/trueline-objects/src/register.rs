@@ -12,7 +12,7 @@
 //! [`BufferedRegister`] reproduces this behavior on every machine and with every clock: each process has a simulated
 //! buffer of its own.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Access::Relaxed`], [`Access::AcquireRelease`] | other threads may see a write late | `write(5)` returns; `read` → the previous value |
 //! | [`Buffering::Stores`] | a write reaches the memory only after its process has called N more operations | `write(5)` returns; `read` by another process → the previous value |

@@ -9,7 +9,7 @@
 //! continue in the next table. A thread that inserts a key into a table that has a next one moves all slots first, so
 //! that a key is never stored in two tables.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::Migrate`] | a stored slot is copied without being owned, then marked as moved: an update in between is lost | `update(k, 1)` and `update(k, 2)` return while another operation inserts a key; then `get(k)` → 1 |
 

@@ -9,7 +9,7 @@
 //! is not free, another thread has filled it and not yet advanced rear; advance rear for it and retry. Dequeue does the
 //! corresponding steps at the front.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::StaleSlot`] | the slot is read before the test whether the queue is full or empty: a counter is advanced because of a slot that has changed since, past a value or past an empty slot | `enqueue(1)` returns; `dequeue` → none, and 1 is lost or dequeued late; or an operation never returns |
 //!

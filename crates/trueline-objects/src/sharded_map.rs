@@ -11,7 +11,7 @@
 //! The faulty versions store separately whether a key is present (in the status) and its value (in the datum), so that
 //! an update takes two stores and a read takes two loads:
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::EarlyStatus`] | update sets the status first: a reader returns the datum that was deleted | `update(k, 1)`, `delete(k)` return; `update(k, 2)` is called; `get(k)` → 1 |
 //! | [`Fault::LateStatus`] | update sets the datum first, which also fails: a reader that saw the status before the delete returns the new datum, and a later reader does not find the key | `update(k, 1)` returns; `get(k)` is called, `delete(k)` returns, `update(k, 2)` is called; the `get(k)` → 2, the next `get(k)` → none |

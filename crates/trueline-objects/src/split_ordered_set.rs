@@ -9,7 +9,7 @@
 //! where walks start, created on demand; when the number of buckets doubles, each bucket splits into two without moving
 //! any item.
 //!
-//! | version | what is wrong | a history |
+//! | version | difference | example history |
 //! |---|---|---|
 //! | [`SplitOrderedSet::preloaded`] | nothing: the set contains an item before the history begins, which a specification that begins with an empty set rejects | `contains(5)` → true |
 

@@ -6,7 +6,7 @@
 //! A linked list. To push, link a new node to the top one and swing the top to the new node; to pop, swing the top to
 //! the node below. The top carries a tag that grows with each change, so that nodes can be reused.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::Aba`] | the tag does not grow: a pop that was interrupted swings the top to a node that has been popped in between | `push(1)`, `push(2)`; a pop of 2 overlaps `pop` → 2, `pop` → 1, `push(3)`; then `pop` → 1 again |
 

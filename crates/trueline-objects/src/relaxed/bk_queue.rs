@@ -14,7 +14,7 @@
 //! head segment, it changes the tag of the head, which makes threads fail that are about to advance the head; if the
 //! segment has left the queue, it takes the value back, unless another thread has dequeued it.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 

@@ -8,7 +8,7 @@
 //! head counter, and increment the head by compare-and-set. A slot may be counted but not filled yet. In this case a
 //! dequeue waits, unless the head has reached the tail, which means that the queue is empty.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::EmptyAtGap`] | a slot that is not filled is taken for the end of the queue; this is the queue of the paper | `enqueue(1)` is slow; `enqueue(2)` returns, and a later `dequeue` → none |
 

@@ -14,7 +14,7 @@
 //! value is *committed*. Otherwise the thread changes the tag of the top, which makes the removal fail, or takes the
 //! value back, unless another thread has already popped it.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::SecondRead`] | the counter is read twice: the first read says that a thread removes the segment, the second that none does any more; the value is neither committed nor taken back, and is pushed again | `push(1)`; then `pop` → 1, `pop` → 1 |
 

@@ -9,7 +9,7 @@
 //! entry counts how often it was overtaken, and the window ends with the first entry that must not be overtaken again.
 //! Thus each entry is among the first *K* + 1 when it is taken, and is overtaken at most *K* times.
 //!
-//! | fault | what is wrong | a history, for *K* = 1 |
+//! | fault | description | example history, for *K* = 1 |
 //! |---|---|---|
 //! | [`Fault::BeyondWindow`] | takes any of the first 2*K* + 2 entries; b2 | 1, 2 and 3 are inserted; then `delete_min` → 3 |
 //! | [`Fault::NoWindow`] | overtaking is not limited: any of the first *K* + 1 entries is taken, and the first may stay forever; section II | 1, 2 and 3 are inserted; then `delete_min` → 2, → 3 |

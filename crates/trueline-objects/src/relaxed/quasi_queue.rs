@@ -12,7 +12,7 @@
 //! The queue is empty if no cell of the first segment has a value that is not removed. Because the cells are read one
 //! after the other, the free ones are counted again: if none was filled in between, the queue was empty at some time.
 //!
-//! | fault | what is wrong | a history, for *K* = 2 |
+//! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|
 //! | [`Fault::LongSegments`] | segments have twice as many cells; b1 | `enqueue` of 1, 2, 3 and 4; then `dequeue` → 4 |
 //! | [`Fault::RemovedTwice`] | the mark is read, then set, in two steps; b2 | `enqueue(1)`; two concurrent dequeues, both → 1 |

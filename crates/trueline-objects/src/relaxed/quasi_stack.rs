@@ -9,7 +9,7 @@
 //! top: values pushed in the meantime count as pushed after this pop, and no value below can be popped before the mark
 //! is set.
 //!
-//! | fault | what is wrong | a history, for *K* = 2 |
+//! | fault | description | example history, for *K* = 2 |
 //! |---|---|---|
 //! | [`Fault::EmptyOnConflict`] | a pop whose node was taken by another thread returns as if the stack were empty; b1 | `push(1)`, `push(2)`; two concurrent pops, one → 2, the other → none |
 //! | [`Fault::TooDeep`] | takes any of the top 2*K* + 2 nodes; b2 | `push` of 1, 2, 3 and 4; then `pop` → 1 |

@@ -8,7 +8,7 @@
 //! are removed: the window stays where it is until its first node is removed, so that no value is overtaken more than
 //! *K* times. A thread that has chosen removed nodes a few times takes the first node that is not removed.
 //!
-//! | fault | what is wrong | a history, for *K* = 1 |
+//! | fault | description | example history, for *K* = 1 |
 //! |---|---|---|
 //! | [`Fault::SlidingWindow`] | removed nodes do not count, so that the first value may stay forever; Round-Up, section II | `enqueue` of 1, 2 and 3; then `dequeue` → 2, → 3 |
 

@@ -7,7 +7,7 @@
 //! A linked list whose first node is a dummy. To enqueue, link a node after the last one, and set the tail to it. To
 //! dequeue, read the value of the second node, and set the head to it. The correct version does this under a lock.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoLock`] | there is no lock: if two enqueues are concurrent, one overwrites the link of the other; concurrent dequeues take the same node | `enqueue(1)`; two concurrent dequeues, both → 1. Or two concurrent enqueues; of two later dequeues, one → none |
 

@@ -8,7 +8,7 @@
 //! segment has left the queue. The mark may be set although the head does not pass; then late threads use another
 //! segment, which does no harm.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoCommit`] | a value that came too late stays where it is | `enqueue(1)` is slow, and the head passes its segment; then `enqueue(1)` returns, and `dequeue` → none |
 

@@ -6,7 +6,7 @@
 //! Receivers arrive until all are present; then a sender fills the slot; then the receivers leave, and the last one
 //! empties the slot.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoRounds`] | the sender does not check whether the slot is filled: two sends may take part in the same round | `send(1)` and `send(2)` return; one receive returns 2, and not all receives return 1; a later round never ends, because a send is missing |
 

@@ -6,7 +6,7 @@
 //! [`Barrier`] counts, in two phases: threads arrive until all are present, and then leave until none is present; no
 //! thread arrives while others leave.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::ReturnsAtOnce`] | does not wait for other threads | `sync(0)` returns although no other call was made |
 //! | [`Fault::NoRounds`] | the barrier is opened by the last thread and never closed again | all threads arrive and leave; `sync(0)` returns although no other call was made since |

@@ -593,7 +593,7 @@ fn terminating_queue(settings: &Settings, make: impl Fn(usize) -> TerminatingQue
     sized(test.into_plan(), workers)
 }
 
-/// Like [`terminating_queue`], with a queue for each thread.
+/// Like [`terminating_queue()`], with a queue for each thread.
 fn terminating_queues(settings: &Settings) -> Plan {
     let workers = settings.parties(THREADS);
     let values = settings.values.unwrap_or(20).max(1);

@@ -6,7 +6,7 @@
 //! The slot is free, filled or emptied. A sender waits until it is free, fills it, waits until a receiver has emptied
 //! it, and only then frees it, so that no other sender can interfere.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoWait`] | the sender fills the slot and returns | `send(3)` returns; then `receive` → 3 |
 //! | [`Fault::TwoStates`] | the receiver frees the slot, and the sender waits for that: another sender may fill the slot first, and the first sender takes the new value for its own | `send(1)` and `receive` → 1 synchronize; `send(2)` arrives; `send(1)` does not return unless there is another `receive` |

@@ -7,7 +7,7 @@
 //! slot decides whether a send has succeeded: if a receiver has emptied the slot, the send succeeds, even if the
 //! channel has been closed since.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::ClosedFirst`] | the sender checks whether the channel is closed before it checks the slot | `send(4)` waits; `receive` → 4; `close`; `send(4)` returns false |
 //! | [`Fault::OldLibrary`] | the fault of `ClosedFirst` in the code of an old library, with three condition variables | as for `ClosedFirst` |

@@ -6,7 +6,7 @@
 //! This works like a [synchronous channel](super::channel). The sender counts when it fills the slot, so that the
 //! number is stored with the value.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::LateNumber`] | the receiver frees the slot, and the sender reads the count only when it wakes up | two calls of `send` return 2 |
 //! | [`Fault::EarlyNumber`] | the sender takes its number before it waits for the slot, and another sender may overtake it | `send(1)` waits; `send(2)` → 2 and `receive` → (2, 2) return; later, `send(1)` → 1 and `receive` → (1, 1) |

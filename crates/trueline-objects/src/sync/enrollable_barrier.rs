@@ -6,7 +6,7 @@
 //! This works like the counting [barrier](super::barrier::Barrier). A thread that resigns checks whether all other
 //! enrolled threads have arrived.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoInitialWait`] | a thread that has left may arrive again while others leave, and is counted with them | 0 and 1 are enrolled; `sync(0)` waits; `sync(1)` returns, and so does the next `sync(1)`; then `sync(0)` returns |
 

@@ -6,7 +6,7 @@
 //! The first thread stores its value; the second takes it and stores its own; the first takes that, and makes room for
 //! the next pair.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoThirdStage`] | the second thread makes room: a third may store its value before the first has taken that of the second | the paper's figure 8: `exchange(13)` → 58, `exchange(70)` → 13, `exchange(76)` → 58, `exchange(58)` → 76 |
 

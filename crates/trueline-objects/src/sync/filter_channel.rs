@@ -6,7 +6,7 @@
 //! A thread that finds no partner enters a queue and sleeps; a thread that finds one removes it from its queue, passes
 //! the value on, and wakes it.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::NoFilter`] | the filter of the receiver is ignored | `send(3)` and `receive(even)` → 3 |
 //! | [`Fault::OneSlot`] | all senders share the slot of a [synchronous channel](super::channel): a sender whose value is not accepted blocks the others | `send(1)`, `send(2)`, `receive(even)`; none returns |

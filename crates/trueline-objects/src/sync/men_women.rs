@@ -6,7 +6,7 @@
 //! This happens in stages: a man arrives and stores his name; a woman reads it, and stores hers; the man reads that,
 //! and makes room for the next man.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::TwoSlots`] | each thread stores its name in one slot and takes the name in the other one, regardless of whose it is | man 1 arrives and waits; woman 1 → man 1; man 2 → woman 1; woman 2 → man 2; man 1 → woman 2 |
 //! | [`Fault::Crosswise`] | the fault of `TwoSlots` with semaphores: a man lets in the next woman, and a woman the next man, who may take the signal that the first man is waiting for | as for `TwoSlots` |

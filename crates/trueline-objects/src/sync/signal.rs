@@ -9,7 +9,7 @@
 //! [Tree barriers](super::barrier::TreeBarrier) are built from signals. The parent must not call `signal_down` before
 //! it has seen the signal up.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::UpDoesNotWait`] | the child signals and returns | `signal_up_and_wait` returns although no other call was made |
 //! | [`Fault::EarlyDown`] | the parent lowers the signal as soon as it sees it | `signal_up_and_wait` and `wait_for_signal_up` return; `signal_down` was not called |

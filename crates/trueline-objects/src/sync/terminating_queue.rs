@@ -7,7 +7,7 @@
 //! [`TerminatingQueues`] has a queue for each worker, so that workers rarely contend; a dequeue removes the front of
 //! any of the queues. Its specification is nondeterministic.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::ReturnsAtOnce`] | waits neither for values nor for the other workers | `dequeue` → none, while others work; then `enqueue(1)` |
 

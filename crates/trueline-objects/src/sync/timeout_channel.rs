@@ -6,7 +6,7 @@
 //! A sender waits for the slot, and then for a receiver to empty it, each time at most for the timeout; only the sender
 //! frees the slot.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::OneFlag`] | the receiver frees the slot: another sender may fill it before the first one wakes up, which takes the new value for its own and withdraws it | a `send_within(1)` and `receive_within` → 1 synchronize; `send_within(2)` arrives; the first send returns false; the second send may return true although no receiver has its value |
 

@@ -6,7 +6,7 @@
 //! This works like the [exchanger](super::exchanger); the first thread takes its value back if no partner arrives in
 //! time.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::ThirdJoins`] | a thread whose wait for two others to finish has timed out continues as if it were the second of them | three calls form a cycle: `exchange(1)` → 3, `exchange(2)` → 1, `exchange(3)` → 2 |
 //! | [`Fault::Ghost`] | a thread that gives up does not take its value back | `exchange(1)` → none; later, `exchange(2)` → 1 |

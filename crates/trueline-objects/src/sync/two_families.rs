@@ -7,7 +7,7 @@
 //! A thread that finds a waiting member of the other family that it has not met wakes it; a thread that finds none
 //! waits.
 //!
-//! | fault | what is wrong | a history |
+//! | fault | description | example history |
 //! |---|---|---|
 //! | [`Fault::LateRead`] | a thread that is woken reads the number of its partner when other threads may already have overwritten it | `sync_a(0)` waits; `sync_b(0)` → 0; `sync_a(1)` waits; `sync_b(1)` → 1; `sync_a(0)` → 1 |
 
