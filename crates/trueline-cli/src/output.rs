@@ -111,7 +111,7 @@ mod stream {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-    /// The largest write that does not block on a pipe that has any room.
+    /// The largest write that fits into every pipe that `poll` reports as writable.
     const PIECE: usize = 4096;
 
     pub(super) fn stdout() -> impl Write + 'static {
