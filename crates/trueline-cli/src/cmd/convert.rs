@@ -32,8 +32,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, String> {
     };
     let output = args.output.as_deref();
     let write = || write(&history, args.to.into(), output, &name, Some(&limits));
-    // A pipe may have no reader, so writing to it is watched. Writing a regular file ends in time without a watch, which
-    // might leave an incomplete temporary file beside it.
+    // A pipe may have no reader, so writing to it is watched. Writing a regular file ends in time by itself, and a watch
+    // that ends the process might leave a temporary file.
     let may_block = output.is_some_and(|path| path.metadata().is_ok_and(|data| !data.is_file()));
     Ok(if may_block { limits.watch(Stage::Drawing, late, write) } else { write() })
 }
