@@ -517,8 +517,9 @@ impl Exploring {
         } else if !unreached.is_empty() {
             let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
             warnings.push(format!(
-                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`",
-                names.join(", ")
+                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`; {}",
+                names.join(", "),
+                super::how_to_instrument()
             ));
         }
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);
