@@ -175,6 +175,9 @@ impl Task {
     }
 }
 
+/// The code of a task that the object started.
+type Body = Box<dyn FnOnce()>;
+
 struct State {
     mode: Mode,
     /// The threads of the program, the main task, and the tasks that the object started.
@@ -295,7 +298,7 @@ pub(super) struct Controller {
     handles: RefCell<Vec<Option<Box<dyn Handle>>>>,
     cancellation: RefCell<Option<(Cancellable, Cancellation)>>,
     /// By task that the object started: what it does.
-    bodies: RefCell<Vec<Option<Box<dyn FnOnce()>>>>,
+    bodies: RefCell<Vec<Option<Body>>>,
     /// By task: its thread locals.
     locals: RefCell<Vec<Rc<Locals>>>,
     statics: Statics,
@@ -1201,7 +1204,7 @@ impl Blocking for Controller {
         self.state.borrow().tasks.len() as u64
     }
 
-    fn spawn(&self, body: Box<dyn FnOnce()>) -> Result<(), Box<dyn FnOnce()>> {
+    fn spawn(&self, body: Body) -> Result<(), Body> {
         let state = &mut *self.state.borrow_mut();
         let number = state.tasks.len();
         if number >= MOST_TASKS {
