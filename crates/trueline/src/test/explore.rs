@@ -320,6 +320,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     }
     Some(outcome)
 }
+
 /// For how long an execution may do nothing that the scheduler sees.
 const LONGEST_STEP: Duration = Duration::from_secs(1);
 
