@@ -11,6 +11,8 @@ mod core;
 #[cfg(feature = "objects")]
 mod drive;
 mod find;
+#[cfg(feature = "objects")]
+mod hunt;
 mod lowe;
 mod measure;
 mod monitors;
@@ -57,6 +59,11 @@ fn main() -> ExitCode {
         #[cfg(feature = "objects")]
         ["round-up", ref words @ ..] => round_up::tables(words),
         #[cfg(feature = "objects")]
+        ["hunt", seconds, ref words @ ..] => match seconds.parse() {
+            Ok(seconds) => hunt::table(seconds, words),
+            Err(_) => return usage(),
+        },
+        #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
         #[cfg(feature = "files")]
@@ -77,7 +84,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects]"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]"
     );
     ExitCode::from(2)
 }

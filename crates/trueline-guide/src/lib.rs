@@ -13,9 +13,11 @@ macro_rules! pages {
 #[cfg(doctest)]
 pages! {
     readme "../../../README.md"
+    explorable "../../../docs/src/explorable.md"
     exploration "../../../docs/src/exploration.md"
     finding_bugs "../../../docs/src/finding-bugs.md"
     first_structure "../../../docs/src/first-structure.md"
     relaxed "../../../docs/src/relaxed.md"
     synchronising "../../../docs/src/synchronising.md"
+    unmodified "../../../docs/src/unmodified.md"
 }

@@ -1,5 +1,5 @@
-//! Code that needs `unsafe`: the time stamp counter, a log that one thread writes while others read it, and code that
-//! runs before `main`.
+//! What cannot be written without `unsafe`: the time stamp counter, a log that one thread writes while another reads,
+//! coroutines that suspend themselves wherever they are, and code that runs before `main`.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
 
@@ -33,6 +33,50 @@ static BEFORE_MAIN: extern "C" fn() = {
     }
     look
 };
+
+#[cfg(feature = "systematic")]
+pub(super) mod coroutine {
+    //! Coroutines that are suspended by a function that needs no reference to them.
+
+    use std::cell::Cell;
+    use std::ptr::NonNull;
+
+    use corosensei::Yielder;
+    use corosensei::stack::DefaultStack;
+
+    /// A coroutine.
+    pub(in crate::drive) type Coroutine = corosensei::Coroutine<(), (), ()>;
+
+    thread_local! {
+        /// What suspends the coroutine that runs on this thread, if one does.
+        static YIELDER: Cell<Option<NonNull<Yielder<(), ()>>>> = const { Cell::new(None) };
+    }
+
+    /// A coroutine that runs `body` on `stack`, as far as it is [resumed](corosensei::Coroutine::resume).
+    pub(in crate::drive) fn coroutine(stack: DefaultStack, body: impl FnOnce() + 'static) -> Coroutine {
+        struct Leaves;
+        impl Drop for Leaves {
+            fn drop(&mut self) {
+                YIELDER.set(None);
+            }
+        }
+        Coroutine::with_stack(stack, move |yielder, ()| {
+            YIELDER.set(Some(NonNull::from(yielder)));
+            let _leaves = Leaves;
+            body();
+        })
+    }
+
+    /// Suspends the coroutine that calls this; whether there is one.
+    pub(in crate::drive) fn suspend() -> bool {
+        let Some(yielder) = YIELDER.take() else { return false };
+        // SAFETY: it is that of the coroutine that runs, and so is there: a coroutine sets it when it is entered, and after it
+        // was resumed, takes it before it is suspended, and clears it before it ends. Coroutines are not sent to other threads.
+        unsafe { yielder.as_ref() }.suspend(());
+        YIELDER.set(Some(yielder));
+        true
+    }
+}
 
 /// Reads the time stamp counter after all preceding instructions have completed, and before any following instruction
 /// starts. Preceding stores may still be in the store buffer.

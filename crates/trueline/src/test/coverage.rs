@@ -81,7 +81,8 @@ impl fmt::Display for TooLittle {
                 write!(f, "`{}` was never called, though there were {calls} calls", visible(operation))
             }
             Self::NoSchedulePoint => {
-                f.write_str("no operation reached a schedule point, so that none was ever interrupted")
+                f.write_str("no operation reached a schedule point, so that none was ever interrupted; ")?;
+                f.write_str(super::how_to_instrument())
             }
         }
     }

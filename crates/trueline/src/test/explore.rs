@@ -57,9 +57,11 @@ impl fmt::Debug for Against {
 
 /// How a test is explored.
 ///
-/// If nothing is said, schedules without preemptions come first, then those with one, then all that differ; if the time
-/// is over before, those with two, three and so on come instead. Programs are small: two threads with two or three
-/// calls each. Of objects that make random choices, a few seeds are looked at before all choices are explored.
+/// By default, most of the time goes into many programs of growing sizes, each of which is explored for a short time in
+/// several ways, to find faults. Then a few small programs, of two threads with two or three calls each, are explored
+/// completely: schedules without preemptions come first, then those with one, then all that differ; if the time is over
+/// before, those with two, three and so on come instead. One execution in ten is at random. For objects that make random
+/// choices, a few seeds are tried before all choices are explored.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -318,6 +320,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     }
     Some(outcome)
 }
+
 /// For how long an execution may do nothing that the scheduler sees.
 const LONGEST_STEP: Duration = Duration::from_secs(1);
 
@@ -517,8 +520,9 @@ impl Exploring {
         } else if !unreached.is_empty() {
             let names: Vec<String> = unreached.iter().map(|name| format!("`{name}`")).collect();
             warnings.push(format!(
-                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`",
-                names.join(", ")
+                "{} reached no schedule point, and were never interrupted: what they access is not on `trueline::primitives`; {}",
+                names.join(", "),
+                super::how_to_instrument()
             ));
         }
         let is_relaxed = self.exploration.factors.iter().any(|(_, factor)| *factor > 0);

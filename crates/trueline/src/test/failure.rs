@@ -163,7 +163,12 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { token, name, report, .. } = self;
         f.write_str(report)?;
-        writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {}", visible(name))?;
+        if trueline_sync::is_instrumented() {
+            let options = std::env::var("TRUELINE_INSTRUMENT").unwrap_or_default();
+            writeln!(f, "  run it again: cargo trueline replay {token} {} {}", visible(name), visible(&options))?;
+        } else {
+            writeln!(f, "  run it again: TRUELINE_REPLAY={token} cargo test {}", visible(name))?;
+        }
         writeln!(f, "                or put .replay(\"{token}\") before .run()")?;
         let Some(test) = self.regression_test() else { return Ok(()) };
         writeln!(f, "\n  or keep it as a test; `your_test()` stands for this one up to `.run()`:\n")?;

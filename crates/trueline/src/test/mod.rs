@@ -1028,6 +1028,15 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     }
 }
 
+/// What to do where operations reach no schedule point.
+fn how_to_instrument() -> &'static str {
+    if trueline_sync::is_instrumented() {
+        "name the crates that they are in by `cargo trueline test --instrument CRATE,..`"
+    } else {
+        "`cargo trueline test` makes schedule points in code that is written on `std`"
+    }
+}
+
 /// What executions that synchronise return, without its types.
 fn step_of<M: PlainModel, A: Argument, R: Datum>(
     results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,

@@ -175,3 +175,18 @@ use crate::three::E;
     assert_eq!(modules("src/mod.rs"), [Path::new("src/elsewhere.rs"), Path::new("src/oracle.rs")]);
     assert_eq!(modules("src/part.rs"), [Path::new("src/elsewhere.rs"), Path::new("src/part/oracle.rs")]);
 }
+
+#[test]
+fn the_leaf_has_no_dependencies() {
+    let leaf = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("trueline-sync");
+    let manifest = fs::read_to_string(leaf.join("Cargo.toml")).expect("the leaf crate is there");
+    assert!(!manifest.contains("dependencies"), "trueline-sync must depend on nothing: instrumented crates are built on it");
+    let mut files = Vec::new();
+    sources(&leaf.join("src"), &mut files);
+    let names_us = |file: &&PathBuf| {
+        let text = fs::read_to_string(file).expect("the source can be read");
+        text.lines().any(|line| line.split("//").next().unwrap_or_default().contains("trueline::"))
+    };
+    assert!(files.len() > 10);
+    assert_eq!(files.iter().find(names_us), None, "the leaf names the library");
+}

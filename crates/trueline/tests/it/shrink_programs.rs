@@ -193,8 +193,9 @@ fn panics_are_seen_again_and_do_not_escape() {
             .operation("rest", 0..9, |_, _| (), |(), _| ())
             .forgetful()
     };
-    let (failure, smallest) =
-        minimal(test().calls(3).seed(1).explore(Exploration::new()).time(LONG).shrink_for(LONG).outcome());
+    // A panic may print a long trace before it unwinds: nobody is stuck then.
+    let explored = test().calls(3).seed(1).watchdog(LONG).explore(Exploration::new()).time(LONG);
+    let (failure, smallest) = minimal(explored.shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
     assert_eq!(smallest.program, "enter | enter");
     // Under real threads too: the first two are inside at the same time.

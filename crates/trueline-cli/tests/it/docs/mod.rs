@@ -31,11 +31,18 @@ const NOT_RUN: [(&str, &str, &str); 1] = [(
 )];
 
 /// Commands that cannot be run, and why.
-const COMMANDS_NOT_RUN: [(&str, &str); 3] = [
+const COMMANDS_NOT_RUN: [(&str, &str); 7] = [
     (
         "trueline collect --listen 127.0.0.1:7878 -o collected.jsonl",
         "it listens until Ctrl-C; tests/it/collect.rs runs it",
     ),
+    ("cargo install cargo-trueline", "it installs what is published"),
+    ("cargo add --dev trueline --features systematic", "it depends on what is published"),
+    (
+        "cargo trueline test --instrument concurrent-queue",
+        "it builds trueline; crates/cargo-trueline/tests/it runs the command, and the tests in field/ this one",
+    ),
+    ("RUSTFLAGS=\"--cfg trueline\" cargo test", "it builds a crate of the reader"),
     ("cargo build --release -p trueline-cli", "it builds for minutes; .ci/run does it"),
     ("cargo run --release -p trueline-bench --features files,objects -- find", "a benchmark"),
 ];

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Program;
 use super::pulse::Beat;
@@ -17,6 +18,8 @@ use crate::history::Value;
 use crate::primitives::{
     self, Access, AccessKind, Blocking, Cancellable, Cancellation, Cancelled, Place, Seen, Wake, World,
 };
+use trueline_sync::Statics;
+use trueline_sync::thread::Locals;
 
 /// An event of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -77,6 +80,13 @@ pub(super) struct Rules {
 const IDLE_ROUNDS: u32 = 64;
 /// For a task that has read more places than this, any change counts as a change of one of them.
 const MOST_READS: usize = 32;
+/// How many steps tasks that the object started may take when the threads of the program are done.
+const MOST_STEPS_BEYOND: u64 = 1000;
+/// How often a task may spin without having read anything in between, as a loop that backs off does.
+const MOST_IDLE_SPINS: u32 = 1000;
+/// How often, and how far apart, it is looked whether something outside of the exploration ends a wait in it.
+const LOOKS_OUTSIDE: u32 = 25;
+const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
 /// The maximum number of operations of a thread that chooses its calls.
 const MOST_CHOSEN: usize = 1000;
 /// The coroutine of the main task; those of other tasks come after it.
@@ -84,7 +94,9 @@ pub(super) const MAIN: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Only the main task runs.
+    /// There is no execution: histories are judged, and nothing is scheduled.
+    Outside,
+    /// Only the main task is there, and what the object started.
     Quiet,
     /// Tasks run up to their first call.
     Starting,
@@ -110,7 +122,6 @@ enum Status {
     Done,
 }
 
-#[derive(Debug)]
 struct Task {
     status: Status,
     pending: Pending,
@@ -120,6 +131,12 @@ struct Task {
     /// Whether its wait ended by a timeout.
     timed_out: bool,
     spurious_left: u32,
+    /// Whether it may be unwound where it is.
+    may_end: bool,
+    /// Whether something outside of the exploration has ended its wait, if that can be.
+    is_over: Option<Rc<dyn Fn() -> bool>>,
+    /// How often it has spun since it last read something.
+    idle_spins: u32,
     /// The places that it has read since it last spun.
     reads: Vec<Place>,
     /// Whether another task has changed a place that it has read.
@@ -138,6 +155,9 @@ impl Task {
             has_lock: false,
             timed_out: false,
             spurious_left: 0,
+            may_end: true,
+            is_over: None,
+            idle_spins: 0,
             reads: Vec::new(),
             has_news: false,
             choices: 0,
@@ -155,9 +175,15 @@ impl Task {
     }
 }
 
+/// The code of a task that the object started.
+type Body = Box<dyn FnOnce()>;
+
 struct State {
     mode: Mode,
+    /// The threads of the program, the main task, and the tasks that the object started.
     tasks: Vec<Task>,
+    /// How many threads the program has, which is the number of the main task.
+    main: usize,
     /// The next action of each task, as strategies see it.
     pending: Vec<Pending>,
     current: usize,
@@ -167,6 +193,8 @@ struct State {
     held: Vec<Place>,
     events: Vec<Event>,
     steps: u64,
+    /// How many steps there were since the threads of the program were done.
+    steps_beyond: u64,
     idle: u32,
     /// The number of accesses and choices of the main task.
     of_main: u64,
@@ -190,7 +218,8 @@ impl State {
             let is_enabled = match task.status {
                 Status::Ready => true,
                 Status::Locking(place) => !self.held.contains(&place),
-                Status::Waiting { is_timed, .. } => is_timed || task.spurious_left > 0,
+                // A task that looks again and again in the background must not keep the program from going on.
+                Status::Waiting { is_timed, .. } => (is_timed && number < self.main) || task.spurious_left > 0,
                 Status::Spinning | Status::Done => false,
             };
             if is_enabled {
@@ -198,12 +227,39 @@ impl State {
             }
         }
         if serial {
-            // The operation that has begun continues, or no task does.
+            // The operation that has begun goes on, or what it waits for does, or nothing.
             if let Some(inside) = self.tasks.iter().position(|task| task.is_inside) {
-                enabled &= only(inside);
+                let background = !(only(self.main + 1) - 1);
+                enabled &= if enabled & only(inside) != 0 { only(inside) } else { background };
             }
         }
         enabled
+    }
+
+    /// The first of the tasks that the object started for which a limit of time can be over.
+    fn timed_out(&self) -> Option<usize> {
+        let is_timed = |task: &Task| matches!(task.status, Status::Waiting { is_timed: true, .. });
+        (self.main + 1..self.tasks.len()).find(|number| is_timed(&self.tasks[*number]))
+    }
+
+    /// A task whose wait was ended from outside, such as by another thread that had a lock of the standard output: a moment is
+    /// given to it.
+    fn ended_outside(&self) -> Option<usize> {
+        let is_over = |task: &Task| task.is_over.as_ref().map(|is_over| is_over());
+        for _ in 0..LOOKS_OUTSIDE {
+            let mut waiting = self.tasks.iter().map(is_over);
+            if let Some(task) = waiting.clone().position(|is_over| is_over == Some(true)) {
+                return Some(task);
+            }
+            waiting.find(Option::is_some)?;
+            std::thread::sleep(LOOK_OUTSIDE);
+        }
+        None
+    }
+
+    /// Whether the threads of the program are done.
+    fn is_program_done(&self) -> bool {
+        self.tasks[..self.main].iter().all(|task| task.status == Status::Done)
     }
 
     /// Reports that the current task has changed `place`.
@@ -241,6 +297,12 @@ pub(super) struct Controller {
     strategy: RefCell<Box<dyn Strategy>>,
     handles: RefCell<Vec<Option<Box<dyn Handle>>>>,
     cancellation: RefCell<Option<(Cancellable, Cancellation)>>,
+    /// By task that the object started: what it does.
+    bodies: RefCell<Vec<Option<Body>>>,
+    /// By task: its thread locals.
+    locals: RefCell<Vec<Rc<Locals>>>,
+    statics: Statics,
+    abandoned: Cell<u64>,
     beat: Option<Arc<Beat>>,
 }
 
@@ -252,17 +314,19 @@ impl Controller {
         beat: Option<Arc<Beat>>,
     ) -> Rc<Self> {
         let tasks = program.threads.len();
-        assert!(tasks <= MOST_TASKS, "there are at most {MOST_TASKS} threads in an exploration");
+        assert!(tasks < MOST_TASKS, "there are fewer than {MOST_TASKS} threads in an exploration");
         let state = State {
-            mode: Mode::Quiet,
-            tasks: (0..tasks).map(|_| Task::new()).collect(),
-            pending: vec![NOTHING; tasks],
+            mode: Mode::Outside,
+            tasks: (0..=tasks).map(|_| Task::new()).collect(),
+            main: tasks,
+            pending: vec![NOTHING; tasks + 1],
             current: tasks,
             last: None,
             open: None,
             held: Vec::new(),
             events: Vec::new(),
             steps: 0,
+            steps_beyond: 0,
             idle: 0,
             of_main: 0,
             preemptions: 0,
@@ -284,6 +348,10 @@ impl Controller {
             state: RefCell::new(state),
             strategy: RefCell::new(strategy),
             cancellation: RefCell::new(Some((cancellation.enter(), cancellation))),
+            bodies: RefCell::default(),
+            locals: RefCell::default(),
+            statics: Statics::new(),
+            abandoned: Cell::new(0),
             beat,
         })
     }
@@ -304,8 +372,14 @@ impl Controller {
         }
     }
 
+    /// How many threads the program has.
     pub(super) fn tasks(&self) -> usize {
         self.program.threads.len()
+    }
+
+    /// How many tasks were left where they were stuck.
+    pub(super) fn abandoned(&self) -> u64 {
+        self.abandoned.get()
     }
 
     /// Prepares the next execution. Returns whether there is one.
@@ -317,29 +391,45 @@ impl Controller {
         self.strategy.borrow_mut().donate()
     }
 
-    /// Makes one execution, on the coroutine of the main task.
+    /// Forgets the last execution.
+    fn reset(&self) {
+        let tasks = self.tasks();
+        let state = &mut *self.state.borrow_mut();
+        state.mode = Mode::Quiet;
+        state.current = tasks;
+        state.tasks.truncate(tasks + 1);
+        state.pending.truncate(tasks + 1);
+        state.inside.truncate(tasks + 1);
+        state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
+        state.tasks[tasks].status = Status::Done;
+        (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
+        state.ending = None;
+        (state.of_main, state.choices, state.last_choice, state.steps_beyond) = (0, 0, 0, 0);
+        state.held.clear();
+        state.events.clear();
+        state.scribe.clear();
+        state.trace.clear();
+        state.inside.fill(None);
+        self.beat(state);
+        self.bodies.borrow_mut().clear();
+        let locals = &mut *self.locals.borrow_mut();
+        locals.clear();
+        locals.extend((0..=tasks).map(|task| Locals::new(task as u64)));
+        self.statics.restore();
+    }
+
+    /// Lets a task go on, until it lets the main one.
+    fn go(&self, task: usize, switch: &dyn Fn()) {
+        self.next.set(task + 1);
+        switch();
+        self.state.borrow_mut().current = self.tasks();
+    }
+
+    /// One execution.
     pub(super) fn execute<R>(&self, switch: &dyn Fn(), look: impl FnOnce(&Raw<'_>) -> R) -> R {
         let tasks = self.tasks();
-        {
-            let state = &mut *self.state.borrow_mut();
-            state.mode = Mode::Quiet;
-            state.current = tasks;
-            state.tasks.iter_mut().for_each(|task| task.reset(self.rules.spurious));
-            (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
-            state.ending = None;
-            (state.of_main, state.choices, state.last_choice) = (0, 0, 0);
-            state.held.clear();
-            state.events.clear();
-            state.scribe.clear();
-            state.trace.clear();
-            state.inside.fill(None);
-            self.beat(state);
-        }
-        let go = |coroutine: usize| {
-            self.next.set(coroutine);
-            switch();
-            self.state.borrow_mut().current = tasks;
-        };
+        self.reset();
+        let go = |task: usize| self.go(task, switch);
         let instance = (self.program.make)();
         let number = |thread: usize| u32::try_from(thread).expect("few threads");
         let has_around = !(self.program.before.is_empty() && self.program.after.is_empty());
@@ -353,26 +443,17 @@ impl Controller {
                 self.handles.borrow_mut()[thread] = Some(handle);
             }
             self.state.borrow_mut().mode = Mode::Starting;
-            (0..tasks).for_each(|task| go(task + 1));
+            (0..tasks).for_each(go);
             if self.state.borrow().ending.is_none() {
                 self.state.borrow_mut().mode = Mode::Running;
                 if let Some(first) = self.decide() {
-                    go(first + 1);
+                    go(first);
                 }
             }
             self.close();
-            let unfinished = || members(self.unfinished());
             let ending = self.state.borrow_mut().ending.get_or_insert(Ending::Complete).clone();
-            if ending == Ending::Redundant {
-                self.state.borrow_mut().mode = Mode::Draining;
-                unfinished().for_each(|task| go(task + 1));
-            }
-            if self.unfinished() != 0 {
-                let unfinished = unfinished();
-                self.state.borrow_mut().mode = Mode::Cancelling;
-                self.cancel();
-                unfinished.for_each(|task| go(task + 1));
-                self.renew_cancellation();
+            if ending != Ending::Complete {
+                self.leave(&ending, &go);
             }
             self.state.borrow_mut().mode = Mode::Quiet;
             if let (Some(handle), Ending::Complete) = (&mut around, ending) {
@@ -382,6 +463,8 @@ impl Controller {
         // Dropping the rest may run further code of the object, which may panic, too.
         let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
         let dropped = catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance))));
+        self.settle(switch);
+        self.state.borrow_mut().mode = Mode::Outside;
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
         if let Err(payload) = dropped {
@@ -405,6 +488,64 @@ impl Controller {
             chooses_late: state.choices > 0 && state.last_choice >= (state.steps + state.of_main) / 2,
             trace: &state.trace,
         })
+    }
+
+    /// Gets rid of tasks that have not finished in an execution that is over.
+    fn leave(&self, ending: &Ending, go: &dyn Fn(usize)) {
+        if *ending == Ending::Redundant {
+            self.state.borrow_mut().mode = Mode::Draining;
+            members(self.unfinished()).for_each(go);
+        }
+        let unfinished = self.unfinished();
+        if unfinished == 0 {
+            return;
+        }
+        let may_end = |task: &usize| self.state.borrow().tasks[*task].may_end;
+        let (ended, abandoned): (Vec<_>, Vec<_>) = members(unfinished).partition(may_end);
+        if !ended.is_empty() {
+            self.state.borrow_mut().mode = Mode::Cancelling;
+            self.cancel();
+            ended.into_iter().for_each(go);
+            self.renew_cancellation();
+        }
+        abandoned.into_iter().for_each(|task| self.abandon(task));
+    }
+
+    /// Leaves a task where it is. What it has of the object is never dropped.
+    fn abandon(&self, task: usize) {
+        let state = &mut *self.state.borrow_mut();
+        if state.tasks[task].status == Status::Done {
+            return;
+        }
+        state.tasks[task].status = Status::Done;
+        self.locals.borrow()[task].leak();
+        super::engine::abandon(task + 1);
+        let mut count = 1;
+        if state.held.iter().any(|place| self.statics.contains(*place)) {
+            // A lock that no later execution can take: none of them would be like this one.
+            count = u64::MAX / 2;
+        }
+        self.abandoned.set(self.abandoned.get().saturating_add(count));
+    }
+
+    /// Lets tasks that the object started go on when it is dropped, and leaves those that wait for what never comes.
+    fn settle(&self, switch: &dyn Fn()) {
+        while let Some(task) = self.in_background() {
+            self.go(task, switch);
+        }
+        members(self.unfinished()).for_each(|task| self.abandon(task));
+        let locals = Rc::clone(&self.locals.borrow()[self.tasks()]);
+        drop(catch_unwind(AssertUnwindSafe(|| locals.destroy())));
+    }
+
+    /// A task that the object started and that can go on while the main task cannot, or is done.
+    fn in_background(&self) -> Option<usize> {
+        let state = &mut *self.state.borrow_mut();
+        state.steps_beyond += 1;
+        if state.steps_beyond > MOST_STEPS_BEYOND {
+            return None;
+        }
+        members(state.enabled(false)).find(|task| *task > state.main)
     }
 
     /// Ends the current transition, if a panic ended the execution in the middle of it.
@@ -457,6 +598,12 @@ impl Controller {
 
     /// Ends the main task, which can never continue.
     fn end_main(&self) {
+        if !self.state.borrow().tasks[self.tasks()].may_end {
+            // It must not be unwound, and is the thread that explores. The watchdog of the test says where it is stuck.
+            loop {
+                std::thread::park();
+            }
+        }
         self.cancel();
         primitives::point();
     }
@@ -464,40 +611,65 @@ impl Controller {
     /// The body of a task's coroutine, until all executions are over.
     pub(super) fn work(&self, me: usize, switch: &dyn Fn()) {
         while !self.is_over.get() {
-            let handle = self.handles.borrow_mut()[me].take();
-            let mut handle = handle.expect("it is there when a task starts");
-            let result = catch_unwind(AssertUnwindSafe(|| {
-                self.state.borrow_mut().current = me;
-                match &self.program.threads[me] {
-                    Behaviour::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, &mut *handle))),
-                    Behaviour::Chooses(choose) => {
-                        let number = |count: usize| u32::try_from(count).expect("few threads");
-                        let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
-                        let worker = Worker {
-                            caller: &mut InTask { controller: self, me, handle: &mut *handle },
-                            kinds: &self.program.kinds,
-                            random: Random::new(seed),
-                            thread: number(me),
-                            threads: number(self.tasks()),
-                            operations: self.program.operations,
-                            left: MOST_CHOSEN,
-                        };
-                        worker.choose(&**choose);
-                    }
-                }
-            }));
-            self.handles.borrow_mut()[me] = Some(handle);
+            let result = if me > self.tasks() {
+                let body = self.bodies.borrow_mut()[me - self.tasks() - 1].take();
+                let body = body.expect("it is there when a task starts");
+                self.started(me);
+                catch_unwind(AssertUnwindSafe(body))
+            } else {
+                let handle = self.handles.borrow_mut()[me].take();
+                let mut handle = handle.expect("it is there when a task starts");
+                let result = catch_unwind(AssertUnwindSafe(|| self.calls(me, &mut *handle)));
+                self.handles.borrow_mut()[me] = Some(handle);
+                result
+            };
+            let locals = Rc::clone(&self.locals.borrow()[me]);
+            let result = result.and_then(|()| catch_unwind(AssertUnwindSafe(|| locals.destroy())));
+            if result.is_err() {
+                locals.leak();
+            }
             self.finished(me, result);
             switch();
         }
         self.next.set(MAIN);
     }
 
+    /// A task that the object started has its first turn.
+    fn started(&self, me: usize) {
+        let state = &mut *self.state.borrow_mut();
+        state.current = me;
+        if state.mode == Mode::Running {
+            state.open = Some(Transition::of(me, NOTHING));
+        }
+    }
+
+    /// What a thread of the program does.
+    fn calls(&self, me: usize, handle: &mut dyn Handle) {
+        self.state.borrow_mut().current = me;
+        match &self.program.threads[me] {
+            Behaviour::Calls(calls) => calls.iter().for_each(|call| drop(self.call(me, call, handle))),
+            Behaviour::Chooses(choose) => {
+                let number = |count: usize| u32::try_from(count).expect("few threads");
+                let seed = self.program.seed ^ (me as u64).wrapping_mul(0x9e37_79b9);
+                let worker = Worker {
+                    caller: &mut InTask { controller: self, me, handle },
+                    kinds: &self.program.kinds,
+                    random: Random::new(seed),
+                    thread: number(me),
+                    threads: number(self.tasks()),
+                    operations: self.program.operations,
+                    left: MOST_CHOSEN,
+                };
+                worker.choose(&**choose);
+            }
+        }
+    }
+
     /// Ends the coroutines of the tasks, from the coroutine of the main task.
     pub(super) fn end(&self, switch: &dyn Fn()) {
         self.is_over.set(true);
-        for task in 0..self.tasks() {
-            self.next.set(task + 1);
+        for coroutine in super::engine::suspended() {
+            self.next.set(coroutine);
             switch();
         }
         self.is_over.set(false);
@@ -558,6 +730,7 @@ impl Controller {
 
     /// The schedule point before a call, which does not access a primitive.
     fn call_point(&self, me: usize) {
+        self.state.borrow_mut().tasks[me].may_end = true;
         if me == self.tasks() {
             return;
         }
@@ -581,7 +754,20 @@ impl Controller {
     fn pause(&self, me: usize, status: Status, pending: Pending) {
         let mode = self.state.borrow().mode;
         match mode {
-            Mode::Quiet | Mode::Starting => return,
+            Mode::Outside | Mode::Starting => return,
+            Mode::Quiet => {
+                // A task that the object started runs as long as it can while the main task waits.
+                let goes_on = {
+                    let state = &mut *self.state.borrow_mut();
+                    state.of_main += 1;
+                    (state.tasks[me].status, state.tasks[me].pending) = (status, pending);
+                    state.of_main <= self.rules.most_steps && state.enabled(false) & only(me) != 0
+                };
+                if !goes_on {
+                    self.next.set(MAIN);
+                    super::engine::switch();
+                }
+            }
             Mode::Running => {
                 {
                     let task = &mut self.state.borrow_mut().tasks[me];
@@ -620,6 +806,15 @@ impl Controller {
             state.current = me;
             self.beat(state);
             match state.mode {
+                Mode::Quiet => {
+                    let task = &mut state.tasks[me];
+                    match task.status {
+                        Status::Locking(place) => state.held.push(place),
+                        Status::Waiting { is_timed, .. } => task.timed_out = is_timed,
+                        Status::Spinning | Status::Ready | Status::Done => {}
+                    }
+                    task.status = Status::Ready;
+                }
                 Mode::Running => {
                     let task = &mut state.tasks[me];
                     let mut access = task.pending.access;
@@ -630,7 +825,7 @@ impl Controller {
                         Status::Waiting { condvar, is_timed, .. } => {
                             task.timed_out = is_timed;
                             if !is_timed {
-                                task.spurious_left -= 1;
+                                task.spurious_left = task.spurious_left.saturating_sub(1);
                             }
                             access = Some(Access { kind: AccessKind::Notify, place: Some(condvar), other: None });
                         }
@@ -672,10 +867,16 @@ impl Controller {
             None
         };
         let enabled = state.enabled(self.rules.serial);
+        let is_program_done = state.is_program_done();
+        state.steps_beyond += u64::from(is_program_done);
+        if is_program_done && (enabled == 0 || state.steps_beyond > MOST_STEPS_BEYOND) {
+            return end(state, strategy, Ending::Complete);
+        }
         if enabled == 0 {
-            let unfinished = || state.tasks.iter().filter(|task| task.status != Status::Done);
-            if unfinished().next().is_none() {
-                return end(state, strategy, Ending::Complete);
+            if let Some(task) = state.timed_out() {
+                state.steps += 1;
+                let is_too_long = state.steps > self.rules.most_steps;
+                return if is_too_long { end(state, strategy, Ending::Diverged) } else { Some(task) };
             }
             let in_serial_order = |task: &Task| !self.rules.serial || task.is_inside;
             let spinners = state.tasks.iter().enumerate();
@@ -684,6 +885,10 @@ impl Controller {
                 .map(|(number, _)| only(number))
                 .sum();
             if spinners == 0 {
+                if let Some(task) = state.ended_outside() {
+                    state.tasks[task].status = Status::Ready;
+                    return Some(task);
+                }
                 return end(state, strategy, Ending::Stuck);
             }
             // No other task can run. Spinning tasks check again, in turn, because they may give up.
@@ -747,13 +952,18 @@ impl World for Controller {
         }
         let (me, has_lock) = {
             let state = &mut *self.state.borrow_mut();
+            if state.mode == Mode::Outside {
+                return;
+            }
             let me = state.current;
             if let Some(operation) = state.inside[me] {
                 state.reached[operation as usize] = true;
             }
-            match state.tasks.get_mut(me) {
-                Some(task) => (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock)),
-                None => {
+            let task = &mut state.tasks[me];
+            (task.may_end, task.idle_spins) = (trueline_sync::may_end(), 0);
+            match me == state.main {
+                false => (me, access.kind == AccessKind::Lock && std::mem::take(&mut task.has_lock)),
+                true => {
                     state.of_main += 1;
                     if state.of_main <= self.rules.most_steps {
                         return;
@@ -781,7 +991,7 @@ impl World for Controller {
     }
 
     fn is_watching(&self) -> bool {
-        true
+        self.is_inside()
     }
 
     fn saw(&self, seen: &Seen) {
@@ -793,12 +1003,10 @@ impl World for Controller {
             state.note(What::Seen(*seen));
         }
         let Some(place) = seen.access.place else { return };
-        let me = state.current;
-        if let Some(task) = state.tasks.get_mut(me) {
-            let reads = matches!(seen.access.kind, AccessKind::Load | AccessKind::Update | AccessKind::TryLock);
-            if reads && !task.has_read(place) {
-                task.reads.push(place);
-            }
+        let task = &mut state.tasks[state.current];
+        let reads = matches!(seen.access.kind, AccessKind::Load | AccessKind::Update | AccessKind::TryLock);
+        if reads && !task.has_read(place) {
+            task.reads.push(place);
         }
         let Some((before, after)) = seen.values else { return };
         if seen.access.kind == AccessKind::TryLock {
@@ -824,12 +1032,8 @@ impl World for Controller {
         let Some(seed) = self.rules.choices else { return self.pick(bound) };
         let state = &mut *self.state.borrow_mut();
         let current = state.current;
-        state.of_main += u64::from(current == state.tasks.len());
-        let main = state.of_main;
-        let count = state.tasks.get_mut(current).map_or(main, |task| {
-            task.choices += 1;
-            task.choices
-        });
+        state.tasks[current].choices += 1;
+        let count = state.tasks[current].choices;
         let mut random = Random::new(Random::new(seed ^ current as u64).bits() ^ count);
         random.below(u32::try_from(bound).unwrap_or(u32::MAX)) as usize
     }
@@ -840,37 +1044,83 @@ impl World for Controller {
         }
         let me = {
             let state = &mut *self.state.borrow_mut();
-            let me = state.current;
-            match state.tasks.get_mut(me) {
-                Some(task) if task.has_news => {
-                    task.has_news = false;
-                    task.reads.clear();
-                    return;
-                }
-                Some(_) => {}
-                None => state.idle += 1,
+            if state.mode == Mode::Outside {
+                return std::thread::yield_now();
             }
+            let me = state.current;
+            let task = &mut state.tasks[me];
+            task.may_end = trueline_sync::may_end();
+            task.idle_spins += 1;
+            // Code that backs off spins several times before it looks again. That is one wait.
+            let backs_off = (2..MOST_IDLE_SPINS).contains(&task.idle_spins);
+            if (task.has_news || (backs_off && !task.may_end)) && me != state.main {
+                task.has_news = false;
+                task.reads.clear();
+                return;
+            }
+            state.idle += u32::from(me == state.main);
             me
         };
         if me == self.tasks() {
-            if self.state.borrow().idle > IDLE_ROUNDS {
+            if let Some(task) = self.in_background() {
+                self.go(task, &super::engine::switch);
+            } else if self.state.borrow().idle > IDLE_ROUNDS {
                 self.end_main();
             }
             return;
         }
         self.pause(me, Status::Spinning, NOTHING);
-        if let Some(task) = self.state.borrow_mut().tasks.get_mut(me) {
-            task.reads.clear();
-            task.has_news = false;
-        }
+        let task = &mut self.state.borrow_mut().tasks[me];
+        task.reads.clear();
+        task.has_news = false;
     }
 
     fn blocking(&self) -> Option<&dyn Blocking> {
-        Some(self)
+        self.is_inside().then_some(self)
+    }
+
+    fn locals(&self) -> Option<Rc<Locals>> {
+        let state = self.state.borrow();
+        (state.mode != Mode::Outside).then(|| Rc::clone(&self.locals.borrow()[state.current]))
+    }
+
+    fn statics(&self) -> Option<&Statics> {
+        self.is_inside().then_some(&self.statics)
     }
 }
 
 impl Controller {
+    /// Whether an execution is under way.
+    fn is_inside(&self) -> bool {
+        self.state.borrow().mode != Mode::Outside
+    }
+
+    /// The main task waits, and those that the object started go on until it is woken.
+    fn main_waits(&self, place: Place, is_timed: bool) -> bool {
+        let main = self.tasks();
+        self.state.borrow_mut().tasks[main].status = Status::Waiting { condvar: place, mutex: None, is_timed };
+        let is_waiting = || self.state.borrow().tasks[main].status != Status::Ready;
+        while is_waiting() {
+            let task = self.in_background().or_else(|| self.state.borrow().timed_out().filter(|_| !is_timed));
+            let Some(task) = task else { break };
+            self.go(task, &super::engine::switch);
+        }
+        let mut timed_out = is_waiting();
+        let is_over = self.state.borrow().tasks[main].is_over.clone();
+        if let Some(is_over) = is_over.filter(|_| timed_out) {
+            // Another thread of the operating system has what it waits for.
+            while !is_over() {
+                std::thread::sleep(LOOK_OUTSIDE);
+            }
+            timed_out = false;
+        }
+        self.state.borrow_mut().tasks[main].status = Status::Done;
+        if timed_out && !is_timed {
+            self.end_main();
+        }
+        timed_out
+    }
+
     fn wait(&self, place: Place, is_timed: bool) -> bool {
         if std::thread::panicking() {
             return true;
@@ -881,10 +1131,7 @@ impl Controller {
             (state.current, waits.and_then(|access| access.place))
         };
         if me == self.tasks() {
-            if !is_timed {
-                self.end_main();
-            }
-            return true;
+            return self.main_waits(place, is_timed);
         }
         let access = Access { kind: AccessKind::Notify, place: Some(place), other: None };
         let status = Status::Waiting { condvar: place, mutex, is_timed };
@@ -899,6 +1146,16 @@ impl Blocking for Controller {
         self.wait(place, false);
     }
 
+    fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
+        let me = {
+            let state = &mut *self.state.borrow_mut();
+            state.tasks[state.current].is_over = Some(is_over);
+            state.current
+        };
+        self.wait(place, false);
+        self.state.borrow_mut().tasks[me].is_over = None;
+    }
+
     fn block_for_a_while(&self, place: Place) -> bool {
         self.wait(place, true)
     }
@@ -909,7 +1166,6 @@ impl Blocking for Controller {
             if let Some(at) = state.held.iter().position(|held| *held == place) {
                 state.held.swap_remove(at);
                 state.changed(place);
-                return;
             }
             let is_here = |task: &Task| matches!(task.status, Status::Waiting { condvar, .. } if condvar == place);
             let numbered = state.tasks.iter().enumerate();
@@ -936,5 +1192,34 @@ impl Blocking for Controller {
                 open.woke |= only(number);
             }
         }
+    }
+
+    fn blocked(&self, place: Place) -> usize {
+        let state = self.state.borrow();
+        let is_here = |task: &&Task| matches!(task.status, Status::Waiting { condvar, .. } if condvar == place);
+        state.tasks.iter().filter(is_here).count()
+    }
+
+    fn next_task(&self) -> u64 {
+        self.state.borrow().tasks.len() as u64
+    }
+
+    fn spawn(&self, body: Body) -> Result<(), Body> {
+        let state = &mut *self.state.borrow_mut();
+        let number = state.tasks.len();
+        if number >= MOST_TASKS {
+            return Err(body);
+        }
+        let mut task = Task::new();
+        task.reset(self.rules.spurious);
+        state.tasks.push(task);
+        state.pending.push(NOTHING);
+        state.inside.push(None);
+        self.locals.borrow_mut().push(Locals::new(number as u64));
+        self.bodies.borrow_mut().push(Some(body));
+        if let Some(open) = &mut state.open {
+            open.woke |= only(number);
+        }
+        Ok(())
     }
 }

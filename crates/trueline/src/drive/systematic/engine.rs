@@ -1,133 +1,117 @@
 //! Coroutines: tasks that run on one thread of the operating system, one at a time.
 //!
-//! The coroutines come from `shuttle-engine`. Its scheduler always runs the coroutine that the [`Controller`] names; it
-//! does not need to know that the others wait, and for what. Coroutines are reused for many executions, because
-//! starting and ending one of `shuttle-engine`'s takes as long as dozens of switches.
+//! The [`Controller`] names the one that goes on; that all others wait, and for what, need not be known here. A coroutine
+//! serves a task in all executions. One that is stuck in code that must not be unwound is abandoned, with its stack, and a new
+//! one takes its place.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::panic::{self, Location};
 use std::rc::Rc;
-use std::sync::OnceLock;
 
-use shuttle_engine::runtime::execution::ExecutionState;
-use shuttle_engine::runtime::thread;
-use shuttle_engine::scheduler::{Schedule, Scheduler, Task, TaskId};
-use shuttle_engine::{Config, FailurePersistence, MaxSteps, Runner};
+use corosensei::stack::DefaultStack;
 
 use super::controller::{Controller, MAIN};
+use crate::drive::raw::coroutine::{Coroutine, coroutine, suspend};
 use crate::primitives::enter;
 
-/// The number of executions that coroutines are used for. It is limited because `shuttle-engine` records all switches.
-const EXECUTIONS_OF_COROUTINES: u32 = 512;
-/// The stack size of a task, and of the judge. Only the part that is used takes memory.
+/// The stack of a task. Only what is used of it takes memory.
 const STACK: usize = 1 << 20;
+/// How many stacks are kept for later explorations of this thread.
+const MOST_STACKS: usize = 16;
 
-/// A function that is called for each execution that was prepared, and returns whether to continue.
-type Each = Box<dyn FnMut(&Controller) -> ControlFlow<()>>;
-
-/// The data of the coroutines on this thread. It is thread-local because `shuttle-engine` requires functions that are
-/// `Send`.
+/// The coroutines of an exploration.
 struct Here {
     controller: Rc<Controller>,
-    each: RefCell<Each>,
-    is_over: std::cell::Cell<bool>,
+    /// By number; [`MAIN`] has none, as it is the thread itself.
+    coroutines: RefCell<Vec<Option<Coroutine>>>,
+}
+
+impl Here {
+    /// The coroutine of this number, to be resumed.
+    fn take(&self, number: usize) -> Coroutine {
+        let mut coroutines = self.coroutines.borrow_mut();
+        if coroutines.len() <= number {
+            coroutines.resize_with(number + 1, || None);
+        }
+        coroutines[number].take().unwrap_or_else(|| {
+            let stack = STACKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
+                DefaultStack::new(STACK)
+                    .unwrap_or_else(|error| panic!("there is no memory for a task's stack: {error}"))
+            });
+            coroutine(stack, move || here().controller.work(number - 1, &switch))
+        })
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        for coroutine in self.coroutines.take().into_iter().flatten() {
+            if coroutine.done() {
+                STACKS.with_borrow_mut(|stacks| {
+                    if stacks.len() < MOST_STACKS {
+                        stacks.push(coroutine.into_stack());
+                    }
+                });
+            } else {
+                // It was left in the middle of something, by a panic. To drop it would unwind it.
+                std::mem::forget(coroutine);
+            }
+        }
+    }
 }
 
 thread_local! {
     static HERE: RefCell<Option<Rc<Here>>> = const { RefCell::new(None) };
-}
-
-/// Switches to the coroutine that the controller names.
-pub(super) fn switch() {
-    thread::switch();
-}
-
-/// A scheduler that runs the coroutine that the controller names.
-struct Obedient(Rc<Here>);
-
-impl Scheduler for Obedient {
-    fn new_execution(&mut self) -> Option<Schedule> {
-        (!self.0.is_over.get()).then(|| Schedule::new(0))
-    }
-
-    fn next_task(&mut self, _runnable: &[&Task], _current: Option<TaskId>, _is_yielding: bool) -> Option<TaskId> {
-        Some(TaskId::from(self.0.controller.next.get()))
-    }
-
-    fn next_u64(&mut self) -> u64 {
-        0
-    }
-}
-
-/// Makes executions as long as `each` continues. `each` is called on a coroutine, and calls [`Controller::execute`].
-pub(super) fn run(controller: Rc<Controller>, each: Each) {
-    prepare();
-    let here = Rc::new(Here { controller: Rc::clone(&controller), each: RefCell::new(each), is_over: false.into() });
-    let before = HERE.replace(Some(Rc::clone(&here)));
-    let inside = enter(controller);
-    Runner::new(Obedient(here), config()).run(main);
-    drop(inside);
-    HERE.set(before);
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
 fn here() -> Rc<Here> {
     HERE.with_borrow(Clone::clone).expect("coroutines have something to work on")
 }
 
-/// The main coroutine.
-fn main() {
-    let here = here();
-    let controller = &here.controller;
-    controller.next.set(MAIN);
-    for task in 0..controller.tasks() {
-        let body = move || self::here().controller.work(task, &switch);
-        ExecutionState::spawn_thread(Box::new(body), STACK, None, None, Location::caller());
+/// Lets the coroutine go on that the controller names.
+pub(super) fn switch() {
+    if suspend() {
+        return;
     }
-    for _ in 0..EXECUTIONS_OF_COROUTINES {
-        if !controller.begin() || (here.each.borrow_mut())(controller).is_break() {
-            here.is_over.set(true);
-            break;
+    let here = here();
+    loop {
+        let next = here.controller.next.get();
+        if next == MAIN {
+            return;
+        }
+        let mut coroutine = here.take(next);
+        coroutine.resume(());
+        here.coroutines.borrow_mut()[next] = Some(coroutine);
+    }
+}
+
+/// Leaves the coroutine of this number where it is, for good: its stack is never used again, nor what it owns.
+pub(super) fn abandon(number: usize) {
+    let coroutine = here().coroutines.borrow_mut().get_mut(number).and_then(Option::take);
+    std::mem::forget(coroutine);
+}
+
+/// The numbers of coroutines that have begun and not ended.
+pub(super) fn suspended() -> Vec<usize> {
+    let here = here();
+    let coroutines = here.coroutines.borrow();
+    coroutines.iter().enumerate().filter(|(_, coroutine)| coroutine.is_some()).map(|(number, _)| number).collect()
+}
+
+/// Makes executions as long as `each` says so, which makes them by [`Controller::execute`].
+pub(super) fn run(controller: Rc<Controller>, mut each: impl FnMut(&Controller) -> ControlFlow<()>) {
+    struct Leaves(Option<Rc<Here>>);
+    impl Drop for Leaves {
+        fn drop(&mut self) {
+            HERE.set(self.0.take());
         }
     }
+    let here = Rc::new(Here { controller: Rc::clone(&controller), coroutines: RefCell::default() });
+    let _leaves = Leaves(HERE.replace(Some(here)));
+    let _inside = enter(controller.clone());
+    controller.next.set(MAIN);
+    while controller.begin() && each(&controller).is_continue() {}
     controller.end(&switch);
     controller.next.set(MAIN);
-}
-
-fn config() -> Config {
-    let mut config = Config::new();
-    config.stack_size = STACK;
-    config.failure_persistence = FailurePersistence::None;
-    config.max_steps = MaxSteps::None;
-    config.silence_warnings = true;
-    config
-}
-
-/// Keeps the panic hook of the program. `shuttle-engine` permanently installs a panic hook when it first runs, which
-/// would print its own schedules at every panic. So this runs it once without tasks, and then restores the previous
-/// hook.
-fn prepare() {
-    static PREPARED: OnceLock<()> = OnceLock::new();
-
-    struct Once(bool);
-
-    impl Scheduler for Once {
-        fn new_execution(&mut self) -> Option<Schedule> {
-            (!std::mem::replace(&mut self.0, true)).then(|| Schedule::new(0))
-        }
-
-        fn next_task(&mut self, runnable: &[&Task], _current: Option<TaskId>, _is_yielding: bool) -> Option<TaskId> {
-            runnable.first().map(|task| task.id())
-        }
-
-        fn next_u64(&mut self) -> u64 {
-            0
-        }
-    }
-
-    PREPARED.get_or_init(|| {
-        let hook = panic::take_hook();
-        Runner::new(Once(false), config()).run(|| ());
-        panic::set_hook(hook);
-    });
 }

@@ -416,17 +416,12 @@ pub fn replay(program: &Program, settings: &Settings, schedule: &Schedule) -> Ex
     let rules = Rules { traces: true, ..rules(settings) };
     let beat = settings.pulse.as_ref().map(|pulse| pulse.start());
     let controller = Controller::new(program.clone(), rules, Box::new(Replay::new(schedule.clone())), beat);
-    let seen = Arc::new(Mutex::new(None));
-    let slot = Arc::clone(&seen);
-    engine::run(
-        controller,
-        Box::new(move |controller| {
-            let execution = controller.execute(&engine::switch, |raw| Execution::new(raw, &controller.program.kinds));
-            *lock(&slot) = Some(execution);
-            ControlFlow::Break(())
-        }),
-    );
-    let execution = lock(&seen).take();
+    let mut execution = None;
+    engine::run(controller, |controller| {
+        let seen = controller.execute(&engine::switch, |raw| Execution::new(raw, &controller.program.kinds));
+        execution = Some(seen);
+        ControlFlow::Break(())
+    });
     execution.expect("a replay is one execution")
 }
 
@@ -469,6 +464,8 @@ struct Shared {
     is_cut_off: AtomicBool,
 }
 
+/// How many tasks are abandoned at most, each with its stack, before an exploration ends.
+const MOST_ABANDONED: u64 = 4096;
 /// The number of executions after which a thread checks the time, and whether another thread needs a job.
 const LOOKS: u64 = 32;
 
@@ -488,31 +485,31 @@ impl Shared {
             let beat = self.settings.pulse.as_ref().map(|pulse| pulse.start());
             let (rules, strategy) = (rules(&self.settings), self.strategy(job));
             let controller = Controller::new(self.program.clone(), rules, strategy, beat.clone());
-            let shared = Arc::clone(self);
+            let shared = self;
             let mut known = Known::default();
             let mut key: Vec<Event> = Vec::new();
             let mut count = 0;
-            engine::run(
-                controller,
-                Box::new(move |controller| {
-                    if shared.jobs.is_over() || shared.is_enough() {
-                        return ControlFlow::Break(());
+            engine::run(controller, |controller| {
+                if shared.jobs.is_over() || shared.is_enough() {
+                    return ControlFlow::Break(());
+                }
+                let new = controller.execute(&engine::switch, |raw| shared.look(raw, &mut key, &mut known));
+                if let Some(execution) = new {
+                    if let Some(beat) = &beat {
+                        beat.judging();
                     }
-                    let new = controller.execute(&engine::switch, |raw| shared.look(raw, &mut key, &mut known));
-                    if let Some(execution) = new {
-                        if let Some(beat) = &beat {
-                            beat.judging();
-                        }
-                        shared.judge(execution);
-                        shared.note_reached(controller);
-                    }
-                    count += 1;
-                    if count % LOOKS == 0 {
-                        shared.look_around(controller);
-                    }
-                    ControlFlow::Continue(())
-                }),
-            );
+                    shared.judge(execution);
+                    shared.note_reached(controller);
+                }
+                count += 1;
+                if controller.abandoned() > MOST_ABANDONED {
+                    shared.cut_off();
+                }
+                if count % LOOKS == 0 {
+                    shared.look_around(controller);
+                }
+                ControlFlow::Continue(())
+            });
             self.jobs.done();
         }
         self.tell();

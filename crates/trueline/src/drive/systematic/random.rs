@@ -14,6 +14,8 @@ use crate::drive::Random;
 pub(super) struct Pct {
     random: Random,
     depth: u32,
+    /// How many threads the program has.
+    tasks: usize,
     priorities: Vec<u64>,
     changes: Vec<u64>,
     steps: u64,
@@ -25,7 +27,11 @@ impl Pct {
     pub(super) fn new(tasks: usize, depth: u32, seed: u64) -> Self {
         let (priorities, changes) = (vec![0; tasks], Vec::new());
         let depth = depth.max(1);
-        Self { random: Random::new(seed), depth, priorities, changes, steps: 0, most_steps: 1, lowest: 0 }
+        Self { random: Random::new(seed), depth, tasks, priorities, changes, steps: 0, most_steps: 1, lowest: 0 }
+    }
+
+    fn priority(&mut self) -> u64 {
+        (self.random.bits() >> 1) | 1 << 62
     }
 }
 
@@ -33,9 +39,12 @@ impl Strategy for Pct {
     fn begin(&mut self) -> bool {
         self.most_steps = self.most_steps.max(self.steps);
         (self.steps, self.lowest) = (0, u64::from(self.depth));
-        for priority in &mut self.priorities {
-            *priority = (self.random.bits() >> 1) | 1 << 62;
+        self.priorities.truncate(self.tasks);
+        for task in 0..self.tasks {
+            self.priorities[task] = self.priority();
         }
+        // That of the main task, which is never asked for.
+        self.priorities.push(0);
         self.changes.clear();
         for _ in 1..self.depth {
             self.changes.push(self.random.bits() % self.most_steps);
@@ -44,6 +53,11 @@ impl Strategy for Pct {
     }
 
     fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        // Tasks that were started by others.
+        while self.priorities.len() < view.pending.len() {
+            let priority = self.priority();
+            self.priorities.push(priority);
+        }
         if self.changes.contains(&self.steps) {
             if let Some(current) = view.current {
                 self.lowest -= 1;
@@ -90,6 +104,10 @@ impl Strategy for Uniform {
     }
 
     fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
+        if self.done.len() < view.pending.len() {
+            self.done.resize(view.pending.len(), 0);
+            self.expected.resize(view.pending.len(), 1);
+        }
         let left = |task: usize| self.expected[task].saturating_sub(self.done[task]).max(1);
         let total: u32 = members(view.enabled).map(left).sum();
         let mut drawn = self.random.below(total);

@@ -163,8 +163,8 @@ impl Reduced {
         let mut fixed = vec![0; self.tasks];
         let previous = self.steps[..number].iter().rposition(|step| step.transition.task == me);
         if let Some(previous) = previous {
-            before.clone_from(&self.clocks[previous]);
-            fixed.clone_from(&self.clocks[previous]);
+            join(&mut before, &self.clocks[previous]);
+            join(&mut fixed, &self.clocks[previous]);
         }
         for step in previous.map_or(0, |previous| previous + 1)..number {
             if self.steps[step].transition.woke & only(me) != 0 {
@@ -202,7 +202,8 @@ impl Reduced {
         }
         let comes_before = |first: usize, second: usize| {
             let Step { transition, position, .. } = &self.steps[first];
-            self.clocks[second][transition.task] >= *position
+            // A task that was started later is not in it.
+            self.clocks[second].get(transition.task).is_some_and(|known| known >= position)
         };
         // The transitions between the two that do not have to come after `earlier`: they can come before it, in their
         // order, followed by `later`.
@@ -281,6 +282,7 @@ impl Strategy for Reduced {
     fn schedule(&mut self, view: &View<'_>) -> Option<usize> {
         self.pending.clear();
         self.pending.extend_from_slice(view.pending);
+        self.tasks = self.tasks.max(view.pending.len());
         let awake = view.enabled & !self.sleep;
         if awake == 0 {
             return None;

@@ -5,6 +5,7 @@ use std::fmt;
 use super::controller::{Event, Happened};
 use crate::drive::Kind;
 use crate::primitives::{AccessKind, Place, Seen};
+use trueline_sync::ValueKind;
 
 /// A recorded step of an execution.
 #[derive(Clone, Debug)]
@@ -26,8 +27,10 @@ pub(super) enum What {
 
 /// A readable step of an execution: a call, a return, an access to a primitive, or a choice.
 ///
-/// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes and
-/// `c1`, .. condition variables.
+/// Primitives are named in the order in which they are first accessed: `a1`, `a2`, .. are atomics, `m1`, .. mutexes,
+/// `c1`, .. condition variables, and `s1`, .. other things that threads wait for. So are the targets of atomic pointers: `p1`,
+/// `p2`, .., where `p1+1` has its lowest bit set. Those of crates that know nothing of trueline have their type with them where
+/// they are first accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
@@ -57,18 +60,44 @@ impl fmt::Display for Step {
 #[derive(Default)]
 struct Names {
     known: Vec<(Place, String)>,
-    counts: [usize; 3],
+    counts: [usize; 4],
+    /// Targets of atomic pointers, by address.
+    targets: Vec<u64>,
 }
 
+/// What of an address may be a tag: allocations are aligned at least so.
+const TAG: u64 = 7;
+
 impl Names {
-    fn name(&mut self, place: Place, class: usize) -> String {
+    /// The name of a primitive, with its type if it is new.
+    fn name(&mut self, place: Place, class: usize, type_name: &str) -> String {
         if let Some((_, name)) = self.known.iter().find(|(known, _)| *known == place) {
             return name.clone();
         }
         self.counts[class] += 1;
-        let name = format!("{}{}", ["a", "m", "c"][class], self.counts[class]);
+        let name = format!("{}{}", ["a", "m", "c", "s"][class], self.counts[class]);
         self.known.push((place, name.clone()));
-        name
+        if type_name.is_empty() { name } else { format!("{name} ({type_name})") }
+    }
+
+    fn value(&mut self, bits: u64, kind: ValueKind) -> String {
+        match kind {
+            ValueKind::Bool => (bits != 0).to_string(),
+            ValueKind::Signed => (bits as i64).to_string(),
+            ValueKind::Pointer if bits == 0 => "null".to_owned(),
+            ValueKind::Pointer if bits <= TAG => format!("null+{bits}"),
+            ValueKind::Pointer => {
+                let target = bits & !TAG;
+                let known = self.targets.iter().position(|known| *known == target);
+                let number = known.unwrap_or_else(|| {
+                    self.targets.push(target);
+                    self.targets.len() - 1
+                });
+                let tag = bits & TAG;
+                if tag == 0 { format!("p{}", number + 1) } else { format!("p{}+{tag}", number + 1) }
+            }
+            _ => bits.to_string(),
+        }
     }
 }
 
@@ -102,34 +131,72 @@ pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<
             Some(Step { process: entry.process, is_event: false, text, place: None })
         }
         What::Seen(seen) => {
-            let Seen { access, name, values, location, .. } = seen;
+            let Seen { access, name, values, location, type_name, value_kind, .. } = seen;
             let class = match access.kind {
                 AccessKind::Lock | AccessKind::TryLock | AccessKind::Unlock | AccessKind::Wait => 1,
                 AccessKind::Notify => 2,
+                AccessKind::Update if values.is_none() => 3,
                 _ => 0,
             };
             // The outcome of a try-lock has an entry of its own, which follows this one.
             if access.kind == AccessKind::TryLock && values.is_none() {
                 return None;
             }
-            let place = names.name(access.place?, class);
+            let place = names.name(access.place?, class, type_name);
             let text = match (access.kind, values) {
-                (AccessKind::Load, Some((value, _))) => format!("{name} {place} = {value}"),
-                (AccessKind::Store, Some((before, after))) => format!("{name} {place} := {after} (was {before})"),
                 (AccessKind::TryLock, Some((_, 1))) => format!("{name} {place}: taken"),
                 (AccessKind::TryLock, _) => format!("{name} {place}: not free"),
-                (_, Some((before, after))) if before == after => format!("{name} {place} stays {before}"),
-                (_, Some((before, after))) => format!("{name} {place}: {before} -> {after}"),
                 (AccessKind::Wait, None) => match access.other {
-                    Some(condvar) => format!("unlock {place} and wait on {}", names.name(condvar, 2)),
+                    Some(condvar) => format!("unlock {place} and wait on {}", names.name(condvar, 2, "")),
                     None => format!("unlock {place} and wait"),
                 },
                 (_, None) => format!("{name} {place}"),
+                (kind, Some((before, after))) => {
+                    let is_same = before == after;
+                    let (before, after) = (names.value(*before, *value_kind), names.value(*after, *value_kind));
+                    match kind {
+                        AccessKind::Load => format!("{name} {place} = {before}"),
+                        AccessKind::Store => format!("{name} {place} := {after} (was {before})"),
+                        _ if is_same => format!("{name} {place} stays {before}"),
+                        _ => format!("{name} {place}: {before} -> {after}"),
+                    }
+                }
             };
-            let file = location.file().rsplit(['/', '\\']).next().unwrap_or_default();
-            let place = Some(format!("{file}:{}", location.line()));
+            let place = Some(format!("{}:{}", in_its_crate(location.file()), location.line()));
             Some(Step { process: entry.process, is_event: false, text, place })
         }
     };
     entries.iter().filter_map(step).collect()
+}
+
+/// A source file, as people know it: in a crate of a registry by the crate and its version, else by its name.
+fn in_its_crate(file: &str) -> &str {
+    let in_registry = || {
+        let (_, rest) = file.split_once("/registry/src/")?;
+        rest.split_once('/').map(|(_registry, rest)| rest)
+    };
+    in_registry().unwrap_or_else(|| file.rsplit(['/', '\\']).next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_by_their_crate() {
+        let file =
+            "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/concurrent-queue-2.5.0/src/bounded.rs";
+        assert_eq!(in_its_crate(file), "concurrent-queue-2.5.0/src/bounded.rs");
+        assert_eq!(in_its_crate("/home/me/mine/src/lib.rs"), "lib.rs");
+    }
+
+    #[test]
+    fn values_are_shown_by_their_type() {
+        let mut names = Names::default();
+        assert_eq!(names.value(1, ValueKind::Bool), "true");
+        assert_eq!(names.value(u64::MAX, ValueKind::Signed), "-1");
+        assert_eq!(names.value(u64::MAX, ValueKind::Unsigned), u64::MAX.to_string());
+        let shown: Vec<_> = [0, 0x1000, 0x2000, 0x1001, 2].map(|bits| names.value(bits, ValueKind::Pointer)).into();
+        assert_eq!(shown, ["null", "p1", "p2", "p1+1", "null+2"]);
+    }
 }

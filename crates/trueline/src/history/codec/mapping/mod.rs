@@ -207,6 +207,7 @@ impl Mapping {
     /// assert_eq!(history.operations()[0].op.to_string(), "write(5)");
     /// # Ok::<(), trueline::history::codec::CodecError>(())
     /// ```
+    #[expect(clippy::missing_panics_doc, reason = "every preset is a mapping, which a test reads")]
     pub fn preset(name: &str) -> Option<Self> {
         presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
     }

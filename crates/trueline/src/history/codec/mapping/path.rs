@@ -154,12 +154,15 @@ fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
+/// A function that is called with a record and the nodes that contain it.
+type Visit<'v, E> = dyn FnMut(&Object, &[&Node]) -> Result<(), E> + 'v;
+
 /// Visits every record that a path leads to, with what holds it; returns whether the path led anywhere.
 pub(super) fn walk<'a, E>(
     node: &'a Node,
     steps: &[Step],
     holders: &mut Vec<&'a Node>,
-    visit: &mut dyn FnMut(&Object, &[&Node]) -> Result<(), E>,
+    visit: &mut Visit<'_, E>,
 ) -> Result<bool, E> {
     let Some((step, rest)) = steps.split_first() else {
         return match node {

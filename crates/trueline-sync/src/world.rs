@@ -6,18 +6,20 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cancel;
-use super::random::{Choices, mix};
+use crate::cancel;
+use crate::random::{Choices, mix};
+use crate::statics::Statics;
+use crate::thread::Locals;
 
 /// What threads run in: it is asked before each access to shared memory, at each choice, and whenever a thread waits.
 ///
-/// A world belongs to one thread of the operating system; [`enter`] installs it there. It must not use the primitives
-/// of this module itself.
+/// A world belongs to one thread of the operating system; [`enter`] installs it there. It must not use the types of this
+/// crate itself.
 ///
 /// ```
 /// use std::cell::Cell;
 /// use std::rc::Rc;
-/// use trueline::primitives::{Access, AtomicBool, Ordering, World, enter};
+/// use trueline_sync::primitives::{Access, AtomicBool, Ordering, World, enter};
 ///
 /// /// Counts the schedule points.
 /// #[derive(Default)]
@@ -85,6 +87,16 @@ pub trait World {
     fn blocking(&self) -> Option<&dyn Blocking> {
         None
     }
+
+    /// The thread locals of the present task, if this world runs several tasks on one thread of the operating system.
+    fn locals(&self) -> Option<Rc<Locals>> {
+        None
+    }
+
+    /// What keeps the values of static atomics, if this world restores them.
+    fn statics(&self) -> Option<&Statics> {
+        None
+    }
 }
 
 /// The part of a [`World`] that blocks threads and wakes them: a scheduler that runs one thread at a time.
@@ -102,7 +114,7 @@ pub trait Blocking {
     /// A world knows no time: a time limit may be over before all else, or after it. If nothing else is said it is over
     /// as soon as this thread runs again; and since that is a matter of the schedule, others may have done anything
     /// in between. No thread is stuck for want of a notification, and no outcome is lost where threads look at what they
-    /// waited for before they ask about the time, as [`Condvar::wait_timeout_while`](super::Condvar::wait_timeout_while)
+    /// waited for before they ask about the time, as [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while)
     /// does, and where all are notified: one notification does not find this thread waiting, so it always goes to
     /// another. A world that overrides this must not let the thread sleep for good.
     fn block_for_a_while(&self, place: Place) -> bool {
@@ -110,8 +122,33 @@ pub trait Blocking {
         true
     }
 
+    /// As [`block`](Self::block), where something outside of the world may also end the wait: `is_over` says whether it has.
+    fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
+        let _ = is_over;
+        self.block(place);
+    }
+
     /// Wakes threads that are blocked at `place`, if there are any. The present thread goes on.
     fn wake(&self, place: Place, wake: Wake);
+
+    /// How many threads are blocked at `place`.
+    fn blocked(&self, place: Place) -> usize {
+        let _ = place;
+        0
+    }
+
+    /// The number of the task that [`spawn`](Self::spawn) starts next, which is the same in each execution.
+    fn next_task(&self) -> u64 {
+        0
+    }
+
+    /// Starts a task of this world, which runs `body`.
+    ///
+    /// # Errors
+    /// Returns `body` if this world starts no tasks.
+    fn spawn(&self, body: Box<dyn FnOnce()>) -> Result<(), Box<dyn FnOnce()>> {
+        Err(body)
+    }
 }
 
 /// Which primitive: an atomic, a mutex or a condition variable, as long as it is not moved.
@@ -120,8 +157,13 @@ pub struct Place(usize);
 
 impl Place {
     #[inline]
-    pub(super) fn of<T>(primitive: &T) -> Self {
+    pub(crate) fn of<T: ?Sized>(primitive: &T) -> Self {
         Self(std::ptr::from_ref(primitive).addr())
+    }
+
+    /// The address of the primitive.
+    pub fn address(self) -> usize {
+        self.0
     }
 }
 
@@ -144,7 +186,7 @@ impl Access {
     }
 
     #[inline]
-    pub(super) fn new(kind: AccessKind, place: Place) -> Self {
+    pub(crate) fn new(kind: AccessKind, place: Place) -> Self {
         Self { kind, place: Some(place), other: None }
     }
 }
@@ -183,8 +225,47 @@ pub struct Seen {
     pub name: &'static str,
     /// The value of an atomic before it, and after it. Of [`AccessKind::TryLock`], 1 after it says that it was successful.
     pub values: Option<(u64, u64)>,
+    /// How the values are to be read.
+    pub value_kind: ValueKind,
+    /// The type of the primitive, such as `AtomicBool`; empty for those of [`primitives`](crate::primitives).
+    pub type_name: &'static str,
     /// Where it is in the source.
     pub location: &'static Location<'static>,
+}
+
+/// How the bits of an atomic's value are to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum ValueKind {
+    /// As an unsigned number.
+    #[default]
+    Unsigned,
+    /// As a signed number.
+    Signed,
+    /// As a `bool`.
+    Bool,
+    /// As an address, which is another one in each run.
+    Pointer,
+}
+
+/// What is accessed, and by what: all of a [`Seen`] that is known when the program is compiled.
+#[derive(Clone, Copy)]
+pub(crate) struct Named {
+    /// The name of the access.
+    pub(crate) name: &'static str,
+    pub(crate) type_name: &'static str,
+    pub(crate) value_kind: ValueKind,
+}
+
+impl Named {
+    /// Of a primitive of ours, whose type need not be said.
+    pub(crate) const fn plain(name: &'static str) -> Self {
+        Self::new(name, "")
+    }
+
+    pub(crate) const fn new(name: &'static str, type_name: &'static str) -> Self {
+        Self { name, type_name, value_kind: ValueKind::Unsigned }
+    }
 }
 
 /// How many of the threads at a place are woken.
@@ -200,6 +281,8 @@ thread_local! {
     /// Whether `WORLD` is there. Apart from it, because a thread-local without destructor is a plain load.
     static IN_WORLD: Cell<bool> = const { Cell::new(false) };
     static WORLD: RefCell<Option<Rc<dyn World>>> = const { RefCell::new(None) };
+    /// See [`may_end`].
+    static MAY_END: Cell<bool> = const { Cell::new(true) };
     static SPINS: Cell<u32> = const { Cell::new(0) };
     /// Where choices come from that no world makes.
     static CHOICES: Choices = {
@@ -213,6 +296,8 @@ thread_local! {
 /// Worlds nest: the one before comes back.
 #[must_use = "the world ends when the guard is dropped"]
 pub fn enter(world: Rc<dyn World>) -> Entered {
+    #[cfg(all(trueline_instrumented, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    crate::futex::link();
     let before = WORLD.replace(Some(world));
     IN_WORLD.set(true);
     Entered { before }
@@ -238,7 +323,7 @@ impl fmt::Debug for Entered {
 }
 
 /// The world of this thread.
-pub(super) fn current() -> Option<Rc<dyn World>> {
+pub(crate) fn current() -> Option<Rc<dyn World>> {
     if !IN_WORLD.get() {
         return None;
     }
@@ -246,9 +331,29 @@ pub(super) fn current() -> Option<Rc<dyn World>> {
     WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
 }
 
+/// Whether this thread runs in a world.
+#[inline]
+pub(crate) fn is_inside() -> bool {
+    IN_WORLD.get()
+}
+
+/// Whether this copy of the crate was built by `cargo trueline`, so that there are schedule points in the crates that it
+/// instruments.
+pub const fn is_instrumented() -> bool {
+    cfg!(trueline_instrumented)
+}
+
+/// Whether the thread may be ended, by unwinding, at the schedule point that it is at.
+///
+/// Code that is written on [`primitives`](crate::primitives) may be. Code that is written on the names of `std` may have
+/// `unsafe` blocks that rely on accesses that do not panic: it must be left where it is.
+pub fn may_end() -> bool {
+    MAY_END.get()
+}
+
 /// A bare schedule point: another thread may go first here.
 ///
-/// The primitives have one before each access. A thread that is [cancelled](super::Cancellation) ends here.
+/// The primitives have one before each access. A thread that is [cancelled](crate::primitives::Cancellation) ends here.
 #[inline]
 pub fn point() {
     if IN_WORLD.get() | cancel::any() {
@@ -258,7 +363,7 @@ pub fn point() {
 
 /// The schedule point where an operation begins or ends.
 #[inline]
-pub(crate) fn edge() {
+pub fn edge() {
     if IN_WORLD.get() | cancel::any() {
         edge_in_world();
     }
@@ -269,6 +374,7 @@ pub(crate) fn edge() {
 fn edge_in_world() {
     cancel::check();
     if let Some(world) = current() {
+        MAY_END.set(true);
         world.edge();
     }
 }
@@ -278,16 +384,17 @@ fn edge_in_world() {
 fn point_in_world(access: Access) {
     cancel::check();
     if let Some(world) = current() {
+        MAY_END.set(true);
         world.point(access);
     }
 }
 
-/// Accesses an atomic, behind a schedule point. `value` is what it is worth.
+/// Accesses an atomic, behind a schedule point where its thread may be ended. `value` is what it is worth.
 #[inline]
 #[track_caller]
-pub(super) fn access<R>(access: Access, name: &'static str, act: impl FnOnce() -> R, value: impl Fn() -> u64) -> R {
+pub(crate) fn access<R>(access: Access, named: Named, act: impl FnOnce() -> R, value: impl Fn() -> u64) -> R {
     if IN_WORLD.get() | cancel::any() {
-        return access_in_world(access, name, act, value, Location::caller());
+        return access_in_world(access, named, act, value, Location::caller());
     }
     act()
 }
@@ -296,66 +403,192 @@ pub(super) fn access<R>(access: Access, name: &'static str, act: impl FnOnce() -
 #[inline(never)]
 fn access_in_world<R>(
     access: Access,
-    name: &'static str,
+    named: Named,
     act: impl FnOnce() -> R,
     value: impl Fn() -> u64,
     location: &'static Location<'static>,
 ) -> R {
     cancel::check();
     let Some(world) = current() else { return act() };
+    MAY_END.set(true);
+    watched(&*world, access, named, act, value, location)
+}
+
+/// As [`access`], for the atomics of `std`: the thread is not ended here, and the value of a static is kept, which `restore`
+/// puts back, given the address and the value.
+#[inline]
+#[track_caller]
+pub(crate) fn access_of_std<R>(
+    access: Access,
+    named: Named,
+    act: impl FnOnce() -> R,
+    value: impl Fn() -> u64,
+    restore: fn(usize, u64),
+) -> R {
+    if IN_WORLD.get() {
+        return access_of_std_in_world(access, named, act, value, restore, Location::caller());
+    }
+    act()
+}
+
+#[cold]
+#[inline(never)]
+fn access_of_std_in_world<R>(
+    access: Access,
+    named: Named,
+    act: impl FnOnce() -> R,
+    value: impl Fn() -> u64,
+    restore: fn(usize, u64),
+    location: &'static Location<'static>,
+) -> R {
+    let Some(world) = current() else { return act() };
+    if let (Some(statics), Some(place)) = (world.statics(), access.place) {
+        statics.keep(place, &value, restore);
+    }
+    MAY_END.set(false);
+    watched(&*world, access, named, act, value, location)
+}
+
+#[inline]
+fn watched<R>(
+    world: &dyn World,
+    access: Access,
+    Named { name, type_name, value_kind }: Named,
+    act: impl FnOnce() -> R,
+    value: impl Fn() -> u64,
+    location: &'static Location<'static>,
+) -> R {
     world.point(access);
     if !world.is_watching() {
         return act();
     }
     let before = value();
     let result = act();
-    world.saw(&Seen { access, name, values: Some((before, value())), location });
+    world.saw(&Seen { access, name, values: Some((before, value())), value_kind, type_name, location });
     result
 }
 
-/// A schedule point of a primitive that has no value.
+/// A schedule point of a primitive that has no value, where its thread may be ended.
 #[inline]
 #[track_caller]
-pub(super) fn point_at(access: Access, name: &'static str) {
+pub(crate) fn point_at(access: Access, named: Named) {
     if IN_WORLD.get() | cancel::any() {
-        point_at_in_world(access, name, Location::caller());
+        cancel::check();
+        point_at_in_world(access, named, true, Location::caller());
+    }
+}
+
+/// A schedule point of a primitive of `std` that has no value: its thread is not ended here.
+#[inline]
+#[track_caller]
+pub(crate) fn point_of_std(access: Access, named: Named) {
+    if IN_WORLD.get() {
+        point_at_in_world(access, named, false, Location::caller());
     }
 }
 
 #[cold]
 #[inline(never)]
-fn point_at_in_world(access: Access, name: &'static str, location: &'static Location<'static>) {
-    cancel::check();
+fn point_at_in_world(access: Access, named: Named, may_end: bool, location: &'static Location<'static>) {
     let Some(world) = current() else { return };
+    MAY_END.set(may_end);
     world.point(access);
     if world.is_watching() {
-        world.saw(&Seen { access, name, values: None, location });
+        world.saw(&seen(access, named, None, location));
     }
+}
+
+fn seen(access: Access, named: Named, values: Option<(u64, u64)>, location: &'static Location<'static>) -> Seen {
+    let Named { name, type_name, value_kind } = named;
+    Seen { access, name, values, value_kind, type_name, location }
 }
 
 /// Tells what became of an access that only [`point_at`] has told of, if the world is watching.
 #[inline]
 #[track_caller]
-pub(super) fn tell(access: Access, name: &'static str, values: (u64, u64)) {
+pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
     if let Some(world) = current() {
         if world.is_watching() {
-            world.saw(&Seen { access, name, values: Some(values), location: Location::caller() });
+            world.saw(&seen(access, named, Some(values), Location::caller()));
         }
     }
 }
 
-/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: nobody is cancelled here.
+/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: no thread is cancelled here.
 #[inline]
-pub(super) fn point_of_release(access: Access, name: &'static str, location: &'static Location<'static>) {
+pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, location: &'static Location<'static>) {
     if let Some(world) = current() {
         // Threads of a world may be one of the system, and the others must not take themselves for unwinding.
         if !std::thread::panicking() {
+            MAY_END.set(may_end);
             world.point(access);
         }
         if world.is_watching() {
-            world.saw(&Seen { access, name, values: None, location });
+            world.saw(&seen(access, named, None, location));
         }
     }
+}
+
+/// Whether a static has had this value since before the exploration.
+#[cold]
+pub(crate) fn was_always(place: Place, value: u64) -> bool {
+    current().is_some_and(|world| world.statics().is_some_and(|statics| statics.value(place) == Some(value)))
+}
+
+/// Wakes threads that a world has blocked at `place`.
+#[inline]
+pub(crate) fn wake(place: Place, wake: Wake) {
+    if let Some(world) = current() {
+        if let Some(blocking) = world.blocking() {
+            blocking.wake(place, wake);
+        }
+    }
+}
+
+/// Blocks this thread until it is woken at `place`, or for no reason, if its world blocks threads; whether it does.
+pub(crate) fn block(place: Place) -> bool {
+    let world = current();
+    let blocking = world.as_ref().and_then(|world| world.blocking());
+    blocking.map(|blocking| blocking.block(place)).is_some()
+}
+
+/// As [`block`], for a limited time; whether that is over, or `None` if this thread's world does not block threads.
+pub(crate) fn block_for_a_while(place: Place) -> Option<bool> {
+    let world = current();
+    world.as_ref().and_then(|world| world.blocking()).map(|blocking| blocking.block_for_a_while(place))
+}
+
+/// Whether the world of this thread blocks threads, and so runs one at a time.
+pub(crate) fn blocks() -> bool {
+    IN_WORLD.get() && current().is_some_and(|world| world.blocking().is_some())
+}
+
+/// Waits for other threads as `std::hint::spin_loop` does, if this thread is in a world; whether it is.
+#[inline]
+pub(crate) fn spin_in_world() -> bool {
+    IN_WORLD.get() && spin_cold()
+}
+
+/// A fence is a schedule point where threads are those of the operating system. Where one task runs at a time, it orders
+/// nothing that is not in order.
+#[cold]
+#[inline(never)]
+pub(crate) fn fence_in_world() {
+    if let Some(world) = current() {
+        if world.blocking().is_none() {
+            MAY_END.set(false);
+            world.point(Access::unknown());
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn spin_cold() -> bool {
+    let Some(world) = current() else { return false };
+    MAY_END.set(false);
+    world.spin();
+    true
 }
 
 /// A number below `bound`, chosen by the world.
@@ -363,7 +596,7 @@ pub(super) fn point_of_release(access: Access, name: &'static str, location: &'s
 /// Without a world it is random, by a generator of the thread.
 ///
 /// ```
-/// use trueline::primitives::choose;
+/// use trueline_sync::primitives::choose;
 ///
 /// let level = (0..8).take_while(|_| choose(2) == 1).count();
 /// assert!(level <= 8);
@@ -384,10 +617,10 @@ pub fn choose(bound: usize) -> usize {
 /// Says that this thread can do nothing until another has done something: for the body of a loop that waits.
 ///
 /// The processor is told; now and then the operating system is, so that the other runs, even on few cores. A thread
-/// that is [cancelled](super::Cancellation) ends here.
+/// that is [cancelled](crate::primitives::Cancellation) ends here.
 ///
 /// ```
-/// use trueline::primitives::{AtomicBool, Ordering, spin_hint};
+/// use trueline_sync::primitives::{AtomicBool, Ordering, spin_hint};
 ///
 /// let ready = AtomicBool::new(false);
 /// std::thread::scope(|scope| {
@@ -400,7 +633,10 @@ pub fn choose(bound: usize) -> usize {
 pub fn spin_hint() {
     cancel::check();
     match current() {
-        Some(world) => world.spin(),
+        Some(world) => {
+            MAY_END.set(true);
+            world.spin();
+        }
         None => relax(),
     }
 }
@@ -409,7 +645,7 @@ pub fn spin_hint() {
 const SPINS_PER_YIELD: u32 = 32;
 
 /// Waits a little, on a processor that others need too.
-pub(super) fn relax() {
+pub(crate) fn relax() {
     let spins = SPINS.get().wrapping_add(1);
     SPINS.set(spins);
     if spins % SPINS_PER_YIELD == 0 {
@@ -420,7 +656,7 @@ pub(super) fn relax() {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -428,11 +664,11 @@ pub(super) mod tests {
 
     /// What a world was asked, in order.
     #[derive(Default)]
-    pub(in crate::primitives) struct Scribe {
-        pub(in crate::primitives) asked: RefCell<Vec<&'static str>>,
+    pub(crate) struct Scribe {
+        pub(crate) asked: RefCell<Vec<&'static str>>,
         /// What to do when blocked, as another thread would.
-        pub(in crate::primitives) when_blocked: RefCell<Option<Box<dyn FnOnce()>>>,
-        pub(in crate::primitives) blocks: bool,
+        pub(crate) when_blocked: RefCell<Option<Box<dyn FnOnce()>>>,
+        pub(crate) blocks: bool,
     }
 
     impl World for Scribe {

@@ -11,8 +11,8 @@ use std::time::Instant;
 /// Ends threads that are stuck in an object: Rust has no interrupt, so the primitives look for this.
 ///
 /// A thread that has [entered](Self::enter) it is ended at its next access to a primitive, its next
-/// [`spin_hint`](super::spin_hint), or while it waits for a [`Mutex`](super::Mutex) or on a
-/// [`Condvar`](super::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
+/// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a [`Mutex`](crate::primitives::Mutex) or on a
+/// [`Condvar`](crate::primitives::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
 /// the harness has around the operation. Guards are released on the way. The operation has not returned: it is pending,
 /// and may have done anything in part, so that the object is of no further use.
 ///
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// program that is built to abort on panic aborts.
 ///
 /// ```
-/// use trueline::primitives::{Cancellation, catch_cancelled, spin_hint};
+/// use trueline_sync::primitives::{Cancellation, catch_cancelled, spin_hint};
 ///
 /// let cancellation = Cancellation::new();
 /// std::thread::scope(|scope| {
@@ -87,9 +87,9 @@ impl Cancellation {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// The threads inside that wait: on a condition variable without having been notified, or for a mutex that was held when
-    /// they last tried.
-    pub(crate) fn waiting(&self) -> Waiting {
+    /// Returns the threads inside that wait: on a condition variable without having been notified, or for a mutex that was
+    /// held when they last tried.
+    pub fn waiting(&self) -> Waiting {
         let inside = lock(&self.shared.inside);
         let tries = |sleeper: &Arc<Sleeper>| sleeper.tries.load(Ordering::SeqCst);
         let tries_before: Vec<u64> = inside.iter().map(tries).collect();
@@ -134,7 +134,7 @@ impl fmt::Debug for Cancellation {
 
 /// Threads that waited at one time.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(Vec<WaitingThread>);
+pub struct Waiting(Vec<WaitingThread>);
 
 #[derive(Debug)]
 struct WaitingThread {
@@ -149,12 +149,14 @@ struct WaitingThread {
 }
 
 impl Waiting {
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of these threads.
+    #[expect(clippy::len_without_is_empty, reason = "it is compared with the number of all threads")]
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether these are the same waits as `before`.
-    pub(crate) fn are_those(&self, before: &Self) -> bool {
+    pub fn are_those(&self, before: &Self) -> bool {
         let waits = |waiting: &Self| waiting.0.iter().map(|one| (one.thread, one.sleep)).collect::<Vec<_>>();
         waits(self) == waits(before)
     }
@@ -165,7 +167,7 @@ impl Waiting {
     /// Between the two times none of these threads did anything but wait, so that none has notified another or released a
     /// mutex. Each that waits for a mutex has begun a try meanwhile, and found the mutex held: the first of two tries that are
     /// counted may have begun earlier. So the mutex still is held.
-    pub(crate) fn wait_in_vain(&self, before: &Self) -> bool {
+    pub fn wait_in_vain(&self, before: &Self) -> bool {
         let is_held = |(now, before): (&WaitingThread, &WaitingThread)| {
             !now.is_locking || now.tries_before >= before.tries_after.saturating_add(2)
         };
@@ -217,12 +219,12 @@ pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled>
 
 /// Whether anything at all is cancelled.
 #[inline]
-pub(super) fn any() -> bool {
+pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
 }
 
 /// Whether this thread can be cancelled.
-pub(super) fn is_cancellable() -> bool {
+pub(crate) fn is_cancellable() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
 
@@ -234,7 +236,7 @@ fn is_cancelled() -> bool {
 
 /// Ends this thread if it is cancelled.
 #[inline]
-pub(super) fn check() {
+pub(crate) fn check() {
     // One that unwinds already would abort the program.
     if any() && is_cancelled() && !std::thread::panicking() {
         end(Cancelled(()));
@@ -242,13 +244,13 @@ pub(super) fn check() {
 }
 
 /// Ends this thread, which is cancelled.
-pub(super) fn end(cancelled: Cancelled) -> ! {
+pub(crate) fn end(cancelled: Cancelled) -> ! {
     resume_unwind(Box::new(cancelled))
 }
 
 /// A thread that sleeps until it is notified or cancelled. Each thread has one: it sleeps in one place at a time.
 #[derive(Default, Debug)]
-pub(super) struct Sleeper {
+pub(crate) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
     /// Odd while it waits, for a notification without a time limit or for a mutex; each wait has a number of its own.
@@ -285,17 +287,17 @@ impl Drop for Locking {
 
 impl Sleeper {
     /// Forgets notifications of earlier sleeps.
-    pub(super) fn prepare(&self) {
+    pub(crate) fn prepare(&self) {
         *lock(&self.notified) = false;
     }
 
-    pub(super) fn notify(&self) {
+    pub(crate) fn notify(&self) {
         *lock(&self.notified) = true;
         self.changed.notify_one();
     }
 
     /// Sleeps until notified, which is true, or until the deadline, which is false; or returns an error if cancelled.
-    pub(super) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
+    pub(crate) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         if deadline.is_some() {
             return self.sleep(deadline);
         }
@@ -327,13 +329,18 @@ impl Sleeper {
 }
 
 /// That of this thread.
-pub(super) fn sleeper() -> Arc<Sleeper> {
+pub(crate) fn sleeper() -> Arc<Sleeper> {
     SLEEPER.with(Arc::clone)
 }
 
 /// No thread panics while it holds one of these, but one that is ended by force might have.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a lock guards, whether or not a thread has panicked while it held it.
+pub(crate) fn unpoisoned<G>(result: std::sync::LockResult<G>) -> G {
+    result.unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

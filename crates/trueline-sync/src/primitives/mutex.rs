@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::panic::Location;
 use std::sync;
 use std::sync::{PoisonError, TryLockError};
 
-use super::world::{self, Access, AccessKind, Place, Wake};
-use super::{cancel, spin_hint};
+use crate::lock::{BeforeRelease, Lock, Release};
+use crate::world::Place;
 
 /// A lock around a value: `std`'s, with a schedule point before it is taken and before it is released.
 ///
@@ -15,7 +14,7 @@ use super::{cancel, spin_hint};
 /// [cancelled](super::Cancellation); one that can be cancelled waits by spinning.
 ///
 /// ```
-/// use trueline::primitives::Mutex;
+/// use trueline_sync::primitives::Mutex;
 ///
 /// let mutex = Mutex::new(1);
 /// *mutex.lock() += 1;
@@ -38,63 +37,30 @@ impl<T> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        world::point_at(Access::new(AccessKind::Lock, Place::of(self)), "lock");
-        let value = match self.value.try_lock() {
-            Ok(value) => value,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.wait(),
-        };
+        let value = self.of_world().lock(&self.value).unwrap_or_else(PoisonError::into_inner);
         self.guard(value)
-    }
-
-    #[cold]
-    fn wait(&self) -> sync::MutexGuard<'_, T> {
-        let world = world::current();
-        let blocking = world.as_ref().and_then(|world| world.blocking());
-        if blocking.is_none() && !cancel::is_cancellable() {
-            return self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        }
-        let locking = blocking.is_none().then(cancel::Locking::begin);
-        loop {
-            match blocking {
-                Some(blocking) => {
-                    blocking.block(Place::of(self));
-                    cancel::check();
-                }
-                None => spin_hint(),
-            }
-            match self.value.try_lock() {
-                Ok(value) => return value,
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {
-                    if let Some(locking) = &locking {
-                        locking.tried_in_vain();
-                    }
-                }
-            }
-        }
     }
 
     /// Takes the lock if nobody else holds it.
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        let access = Access::new(AccessKind::TryLock, Place::of(self));
-        world::point_at(access, "try_lock");
-        let value = match self.value.try_lock() {
-            Ok(value) => Some(value),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
+        let value = match self.of_world().try_lock(&self.value) {
+            Ok(value) => value,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
         };
-        world::tell(access, "try_lock", (0, u64::from(value.is_some())));
-        // Not by `map`: the guard remembers who has called.
-        Some(self.guard(value?))
+        Some(self.guard(value))
+    }
+
+    fn of_world(&self) -> Lock {
+        Lock { place: Place::of(self), type_name: "", may_end: true }
     }
 
     #[track_caller]
     fn guard<'m>(&'m self, value: sync::MutexGuard<'m, T>) -> MutexGuard<'m, T> {
-        let unlock = Access::new(AccessKind::Unlock, Place::of(self));
-        MutexGuard { before: BeforeRelease(unlock, Location::caller()), value, release: Release { mutex: self } }
+        let (before, release) = self.of_world().release();
+        MutexGuard { before, value, _release: release, mutex: self }
     }
 
     /// The value, without locking: nobody else has it.
@@ -126,19 +92,19 @@ pub struct MutexGuard<'m, T> {
     // Fields are dropped in this order: a schedule point, the release, and word of it.
     before: BeforeRelease,
     value: sync::MutexGuard<'m, T>,
-    release: Release<'m, T>,
+    _release: Release,
+    mutex: &'m Mutex<T>,
 }
 
 impl<'m, T> MutexGuard<'m, T> {
     pub(super) fn mutex(&self) -> &'m Mutex<T> {
-        self.release.mutex
+        self.mutex
     }
 
     /// Says that the lock is released in order to wait there.
     #[track_caller]
     pub(super) fn will_wait(&mut self, condvar: Place) {
-        let BeforeRelease(Access { kind, other, .. }, location) = &mut self.before;
-        (*kind, *other, *location) = (AccessKind::Wait, Some(condvar), Location::caller());
+        self.before.will_wait(condvar);
     }
 }
 
@@ -159,33 +125,6 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 impl<T: fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value.fmt(f)
-    }
-}
-
-/// What will happen, and where the lock was taken: where a guard is dropped cannot be told.
-struct BeforeRelease(Access, &'static Location<'static>);
-
-impl Drop for BeforeRelease {
-    #[inline]
-    fn drop(&mut self) {
-        let name = if self.0.kind == AccessKind::Wait { "wait" } else { "unlock" };
-        world::point_of_release(self.0, name, self.1);
-    }
-}
-
-struct Release<'m, T> {
-    mutex: &'m Mutex<T>,
-}
-
-impl<T> Drop for Release<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(world) = world::current() {
-            if let Some(blocking) = world.blocking() {
-                // All, because any of those who wait may be the next, and so may one who does not yet.
-                blocking.wake(Place::of(self.mutex), Wake::All);
-            }
-        }
     }
 }
 

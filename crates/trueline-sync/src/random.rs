@@ -4,30 +4,30 @@ use std::cell::Cell;
 
 /// Steele, Lea and Flood's SplitMix64, for one thread.
 #[derive(Debug)]
-pub(super) struct Choices {
+pub(crate) struct Choices {
     state: Cell<u64>,
 }
 
 impl Choices {
-    pub(super) const fn new(seed: u64) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         Self { state: Cell::new(seed) }
     }
 
-    pub(super) fn bits(&self) -> u64 {
+    pub(crate) fn bits(&self) -> u64 {
         let state = self.state.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.state.set(state);
         mix(state)
     }
 
     /// A number below `bound`, which is not 0.
-    pub(super) fn below(&self, bound: usize) -> usize {
+    pub(crate) fn below(&self, bound: usize) -> usize {
         let scaled = (u128::from(self.bits()) * bound as u128) >> 64;
         usize::try_from(scaled).expect("below a usize")
     }
 }
 
 /// Bits that all depend on all bits of `word`.
-pub(super) fn mix(word: u64) -> u64 {
+pub(crate) fn mix(word: u64) -> u64 {
     let mut mixed = word;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

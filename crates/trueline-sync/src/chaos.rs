@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use super::random::{Choices, mix};
-use super::world::{Access, World, relax};
+use crate::random::{Choices, mix};
+use crate::world::{Access, World, relax};
 
 /// A world in which a thread gives way to others at one of so many schedule points, at random; and in which one of so
-/// many waits on a [`Condvar`](super::Condvar) ends at once, though nobody has notified it.
+/// many waits on a [`Condvar`](crate::primitives::Condvar) ends at once, though nobody has notified it.
 ///
 /// Races that need a thread to stop in a window of a few instructions happen in minutes on a quiet machine, and in
 /// milliseconds here. What runs is still what the operating system makes of it: the seed determines where a thread gives
@@ -14,7 +14,7 @@ use super::world::{Access, World, relax};
 ///
 /// ```
 /// use std::rc::Rc;
-/// use trueline::primitives::{AtomicU64, Chaos, Ordering, enter};
+/// use trueline_sync::primitives::{AtomicU64, Chaos, Ordering, enter};
 ///
 /// let counter = AtomicU64::new(0);
 /// std::thread::scope(|scope| {

@@ -6,9 +6,9 @@ use std::sync;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cancel::{self, Sleeper, lock};
-use super::world::{self, Access, AccessKind, Place, Wake};
 use super::{MutexGuard, choose};
+use crate::cancel::{self, Sleeper, lock};
+use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
 /// Lets threads wait for what others do under a [`Mutex`](super::Mutex).
 ///
@@ -19,7 +19,7 @@ use super::{MutexGuard, choose};
 /// now and then, to find objects that do not look again. A thread that waits can be [cancelled](super::Cancellation).
 ///
 /// ```
-/// use trueline::primitives::{Condvar, Mutex};
+/// use trueline_sync::primitives::{Condvar, Mutex};
 ///
 /// let (ready, changed) = (Mutex::new(false), Condvar::new());
 /// std::thread::scope(|scope| {
@@ -61,7 +61,7 @@ impl Condvar {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use trueline::primitives::{Condvar, Mutex};
+    /// use trueline_sync::primitives::{Condvar, Mutex};
     ///
     /// let (mutex, changed) = (Mutex::new(0), Condvar::new());
     /// let (guard, timed_out) = changed.wait_timeout(mutex.lock(), Duration::from_millis(1));
@@ -139,7 +139,7 @@ impl Condvar {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use trueline::primitives::{Condvar, Mutex};
+    /// use trueline_sync::primitives::{Condvar, Mutex};
     ///
     /// let (slot, changed) = (Mutex::new(None), Condvar::new());
     /// let (guard, timed_out) =
@@ -168,7 +168,7 @@ impl Condvar {
     /// Wakes one of the threads that wait, if any does.
     #[track_caller]
     pub fn notify_one(&self) {
-        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), "notify_one");
+        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), Named::plain("notify_one"));
         let world = world::current();
         if let Some(blocking) = world.as_ref().and_then(|world| world.blocking()) {
             return blocking.wake(Place::of(self), Wake::One);
@@ -183,7 +183,7 @@ impl Condvar {
     /// Wakes all threads that wait.
     #[track_caller]
     pub fn notify_all(&self) {
-        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), "notify_all");
+        world::point_at(Access::new(AccessKind::Notify, Place::of(self)), Named::plain("notify_all"));
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
                 return blocking.wake(Place::of(self), Wake::All);
@@ -194,8 +194,9 @@ impl Condvar {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
+    /// Returns the number of threads that wait; for tests.
+    #[doc(hidden)]
+    pub fn waiting(&self) -> usize {
         lock(&self.sleepers).len()
     }
 }

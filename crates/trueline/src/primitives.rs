@@ -34,21 +34,10 @@
 //! The orderings of accesses mean what they mean in `std`. A world that runs one thread at a time shows every access to
 //! all at once, whatever its ordering.
 
-mod atomic;
-mod cancel;
-mod chaos;
-mod condvar;
-mod mutex;
-mod random;
-mod world;
+pub use trueline_sync::primitives::{
+    Access, AccessKind, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Blocking, Cancellable, Cancellation, Cancelled,
+    Chaos, Condvar, Entered, Mutex, MutexGuard, Ordering, Place, Seen, Wake, World, catch_cancelled, choose, enter,
+    point, spin_hint,
+};
 
-pub use std::sync::atomic::Ordering;
-
-pub use atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
-pub(crate) use cancel::Waiting;
-pub use cancel::{Cancellable, Cancellation, Cancelled, catch_cancelled};
-pub use chaos::Chaos;
-pub use condvar::Condvar;
-pub use mutex::{Mutex, MutexGuard};
-pub(crate) use world::edge;
-pub use world::{Access, AccessKind, Blocking, Entered, Place, Seen, Wake, World, choose, enter, point, spin_hint};
+pub(crate) use trueline_sync::{Waiting, edge};

@@ -3,7 +3,7 @@
 use std::sync::atomic;
 
 use super::Ordering;
-use super::world::{Access, AccessKind, Place, access};
+use crate::world::{Access, AccessKind, Named, Place, access};
 
 macro_rules! common {
     ($name:ident, $value:ty) => {
@@ -88,7 +88,7 @@ macro_rules! common {
             #[track_caller]
             fn access<R>(&self, kind: AccessKind, name: &'static str, act: impl FnOnce() -> R) -> R {
                 let value = || self.0.load(Ordering::Relaxed) as u64;
-                access(Access::new(kind, Place::of(self)), name, act, value)
+                access(Access::new(kind, Place::of(self)), Named::plain(name), act, value)
             }
 
             /// The atomic itself, whose accesses are no schedule points: for what no other thread sees yet, and for
@@ -122,7 +122,7 @@ macro_rules! integer {
         #[doc = concat!("A `", stringify!($value), "` that threads share: `std`'s, with a schedule point before each access.")]
         ///
         /// ```
-        #[doc = concat!("use trueline::primitives::{", stringify!($name), ", Ordering};")]
+        #[doc = concat!("use trueline_sync::primitives::{", stringify!($name), ", Ordering};")]
         ///
         #[doc = concat!("let word = ", stringify!($name), "::new(1);")]
         /// assert_eq!(word.fetch_add(1, Ordering::SeqCst), 1);
@@ -172,7 +172,7 @@ integer!(AtomicUsize, usize);
 /// A `bool` that threads share: `std`'s, with a schedule point before each access.
 ///
 /// ```
-/// use trueline::primitives::{AtomicBool, Ordering};
+/// use trueline_sync::primitives::{AtomicBool, Ordering};
 ///
 /// let flag = AtomicBool::new(false);
 /// assert!(!flag.swap(true, Ordering::SeqCst));

@@ -1,0 +1,176 @@
+//! What cargo calls in place of the compiler, for each crate.
+//!
+//! For a crate that is instrumented, `std` and `core` become the shims. Every crate may link one that is, so that all are told
+//! where the shims are. There must be one copy of `trueline-sync`: with two, the world that one enters is not the one that the
+//! other asks, and there are no schedule points. So whatever depends on it gets the copy of the shims.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::shims::library;
+use crate::{BAD_INPUT, complain};
+
+/// The folder of the shims; it tells the wrapper that it is one.
+pub(crate) const SHIMS: &str = "CARGO_TRUELINE_SHIMS";
+/// The packages that are instrumented, as `name@version`, with commas between them.
+pub(crate) const PACKAGES: &str = "CARGO_TRUELINE_PACKAGES";
+/// The wrapper of the compiler that was there before, if there was one.
+pub(crate) const CHAINED: &str = "CARGO_TRUELINE_CHAINED_WRAPPER";
+/// The target triple, if one is given; then build scripts and procedural macros are for another one.
+pub(crate) const TARGET: &str = "CARGO_TRUELINE_TARGET";
+
+/// What is known of a call of the compiler.
+#[derive(Debug, Default)]
+struct Call<'c> {
+    /// `name@version`, if cargo builds a package.
+    package: Option<String>,
+    /// The name that cargo says that the crate has.
+    crate_name: Option<String>,
+    packages: Vec<&'c str>,
+    target: Option<&'c str>,
+}
+
+impl Call<'_> {
+    /// Whether the crate that is compiled with these arguments is instrumented.
+    fn is_instrumented(&self, arguments: &[OsString]) -> bool {
+        let value = |name: &str| {
+            let at = arguments.iter().position(|argument| argument == name)?;
+            arguments.get(at + 1)?.to_str()
+        };
+        let Some(package) = &self.package else { return false };
+        let crate_name = value("--crate-name").unwrap_or_default();
+        // A build script that tries what the compiler can do has the environment of its package, but not the crate's name.
+        let is_of_cargo = self.crate_name.as_deref() == Some(crate_name);
+        let is_for_host = value("--crate-type") == Some("proc-macro") || crate_name.starts_with("build_script_");
+        let is_for_target = value("--target") == self.target;
+        is_of_cargo && !is_for_host && is_for_target && self.packages.contains(&package.as_str())
+    }
+
+    /// The arguments with the shims in them.
+    fn rewrite(&self, arguments: &[OsString], shims: &Path) -> Vec<OsString> {
+        let with_path = |name: &str, path: &Path| {
+            let mut argument = OsString::from(name);
+            argument.push(path);
+            argument
+        };
+        let mut rewritten: Vec<OsString> = arguments.to_vec();
+        for argument in &mut rewritten {
+            if argument.to_str().is_some_and(|text| text.starts_with("trueline_sync=")) {
+                *argument = with_path("trueline_sync=", &library(shims, "trueline_sync"));
+            }
+        }
+        if self.is_instrumented(arguments) {
+            for (name, shim) in [("core=", "trueline_shim_core"), ("std=", "trueline_shim_std")] {
+                rewritten.extend(["--extern".into(), with_path(name, &library(shims, shim))]);
+            }
+        }
+        rewritten.extend(["-L".into(), with_path("dependency=", shims)]);
+        rewritten
+    }
+}
+
+/// Runs the compiler, if cargo calls this in its place.
+pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
+    let shims = env::var_os(SHIMS)?;
+    let (compiler, arguments) = arguments.split_first().filter(|(first, _)| *first != "trueline")?;
+    let variable = |name: &str| env::var(name).ok();
+    let packages = variable(PACKAGES).unwrap_or_default();
+    let target = variable(TARGET);
+    let package = variable("CARGO_PKG_NAME").zip(variable("CARGO_PKG_VERSION"));
+    let call = Call {
+        package: package.map(|(name, version)| format!("{name}@{version}")),
+        crate_name: variable("CARGO_CRATE_NAME"),
+        packages: packages.split(',').collect(),
+        target: target.as_deref(),
+    };
+    let arguments = expand(arguments);
+    let is_instrumented = call.is_instrumented(&arguments);
+    let rewritten = call.rewrite(&arguments, Path::new(&shims));
+    let mut command = match env::var_os(CHAINED) {
+        Some(chained) => {
+            let mut command = Command::new(chained);
+            command.arg(compiler);
+            command
+        }
+        None => Command::new(compiler),
+    };
+    let status = match command.args(rewritten).status() {
+        Ok(status) => status,
+        Err(error) => {
+            complain(&format!("error: cannot run {}: {error}", compiler.to_string_lossy()));
+            return Some(ExitCode::from(BAD_INPUT));
+        }
+    };
+    if !status.success() {
+        if let Some((name, _)) = call.package.as_deref().and_then(|package| package.split_once('@')) {
+            let how = if is_instrumented { "with" } else { "without" };
+            complain(&format!(
+                "note: cargo trueline compiled `{name}` {how} an instrumented `std`. If an error above is about two types of one \
+                 name (E0308), or a method or trait that is missing (E0599, E0277), `{name}` exchanges types of `std` with a \
+                 crate that was compiled the other way: add the one that is not instrumented to --instrument, or try \
+                 --instrument-all"
+            ));
+        }
+    }
+    Some(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Arguments that are in a file, where they would be too long for a command line.
+fn expand(arguments: &[OsString]) -> Vec<OsString> {
+    let from_file = |argument: &OsStr| {
+        let path = argument.to_str()?.strip_prefix('@')?;
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(text.lines().map(OsString::from).collect::<Vec<_>>())
+    };
+    arguments.iter().flat_map(|argument| from_file(argument).unwrap_or_else(|| vec![argument.clone()])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(package: &str, crate_name: &str) -> Call<'static> {
+        Call {
+            package: Some(package.to_owned()),
+            crate_name: Some(crate_name.to_owned()),
+            packages: vec!["mine@1.0.0", "queue@2.0.0"],
+            target: None,
+        }
+    }
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn crates_that_are_named_get_the_shims() {
+        let rewritten = call("queue@2.0.0", "queue").rewrite(&words("--crate-name queue src/lib.rs"), Path::new("/s"));
+        let expected = "--crate-name queue src/lib.rs --extern core=/s/libtrueline_shim_core.rlib --extern \
+                        std=/s/libtrueline_shim_std.rlib -L dependency=/s";
+        assert_eq!(rewritten, words(expected));
+    }
+
+    #[test]
+    fn all_others_know_where_they_are() {
+        for (package, crate_name, arguments) in [
+            ("queue@1.0.0", "queue", "--crate-name queue"),
+            ("queue@2.0.0", "build_script_build", "--crate-name build_script_build"),
+            ("queue@2.0.0", "queue_macros", "--crate-name queue_macros --crate-type proc-macro"),
+            ("queue@2.0.0", "queue", "--crate-name probe0"),
+            ("queue@2.0.0", "queue", "--crate-name queue --target other"),
+        ] {
+            let rewritten = call(package, crate_name).rewrite(&words(arguments), Path::new("/s"));
+            assert_eq!(rewritten, words(&format!("{arguments} -L dependency=/s")));
+        }
+    }
+
+    #[test]
+    fn there_is_one_copy_of_the_leaf() {
+        let arguments = words("--crate-name trueline --extern trueline_sync=/t/libtrueline_sync-12.rmeta");
+        let rewritten = call("trueline@1.0.0", "trueline").rewrite(&arguments, Path::new("/s"));
+        let expected = "--crate-name trueline --extern trueline_sync=/s/libtrueline_sync.rlib -L dependency=/s";
+        assert_eq!(rewritten, words(expected));
+    }
+}

@@ -1,0 +1,1 @@
+../../trueline-shim-core/src/lib.rs

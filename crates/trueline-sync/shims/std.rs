@@ -1,0 +1,1 @@
+../../trueline-shim-std/src/lib.rs

@@ -1,0 +1,67 @@
+//! `std::sync::Barrier`.
+
+use std::fmt;
+
+use super::{Condvar, Mutex};
+use crate::cancel::unpoisoned;
+
+/// `std`'s `Barrier`, with schedule points.
+///
+/// ```
+/// use trueline_sync::sync::Barrier;
+///
+/// assert!(Barrier::new(1).wait().is_leader());
+/// ```
+pub struct Barrier {
+    /// How many threads wait, and how often they have all come.
+    state: Mutex<(usize, usize)>,
+    changed: Condvar,
+    threads: usize,
+}
+
+/// Tells one of the threads that have met that it is the last.
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// Whether this is the thread that came last.
+    #[must_use]
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl fmt::Debug for BarrierWaitResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BarrierWaitResult").field("is_leader", &self.0).finish()
+    }
+}
+
+impl Barrier {
+    /// A place where this many threads meet.
+    #[inline]
+    #[must_use]
+    pub const fn new(threads: usize) -> Self {
+        Self { state: Mutex::new((0, 0)), changed: Condvar::new(), threads }
+    }
+
+    /// Waits until all threads have come.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        let mut state = unpoisoned(self.state.lock());
+        let round = state.1;
+        state.0 += 1;
+        if state.0 < self.threads {
+            drop(unpoisoned(self.changed.wait_while(state, |state| state.1 == round)));
+            return BarrierWaitResult(false);
+        }
+        *state = (0, round.wrapping_add(1));
+        self.changed.notify_all();
+        BarrierWaitResult(true)
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,327 @@
+//! `std::sync::OnceLock` and `std::sync::LazyLock`.
+#![expect(unsafe_code, reason = "values that are there once a `Once` is complete")]
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
+use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Once;
+
+/// `std`'s `OnceLock`, with schedule points. One that is `static` and was empty when an exploration began is empty in each
+/// execution; what it held before is leaked.
+///
+/// ```
+/// use trueline_sync::sync::OnceLock;
+///
+/// static CELL: OnceLock<u32> = OnceLock::new();
+/// assert!(CELL.get().is_none());
+/// assert_eq!(*CELL.get_or_init(|| 5), 5);
+/// assert_eq!(CELL.set(6), Err(6));
+/// ```
+pub struct OnceLock<T> {
+    once: Once,
+    // Invariant: initialized if `once` is complete, and then not written until it is exclusively borrowed; or, where `once` is
+    // put back by an exploration, overwritten without being dropped.
+    value: UnsafeCell<MaybeUninit<T>>,
+    owns: PhantomData<T>,
+}
+
+// SAFETY: the value is written by the one thread that runs the closure of `once`, and only read after that, which needs
+// `T: Sync`; threads that have a shared reference can move a value in, which needs `T: Send`.
+unsafe impl<T: Sync + Send> Sync for OnceLock<T> {}
+// SAFETY: it owns the value.
+unsafe impl<T: Send> Send for OnceLock<T> {}
+impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
+impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
+
+impl<T> OnceLock<T> {
+    /// An empty cell.
+    #[inline]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { once: Once::new(), value: UnsafeCell::new(MaybeUninit::uninit()), owns: PhantomData }
+    }
+
+    /// The value, if it is there.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> Option<&T> {
+        if !self.once.is_completed() {
+            return None;
+        }
+        // SAFETY: the `Once` is complete.
+        Some(unsafe { self.value() })
+    }
+
+    /// # Safety
+    /// `once` is complete.
+    unsafe fn value(&self) -> &T {
+        // SAFETY: by the invariant nothing writes it.
+        let value = unsafe { &*self.value.get() };
+        // SAFETY: the caller has seen that `once` is complete.
+        unsafe { value.assume_init_ref() }
+    }
+
+    /// The value, to be changed.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        // SAFETY: the `Once` is complete.
+        self.once.is_completed_mut().then(|| unsafe { self.value.get_mut().assume_init_mut() })
+    }
+
+    /// Waits until the value is there.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        self.once.wait_force();
+        // SAFETY: it has waited until `once` is complete.
+        unsafe { self.value() }
+    }
+
+    /// Sets the value, if there is none.
+    ///
+    /// # Errors
+    /// Returns `value` if there is one.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.once.call_once_force(|_| {
+            if let Some(value) = value.take() {
+                self.write(value);
+            }
+        });
+        value.map_or(Ok(()), Err)
+    }
+
+    /// The value, made by `initialize` if it is not there.
+    #[track_caller]
+    pub fn get_or_init<F: FnOnce() -> T>(&self, initialize: F) -> &T {
+        self.once.call_once_force(|_| self.write(initialize()));
+        // SAFETY: the call has returned, so that `once` is complete.
+        unsafe { self.value() }
+    }
+
+    /// Writes the value, in a closure of `once`.
+    fn write(&self, value: T) {
+        let slot = self.value.get();
+        // SAFETY: closures of `once` run one at a time, and no reference to the value exists before one has returned; a value that
+        // was there before an exploration put `once` back is leaked.
+        unsafe { slot.write(MaybeUninit::new(value)) };
+    }
+
+    /// The value.
+    pub fn into_inner(mut self) -> Option<T> {
+        self.take()
+    }
+
+    /// Takes the value out.
+    pub fn take(&mut self) -> Option<T> {
+        if !self.once.is_completed_mut() {
+            return None;
+        }
+        self.once.reset();
+        // SAFETY: it was complete, and is not any more, so that this is the only one that reads it.
+        Some(unsafe { self.value.get_mut().assume_init_read() })
+    }
+}
+
+impl<T> Drop for OnceLock<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut tuple = f.debug_tuple("OnceLock");
+        match self.get() {
+            Some(value) => tuple.field(value).finish(),
+            None => tuple.field(&format_args!("<uninit>")).finish(),
+        }
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    fn clone(&self) -> Self {
+        self.get().cloned().map_or_else(Self::new, Self::from)
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    fn from(value: T) -> Self {
+        let cell = Self::new();
+        cell.get_or_init(|| value);
+        cell
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
+
+/// `std`'s `LazyLock`, with schedule points. One that is `static` and was not initialized when an exploration began is
+/// initialized in each execution; what it held before is leaked.
+///
+/// ```
+/// use trueline_sync::sync::LazyLock;
+///
+/// static NUMBERS: LazyLock<Vec<u32>> = LazyLock::new(|| vec![1, 2]);
+/// assert_eq!(NUMBERS.len(), 2);
+/// ```
+pub struct LazyLock<T, F = fn() -> T> {
+    cell: OnceLock<T>,
+    /// Read when the value is made: not dropped then, and not read again unless an exploration has put `cell` back.
+    initialize: UnsafeCell<ManuallyDrop<F>>,
+    is_taken: AtomicBool,
+}
+
+// SAFETY: the closure is read by the one thread that initializes the cell, which needs `F: Send`; the rest is a `OnceLock`.
+unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
+impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
+impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// A value that is made by `initialize` when it is first needed.
+    #[inline]
+    pub const fn new(initialize: F) -> Self {
+        Self {
+            cell: OnceLock::new(),
+            initialize: UnsafeCell::new(ManuallyDrop::new(initialize)),
+            is_taken: AtomicBool::new(false),
+        }
+    }
+
+    /// The value, made if it is not there.
+    ///
+    /// # Panics
+    /// If making it has panicked before.
+    #[track_caller]
+    pub fn force(this: &Self) -> &T {
+        let cell = &this.cell;
+        cell.once.call_once(|| {
+            let was_taken = this.is_taken.swap(true, Ordering::Relaxed);
+            assert!(
+                !was_taken || !needs_drop::<F>(),
+                "a static LazyLock of a closure that owns something cannot be made again"
+            );
+            let initialize = this.initialize.get();
+            // SAFETY: `once` runs one closure at a time, and one in all; after an exploration has put it back, the closure is read
+            // again, which owns nothing.
+            let initialize = unsafe { initialize.read() };
+            cell.write(ManuallyDrop::into_inner(initialize)());
+        });
+        // SAFETY: the call has returned, so that `once` is complete.
+        unsafe { cell.value() }
+    }
+
+    /// The value, to be changed, made if it is not there.
+    ///
+    /// # Panics
+    /// If making it has panicked before.
+    pub fn force_mut(this: &mut Self) -> &mut T {
+        Self::force(this);
+        this.cell.get_mut().expect("it was made")
+    }
+
+    /// The value, if it was made.
+    #[track_caller]
+    pub fn get(this: &Self) -> Option<&T> {
+        this.cell.get()
+    }
+
+    /// The value, to be changed, if it was made.
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        this.cell.get_mut()
+    }
+}
+
+impl<T, F> Drop for LazyLock<T, F> {
+    fn drop(&mut self) {
+        if !*self.is_taken.get_mut() {
+            // SAFETY: it was never read, and is not used again.
+            unsafe { ManuallyDrop::drop(self.initialize.get_mut()) };
+        }
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+
+    #[track_caller]
+    fn deref(&self) -> &T {
+        Self::force(self)
+    }
+}
+
+impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
+    fn deref_mut(&mut self) -> &mut T {
+        Self::force_mut(self)
+    }
+}
+
+impl<T: Default> Default for LazyLock<T> {
+    fn default() -> Self {
+        Self::new(T::default)
+    }
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut tuple = f.debug_tuple("LazyLock");
+        match self.cell.get() {
+            Some(value) => tuple.field(value).finish(),
+            None => tuple.field(&format_args!("<uninit>")).finish(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn values_are_dropped_once() {
+        let value = Arc::new(());
+        let cell = OnceLock::from(Arc::clone(&value));
+        assert_eq!(Arc::strong_count(&value), 2);
+        assert_eq!(cell.clone(), cell);
+        assert!(cell.set(Arc::clone(&value)).is_err());
+        drop(cell);
+        assert_eq!(Arc::strong_count(&value), 1);
+
+        let inner = Arc::clone(&value);
+        let lazy = LazyLock::new(move || inner);
+        assert_eq!(Arc::strong_count(&value), 2);
+        assert_eq!(Arc::strong_count(&lazy), 2);
+        drop(lazy);
+        assert_eq!(Arc::strong_count(&value), 1);
+        let inner = Arc::clone(&value);
+        drop(LazyLock::new(move || inner));
+        assert_eq!(Arc::strong_count(&value), 1, "a closure that was never called is dropped");
+    }
+
+    #[test]
+    fn a_cell_can_be_taken_and_set_again() {
+        let mut cell = OnceLock::new();
+        assert_eq!(cell.set(1), Ok(()));
+        assert_eq!(cell.take(), Some(1));
+        assert_eq!(cell.get(), None);
+        assert_eq!(*cell.get_or_init(|| 2), 2);
+        *cell.get_mut().expect("it is there") = 3;
+        assert_eq!(cell.into_inner(), Some(3));
+    }
+}

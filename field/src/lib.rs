@@ -1,0 +1,1 @@
+//! Published concurrent crates, explored without a change: see the tests.
