@@ -26,8 +26,8 @@ pub fn most_kib_of(process: u32) -> u64 {
 
 /// Resets the peak that [`most_kib`] returns, if the system supports that.
 pub fn forget_most() {
-    // If the system does not support it, the old peak remains, which is to the disadvantage of all measured programs
-    // alike.
+    // If the system does not support it, the old peak remains, so memory is overestimated, for all measured programs
+    // equally.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 

@@ -13,8 +13,8 @@ use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 /// | `Read(i)` | `Value`, the current value at `i` | always |
 /// | `Write(i, v)` | `Done` | never |
 ///
-/// The key of an operation is its index. A state contains the values that differ from the initial one, and costs what
-/// its last update copied, see [`Trie::heap_size`].
+/// The key of an operation is its index. A state contains the values that differ from the initial one, and takes the
+/// memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Array, ArrayOp, ArrayRet, Spec};

@@ -21,8 +21,8 @@ pub use super::container::ContainerRet as BagRet;
 /// for each *distinct* value; with a recorded result, only that one is computed.
 ///
 /// The key of an operation is the value that it adds or removes, if that is known. A `RemoveAny` that found the bag
-/// empty depends on all values, and has no key. A state contains the count of each value, and costs what its last
-/// update copied, see [`Trie::heap_size`].
+/// empty depends on all values, and has no key. A state contains the count of each value, and takes the memory that its
+/// last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Bag, BagOp, BagRet, Spec};

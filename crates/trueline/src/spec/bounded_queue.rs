@@ -18,8 +18,8 @@ pub use super::queue::QueueOp as BoundedQueueOp;
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
 /// An enqueue is refused if and only if the queue is full. The result of a dequeue depends on all values, so there are
-/// no keys. A state costs one list node, see [`Chain::heap_size`]. It is formatted from the oldest value to the newest.
-/// Each step costs as much as in a [`Queue`](super::Queue).
+/// no keys. A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the oldest value
+/// to the newest. Each step costs as much as in a [`Queue`](super::Queue).
 ///
 /// ```
 /// use trueline::spec::{BoundedQueue, BoundedQueueOp, BoundedQueueRet, Spec};

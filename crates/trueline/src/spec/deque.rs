@@ -15,10 +15,10 @@ pub use super::container::ContainerRet as DequeRet;
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `PushFront(v)`, `PushBack(v)` | `Done` | never |
-/// | `PopFront`, `PopBack` | `Value`, the value at that end, which is removed; `Value(None)` if it was empty | if it was empty |
+/// | `PopFront`, `PopBack` | `Value`, the value removed at that end; `Value(None)` if it was empty | if it was empty |
 /// | `PeekFront`, `PeekBack` | `Value`, the value at that end; `Value(None)` if it is empty | always |
 ///
-/// The result of a pop depends on all values, so there are no keys. A state costs one list node, see
+/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
 /// [`DoubleEnded::heap_size`]. It is formatted from the front to the back.
 ///
 /// # Complexity

@@ -20,8 +20,8 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 /// A get whose string does not start with the current one cannot be reached until the next put.
 ///
 /// Strings are [`Text`]s: an append does not copy the existing string, and recorded results are compared by hash first.
-/// The key of each operation is its `k`. A state contains the strings that are not empty. It costs what its last update
-/// copied, see [`Trie::heap_size`], and one piece of text.
+/// The key of each operation is its `k`. A state contains the strings that are not empty. It takes the memory that its
+/// last update copied, see [`Trie::heap_size`], and one piece of text.
 ///
 /// ```
 /// use trueline::spec::{Kv, KvOp, KvRet, Spec};

@@ -22,7 +22,7 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 ///
 /// Some logs return the index of an appended value and some do not, so both results of an append are legal. The result
 /// of a read depends on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash
-/// is compared first. A state costs one list node, see [`Chain::heap_size`].
+/// is compared first. A state takes the memory of one list node, see [`Chain::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Log, LogOp, LogRet, Spec};

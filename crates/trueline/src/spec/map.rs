@@ -26,8 +26,8 @@ use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 /// [`Map::appending`] defines the effect of appends; by default, appends are not possible. An append copies the value:
 /// if long strings are appended to, [`Kv`](super::Kv) is faster.
 ///
-/// The key of each operation is its `k`; `Size` and `Clear` have no key. A state costs what its last update copied, see
-/// [`Trie::heap_size`].
+/// The key of each operation is its `k`; `Size` and `Clear` have no key. A state takes the memory that its last update
+/// copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Map, MapOp, MapRet, Spec};

@@ -19,7 +19,7 @@ use super::{Spec, Steps, Subject, blocked, outcome};
 /// also the last one that it writes. It *overwrites* if it uses only one key, writes it, and no result of its reads
 /// depends on the state before. It has a key if all its accesses use this key.
 ///
-/// A state costs what its last update copied, see [`Trie::heap_size`].
+/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet, Spec};

@@ -17,8 +17,8 @@ use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 /// | `Remove(v)` | `Removed`: `v` was present (and its count is now one less) | if `false` |
 /// | `Count(v)` | `Count`, the count of `v` | always |
 ///
-/// The key of each operation is its `v`. A state contains the count of each value, and costs what its last update
-/// copied, see [`Trie::heap_size`].
+/// The key of each operation is its `v`. A state contains the count of each value, and takes the memory that its last
+/// update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Multiset, MultisetOp, MultisetRet, Spec};

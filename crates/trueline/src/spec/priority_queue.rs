@@ -18,7 +18,7 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Insert(v)` | `Done` | never |
-/// | `DeleteMin` | `Value`, the least value, which is removed once; `Value(None)` if the queue was empty | if it was empty |
+/// | `DeleteMin` | `Value`, the least value, removed once; `Value(None)` if the queue was empty | if it was empty |
 /// | `PeekMin` | `Value`, the least value; `Value(None)` if the queue is empty | always |
 ///
 /// Values are ordered by `Ord`, and equal values are not distinguished: it does not matter which of two equal values is
@@ -26,7 +26,7 @@ pub use super::container::ContainerRet as PriorityQueueRet;
 /// decides.
 ///
 /// The result of a `DeleteMin` depends on all values, so there are no keys. A state contains the count of each value,
-/// and costs what its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
+/// and takes the memory that its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
 ///
 /// ```
 /// use trueline::spec::{PriorityQueue, PriorityQueueOp, PriorityQueueRet, Spec};
@@ -107,8 +107,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn object<'a>(&'a self) -> Option<Object<'a, PriorityQueueOp<V>, PriorityQueueRet<V>>> {
-        // The values are copied: if the heap compared values behind references, it would have to wait for memory again
-        // and again.
+        // The heap contains copies, because comparing values through references would cause many cache misses.
         let mut values: BinaryHeap<Reverse<V>> = BinaryHeap::new();
         Some(Box::new(move |op, result| match (op, result) {
             (PriorityQueueOp::Insert(value), PriorityQueueRet::Done) => {

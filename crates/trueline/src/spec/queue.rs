@@ -19,7 +19,7 @@ pub use super::container::ContainerRet as QueueRet;
 /// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
-/// The result of a dequeue depends on all values, so there are no keys. A state costs one list node, see
+/// The result of a dequeue depends on all values, so there are no keys. A state takes the memory of one list node, see
 /// [`Chain::heap_size`]. It is formatted from the oldest value to the newest.
 ///
 /// # Complexity

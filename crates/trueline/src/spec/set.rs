@@ -20,7 +20,7 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 /// | `Size` | `Size`, the number of elements | none | always |
 /// | `Clear` | `Done` | none | never |
 ///
-/// A state costs what its last update copied, see [`Trie::heap_size`].
+/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Set, SetOp, SetRet, Spec};

@@ -18,7 +18,7 @@ pub use super::container::ContainerRet as StackRet;
 /// | `Pop` | `Value`, the newest value, which is removed; `Value(None)` if the stack was empty | if it was empty |
 /// | `Top` | `Value`, the newest value; `Value(None)` if the stack is empty | always |
 ///
-/// The result of a pop depends on all values, so there are no keys. A state costs one list node, see
+/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
 /// [`Chain::heap_size`]. It is formatted from the bottom to the top. Each step costs O(1).
 ///
 /// ```

@@ -13,7 +13,7 @@ use super::{Spec, Steps, blocked, outcome};
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Push(v)` | `Pushed`, the height before | never |
-/// | `Pop` | `Popped`, the height before and the newest value, which is removed; 0 and `None` if it was empty | if it was empty |
+/// | `Pop` | `Popped`, the height before and the removed newest value; 0 and `None` if empty | if it was empty |
 ///
 /// It has no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), example 9, use
 /// the height as the key, and claim that the stack is linearizable if and only if the operations at each height are.
@@ -22,8 +22,8 @@ use super::{Spec, Steps, blocked, outcome};
 /// are not legal, because `b` is on top and the height is 2. If the operations at some height are illegal, so is the
 /// history; but if they are legal at each height, the history need not be legal.
 ///
-/// A state costs one list node, see [`Chain::heap_size`]. It is formatted from the bottom to the top. Each step costs
-/// O(1).
+/// A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the bottom to the top.
+/// Each step costs O(1).
 ///
 /// ```
 /// use trueline::spec::{Spec, StackHeights, StackHeightsOp, StackHeightsRet};

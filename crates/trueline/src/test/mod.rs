@@ -128,7 +128,7 @@
 //! | `TRUELINE_CHAOS` | makes threads yield at one in N schedule points; 0 disables yielding |
 //! | `TRUELINE_CLOCK` | the clock: `tsc`, `instant` or `counter` |
 //! | `TRUELINE_PAGES` | draws failing runs, and failing assertions, as HTML pages in this folder |
-//! | `TRUELINE_SHRINK_TIME` | shrinks the program of a failing run for at most this many seconds; 0 disables shrinking |
+//! | `TRUELINE_SHRINK_TIME` | shrinks a failing program for at most this many seconds; 0 disables shrinking |
 //! | `TRUELINE_WEAK` | 1 also calls operations that are tagged weak |
 //!
 //! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and are tried first

@@ -213,8 +213,8 @@ impl Written for PriorityQueue<Value> {
     }
 }
 
-/// Decides what a number that an append returned means: the index, or the element repeated, which shows only that it
-/// was appended. The meaning is the same for all appends of a history: the element, if all appends that returned a
+/// Decides the meaning of the numbers that appends returned: the index, or the element repeated, which shows only that
+/// it was appended. The meaning is the same for all appends of a history: the element, if all appends that returned a
 /// number returned their elements.
 pub(super) fn settle_log(
     _: &Log<Value>,

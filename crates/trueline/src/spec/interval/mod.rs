@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`Signal`] | a child meets its parent twice |
 //! | [`WriteSnapshot`] | each operation writes a value, and later takes a snapshot of all values |
-//! | [`OneStep`] | the synchronizations of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
+//! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
 
 mod one_step;
 mod signal;

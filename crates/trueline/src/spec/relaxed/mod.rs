@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`RelaxedQueue`], [`RelaxedStack`], [`RelaxedPriorityQueue`] | the rank of the removed value, from 0 to `k` |
 //! | these with `lateness` | also how many times in a row the first value is passed over |
-//! | [`DisplacementQueue`] | how many positions each value is dequeued before or after its position in the order of enqueues |
+//! | [`DisplacementQueue`] | the distance between each value's position in the order of enqueues and of dequeues |
 //! | [`Stuttering`] | how many operations in a row have no effect |
 //!
 //! The following relates them to definition 4 of quasi linearizability, for histories of a queue with distinct values,

@@ -16,7 +16,7 @@ use super::{Relaxed, RelaxedState};
 /// has up to `k` values.
 ///
 /// # Complexity
-/// O(k^2) for each step; a state costs k values and a list node.
+/// O(k^2) for each step; a state takes the memory of k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{RelaxedStack, Spec, StackOp, StackRet};
