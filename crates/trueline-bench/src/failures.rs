@@ -166,7 +166,7 @@ fn fresh() -> impl FnMut() -> u64 {
 struct Holders(std::collections::HashMap<u32, u32>);
 
 impl Holders {
-    /// Returns what the process holds, which it then releases, or `take` as an error, which it then holds.
+    /// Returns `Ok` with what the process holds and now releases; if it holds nothing, `Err(take)`, which it now takes.
     fn next(&mut self, process: ProcessId, take: u32) -> Result<u32, u32> {
         match self.0.remove(&process.0) {
             Some(held) => Ok(held),

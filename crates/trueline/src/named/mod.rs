@@ -260,7 +260,7 @@ trait Written: Spec {
     /// Reads an operation. `process` is the process that calls it, if that matters; `name` is its name in the table.
     fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String>;
 
-    /// Reads the result of `op`, which was read from `record`.
+    /// Reads the result of `op`; the operation itself was read from `record`.
     fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
 
     /// Formats the operation for reports.

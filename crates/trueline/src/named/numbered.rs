@@ -79,7 +79,7 @@ pub(super) trait Numbered<V>:
     /// Reads an operation; `name` is its name in the table of specifications.
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
 
-    /// Reads a result of `op`, which was read from `record`.
+    /// Reads a result of `op`; the operation itself was read from `record`.
     fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String>;
 
     /// Decides questions that depend on the whole history: see [`Family::settle`].

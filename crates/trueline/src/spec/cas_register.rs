@@ -168,8 +168,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
                 Standard::Read(value)
             }
             (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => Standard::Write(value),
-            // A pending compare-and-set that does not swap only observes, so it needs to be considered only as a
-            // success.
+            // A pending compare-and-set can be treated as successful: if it failed, it would only have observed.
             (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(true))) => {
                 Standard::Exchange { old: Some(expected), new }
             }

@@ -115,7 +115,7 @@ impl Spec for Mutex {
     fn standard<'a>(&'a self, op: &'a MutexOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (MutexOp::Acquire { by }, None | Some(LockRet::Done)) => Standard::Lock { by: *by },
-            // A pending attempt that fails only observes, so it needs to be considered only as a success.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (MutexOp::TryAcquire { by }, None | Some(LockRet::Taken(true))) => Standard::Lock { by: *by },
             (MutexOp::TryAcquire { .. }, Some(LockRet::Taken(false))) => Standard::LockFailed,
             (MutexOp::Release { by }, None | Some(LockRet::Done)) => Standard::Unlock { by: *by },

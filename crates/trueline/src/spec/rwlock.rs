@@ -118,7 +118,7 @@ impl Spec for RwLock {
         Some(match (op, recorded) {
             (RwLockOp::ReadLock, None | Some(LockRet::Done)) => Standard::LockShared { by: None },
             (RwLockOp::WriteLock, None | Some(LockRet::Done)) => Standard::Lock { by: None },
-            // A pending attempt that fails only observes, so it needs to be considered only as a success.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (RwLockOp::TryReadLock, None | Some(LockRet::Taken(true))) => Standard::LockShared { by: None },
             (RwLockOp::TryWriteLock, None | Some(LockRet::Taken(true))) => Standard::Lock { by: None },
             (RwLockOp::ReadUnlock, None | Some(LockRet::Done)) => Standard::UnlockShared { by: None },

@@ -83,7 +83,7 @@ impl Spec for Semaphore {
     fn standard<'a>(&'a self, op: &'a SemaphoreOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (SemaphoreOp::Acquire, None | Some(LockRet::Done)) => Standard::Acquire,
-            // A pending attempt that fails only observes, so it needs to be considered only as a success.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (SemaphoreOp::TryAcquire, None | Some(LockRet::Taken(true))) => Standard::Acquire,
             (SemaphoreOp::Release, None | Some(LockRet::Done)) => Standard::Release,
             _ => return None,

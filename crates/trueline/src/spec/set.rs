@@ -158,8 +158,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
     fn standard<'a>(&'a self, op: &'a SetOp<V>, recorded: Option<&'a SetRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
-            // A pending operation that finds nothing to do only observes, so it needs to be considered only as a
-            // change.
+            // A pending operation can be treated as a change: if there was nothing to change, it would only have
+            // observed.
             (SetOp::Add(_), None | Some(SetRet::Bool(true))) => Standard::Flip(true),
             (SetOp::Remove(_), None | Some(SetRet::Bool(true))) => Standard::Flip(false),
             (SetOp::Add(_), Some(SetRet::Bool(false))) => Standard::Sees(true),

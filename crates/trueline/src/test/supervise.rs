@@ -188,7 +188,7 @@ impl<T: Send + 'static> Supervised<T> {
                 continue;
             }
             ticks += 1;
-            // If this thread was not scheduled either, the machine is slow.
+            // If this thread was not scheduled either, the whole machine is slow, so that time does not count.
             let waited = since.elapsed().min(TICK * 2 * ticks);
             let is_starved = || match (ran_before, ran()) {
                 (Some(before), Some(now)) => {

@@ -16,7 +16,7 @@ use super::add;
 /// dequeues to be as far out of order as definition 4 of quasi linearizability does: see the [module](super).
 ///
 /// # Complexity
-/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state costs 2k values and a list node.
+/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state takes the memory of 2k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{DisplacementQueue, QueueOp, QueueRet, Spec};

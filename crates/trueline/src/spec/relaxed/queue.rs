@@ -19,7 +19,7 @@ use super::{Relaxed, RelaxedState};
 ///   values, as most k-FIFO queues do. Such a dequeue does not pass over a value.
 ///
 /// # Complexity
-/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state costs k values and a list node.
+/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state takes the memory of k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{QueueOp, QueueRet, RelaxedQueue, Spec};
