@@ -11,7 +11,7 @@ pub fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 24))
 }
 
-/// Returns a history of a set of 6 values whose last operation returns that a value is present which was never added.
+/// Returns a history of a set of 6 values whose last operation reports a value as present that was never added.
 ///
 /// # Panics
 /// If there are no processes.
@@ -139,8 +139,8 @@ pub fn distinct<S: Spec>(
     })
 }
 
-/// Returns the history with the different results of two operations exchanged, so that `is_wrong` returns `true`. The
-/// first operation is at or soon after nine tenths of the history, and the second is after it.
+/// Returns the history with the results of two operations exchanged. The results differ, and `is_wrong` returns `true`
+/// for the new history. The first operation is at or soon after nine tenths of the history, and the second is after it.
 ///
 /// # Panics
 /// If no exchange makes the history violate its specification.

@@ -485,9 +485,9 @@ fn table_3() -> Vec<Row> {
 fn table_5() -> Vec<Row> {
     type Make = fn(usize) -> Box<dyn Collection>;
     type Paper = (u32, u32, u32, f64);
-    // Scal's k is the number of slots of a segment, and ours is one less: the distance of a value from its position. A
-    // k-stack with more slots than that is not quasi linearizable with this factor, because a value that is pushed into
-    // a hole moves others.
+    // Scal's k is the number of slots of a segment, and ours, which is one less, is the maximum distance of a value
+    // from its position. A k-stack with more slots than that is not quasi linearizable with this factor, because a
+    // value that is pushed into a hole moves others.
     let objects: [(&'static str, Order, Make, [Paper; 3]); 8] = [
         (
             "sl-queue",

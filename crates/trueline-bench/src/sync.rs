@@ -76,7 +76,7 @@ fn synchronise<S: SyncSpec>(
     None
 }
 
-/// Iterates over the subsets of `0..of` with this size, as bit masks: each is the next larger number with as many bits.
+/// Iterates over the subsets of `0..of` with this size, as bit masks: each is the next larger number with as many ones.
 fn subsets(of: usize, size: usize) -> impl Iterator<Item = u64> {
     let first = (size > 0 && size <= of).then(|| (1_u64 << size) - 1);
     std::iter::successors(first, |bits| {

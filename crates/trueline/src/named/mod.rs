@@ -1,5 +1,5 @@
-//! Specifications that are chosen by name. They convert operations as files give them to operations of a specification,
-//! and back.
+//! Specifications that are chosen by name. They convert operations from the form that files contain to operations of a
+//! specification, and back.
 //!
 //! [`SPECS`] lists the names, and describes the operations of each, with their arguments and results. [`spec`] finds
 //! one by its name, and [`NamedSpec::judge`] reads a [`RawHistory`] with it and judges it.
@@ -309,8 +309,8 @@ type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
 /// Decides how the results of a history are read, from all its operations with their results.
 type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
 
-/// The function that rereads each result, or `None` if they were read correctly; an error if the history cannot be
-/// judged.
+/// The function that corrects each result as it was read first; `None` if the results are correct already. An error if
+/// the history cannot be judged.
 type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
 
 /// A [`Family`] without its types.

@@ -99,7 +99,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     }
 
     fn subject(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> Subject {
-        // The remaining values keep their order, so a value at an end is still at that end of the remaining values.
+        // Removing values does not change the order of the others: if a value at an end is kept, it is still at that
+        // end.
         op.does().subject(recorded)
     }
 

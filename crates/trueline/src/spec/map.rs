@@ -242,8 +242,8 @@ where
             (MapOp::GetOrInsert(_, new), Some(MapRet::Value(Some(found)))) if found != new => {
                 Standard::Get(Some(found))
             }
-            // It inserted the value, unless another operation did. But then the value is inserted twice, which monitors
-            // refuse.
+            // The operation inserted the value itself, unless another operation did. But then the value is inserted
+            // twice, which monitors refuse.
             (MapOp::GetOrInsert(_, new), None | Some(MapRet::Value(Some(_)))) => {
                 Standard::Replace { old: Some(None), new: Some(new) }
             }

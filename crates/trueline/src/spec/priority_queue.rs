@@ -125,7 +125,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
-        // The least of all values is the least of the remaining ones.
+        // If the least value is kept while others are removed, it is still the least.
         op.does().subject(recorded)
     }
 

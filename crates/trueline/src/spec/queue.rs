@@ -109,7 +109,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     }
 
     fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
-        // The remaining values keep their order, so the first of all values is the first of the remaining ones.
+        // Removing values does not change the order of the others: if the first value is kept, it is still the first.
         op.does().subject(recorded)
     }
 

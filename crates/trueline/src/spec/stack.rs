@@ -101,7 +101,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
     }
 
     fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {
-        // The remaining values keep their order, so the top of all values is the top of the remaining ones.
+        // Removing values does not change the order of the others: if the value on top is kept, it is still on top.
         op.does().subject(recorded)
     }
 

@@ -81,7 +81,7 @@ impl Written for CasRegister<Value> {
     }
 }
 
-/// A read or a write, and the value beside it: for a read, the value that it returned.
+/// A read or a write, and the value of its list entry: for a read, the value that it returned.
 type Access = (MicroOp<Value, Value>, Value);
 
 /// Reads `[[f key value]..]`.

@@ -41,10 +41,10 @@ const ARC_HEADER: usize = 2 * size_of::<usize>();
 
 /// A small, fast and fixed hash function by folded multiplication.
 ///
-/// Each word is combined with the state by exclusive or and multiplied by an odd constant to 128 bits, and the two
-/// halves of the product are folded together: the high half depends on the bits to which the low half is blind, and the
-/// other way around. There is no random seed, so that equal values have equal hashes in every run. Therefore, an
-/// adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
+/// Each word is combined with the state by exclusive or, the result is multiplied by an odd constant, and the two
+/// halves of the 128-bit product are folded together: the high half depends on the bits to which the low half is blind,
+/// and the other way around. There is no random seed, so that equal values have equal hashes in every run. Therefore,
+/// an adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
 /// answer.
 ///
 /// ```

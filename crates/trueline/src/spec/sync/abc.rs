@@ -13,7 +13,7 @@ pub enum AbcOp {
     C(u64),
 }
 
-/// A party of each of three kinds meet, and each learns the names of the two others, in the order of their kinds.
+/// Three parties, one of each kind, meet. Each learns the names of the two others, in the order of their kinds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abc;
 
