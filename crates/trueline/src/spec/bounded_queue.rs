@@ -82,8 +82,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn subject(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> Subject {
-        // The argument is that of `Queue`. With fewer values there is more room, so only a refused enqueue may become
-        // illegal.
+        // The reasoning is the same as for `Queue`. With fewer values there is more room, so only a refused enqueue may
+        // become illegal.
         match (op, recorded) {
             (BoundedQueueOp::Enqueue(_), Some(BoundedQueueRet::Accepted(false))) => Subject::All,
             (BoundedQueueOp::Enqueue(value), _) => Subject::of(value),

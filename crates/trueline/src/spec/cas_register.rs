@@ -123,8 +123,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     }
 
     fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
-        // The argument is that of `Register`; but a compare-and-set depends on two values, and if it failed, on all
-        // values except `expected`.
+        // The reasoning is the same as for `Register`; but a compare-and-set depends on two values, and if it failed,
+        // on all values except `expected`.
         match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
                 Subject::Free

@@ -184,7 +184,7 @@ pub trait Spec: Sync {
     /// let mut object = queue.object().unwrap();
     /// assert!(object(&QueueOp::Enqueue(1), &QueueRet::Done));
     /// assert!(object(&QueueOp::Dequeue, &QueueRet::Value(Some(1))));
-    /// assert!(!object(&QueueOp::Dequeue, &QueueRet::Value(Some(1)))); // it is empty
+    /// assert!(!object(&QueueOp::Dequeue, &QueueRet::Value(Some(1)))); // the queue is empty
     /// ```
     fn object<'a>(&'a self) -> Option<Object<'a, Self::Op, Self::Ret>> {
         None

@@ -108,10 +108,10 @@ struct Covered {
     has_overlap: bool,
 }
 
-/// The expected number of calls from which an operation without any call is reported as never called: at this number,
-/// chance does not explain it.
+/// An operation without any call is reported as never called if at least this many calls were expected: chance does not
+/// explain that.
 const EXPECTED_CALLS: u64 = 100;
-/// The number of runs without overlapping operations from which this is reported: chance does not explain it.
+/// Operations that never overlap are reported after at least this many runs: chance does not explain that.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
 /// The maximum number of threads for each thread that has a role.
 const THREADS_PER_ROLE: u64 = 8;

@@ -996,7 +996,7 @@ mod tests {
                     let result = if changes { random.pick(&results).clone() } else { result.clone() };
                     results.push(result.clone());
                     if random.below(20) == 0 && left == 0 {
-                        break; // what is open never returns
+                        break; // the open calls never return
                     }
                     builder.ret(process, result).expect("open");
                     *slot = None;

@@ -129,7 +129,7 @@
 //! | `TRUELINE_CLOCK` | the clock: `tsc`, `instant` or `counter` |
 //! | `TRUELINE_PAGES` | draws failing runs, and failing assertions, as HTML pages in this folder |
 //! | `TRUELINE_SHRINK_TIME` | shrinks a failing program for at most this many seconds; 0 disables shrinking |
-//! | `TRUELINE_WEAK` | 1 also calls operations that are tagged weak |
+//! | `TRUELINE_WEAK` | 1 to call operations that are tagged weak, too |
 //!
 //! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and are tried first
 //! the next time.
@@ -237,7 +237,7 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
     }
 }
 
-/// The state of a test whose correct behavior is not specified yet: give it a [model](Test::model), a [specification by
+/// Marks a test whose correct behavior is not specified yet: give it a [model](Test::model), a [specification by
 /// name](Test::spec), or [one of your own](Test::own_spec).
 #[derive(Debug)]
 pub struct Unjudged(());
@@ -1178,7 +1178,7 @@ pub struct Outcome {
     /// The reason why a better clock could not be used, if there is one.
     pub warning: Option<&'static str>,
     /// The reasons why a test without failures has tested too little to pass. Empty if there are none, if there was a
-    /// failure, or if the test was cancelled.
+    /// failure, or if the test was canceled.
     pub too_little: Vec<TooLittle>,
     /// Other warnings about a test without failures, as sentences.
     pub warnings: Vec<String>,

@@ -54,7 +54,7 @@ impl Doing {
 pub(super) const LONGEST: Duration = Duration::from_secs(3);
 /// The interval at which the supervisor checks whether a thread makes progress.
 const TICK: Duration = Duration::from_millis(20);
-/// The time that a cancelled thread has to terminate.
+/// The time that a canceled thread has to terminate.
 const GRACE: Duration = Duration::from_millis(50);
 /// The CPU time that a thread must have used without progress before it counts as stuck; with less, it may be waiting
 /// for a processor.
@@ -170,7 +170,8 @@ impl<T: Send + 'static> Supervised<T> {
         Self { result, beacon }
     }
 
-    /// Waits for the result of the thread. It is in trouble if one activity takes longer than its `limit`.
+    /// Waits for the result of the thread. Returns [`Trouble`] if it panics, or if one activity takes longer than its
+    /// `limit`.
     pub(super) fn wait(self, limit: impl Fn(Doing) -> Option<Duration>) -> Result<T, Trouble> {
         let beacon = &*self.beacon;
         let ran = || beacon.task.get().and_then(Task::ran);

@@ -29,7 +29,7 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 /// let (oldest, rest) = two.drop_oldest().unwrap();
 /// assert_eq!(*oldest, 'a');
 /// assert_eq!(rest, Chain::new().push_newest('b'));
-/// assert_eq!(one.len(), 1); // as it was
+/// assert_eq!(one.len(), 1); // unchanged
 /// ```
 ///
 /// # Memory
@@ -232,7 +232,7 @@ impl<T: Eq> PartialEq for Chain<T> {
         }
         for (left, right) in self.nodes().zip(other.nodes()) {
             if Arc::ptr_eq(left, right) {
-                return true; // and so is all that is older
+                return true; // All older nodes are shared, too.
             }
             if left.value != right.value {
                 return false;

@@ -31,9 +31,9 @@ use super::polynomial::{BASE, BASE_INVERSE, add, base_to_the, element_hash, mult
 ///
 /// # Complexity
 ///
-/// Pushing at the back costs O(1). All other updates and both ends cost O(log n), where n is the number of elements
-/// pushed since the list was empty. Lists that have equal hashes but were created by different updates may have to be
-/// compared element by element.
+/// Pushing at the back costs O(1). All other updates, and reading an end, cost O(log n), where n is the number of
+/// elements pushed since the list was empty. Lists that have equal hashes but were created by different updates may
+/// have to be compared element by element.
 pub struct DoubleEnded<T> {
     /// The front of the list is the newest element of this chain.
     front: Chain<T>,

@@ -66,7 +66,7 @@ pub(super) fn base_to_the(mut exponent: usize) -> u64 {
     let mut result = 1;
     while exponent > 0 {
         result = multiply(result, BASE_SQUARED[exponent.trailing_zeros() as usize]);
-        exponent &= exponent - 1; // clears the lowest one
+        exponent &= exponent - 1; // clears the lowest bit that is set
     }
     result
 }

@@ -182,7 +182,7 @@ impl PartialEq for Text {
             if left.is_empty() && right.is_empty() {
                 if let (Some(left), Some(right)) = (left_pieces, right_pieces) {
                     if Arc::ptr_eq(left, right) {
-                        return true; // and so is all that is before
+                        return true; // All earlier pieces are shared, too.
                     }
                 }
             }

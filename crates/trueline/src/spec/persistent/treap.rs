@@ -24,7 +24,7 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
 /// let two = one.insert("a", 2);
 /// assert_eq!(two.first(), Some((&"a", &2)));
 /// assert_eq!(two.remove(&"a"), one);
-/// assert_eq!(one.first(), Some((&"b", &1))); // as it was
+/// assert_eq!(one.first(), Some((&"b", &1))); // unchanged
 /// ```
 ///
 /// # Complexity

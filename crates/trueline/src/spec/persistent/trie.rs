@@ -38,7 +38,7 @@ const LEVELS: u32 = u64::BITS / BRANCH_BITS;
 /// let two = one.insert("b", 2);
 /// assert_eq!(two.get(&"a"), Some(&1));
 /// assert_eq!(two.remove(&"b"), one);
-/// assert_eq!(one.len(), 1); // as it was
+/// assert_eq!(one.len(), 1); // unchanged
 /// ```
 ///
 /// # Complexity

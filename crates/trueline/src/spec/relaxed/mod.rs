@@ -91,8 +91,8 @@ impl<C> Relaxed<C> {
         values <= self.k as usize
     }
 
-    /// Returns the outcomes of an operation that removes or reads a value. `first_of_far` returns the next value after
-    /// those nearby, and the others.
+    /// Returns the outcomes of an operation that removes or reads a value. `first_of_far` returns the next value of
+    /// `far`, and the rest of it.
     fn take<V: Clone + Hash + Eq>(
         &self,
         state: &RelaxedState<V>,

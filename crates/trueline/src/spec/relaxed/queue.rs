@@ -33,7 +33,7 @@ use super::{Relaxed, RelaxedState};
 /// let values = |one, other| [QueueRet::Value(Some(one)), QueueRet::Value(Some(other))];
 /// assert!(results(&state).eq(values(1, 2)));
 /// let state = queue.step(&state, &QueueOp::Dequeue, Some(&QueueRet::Value(Some(2)))).remove(0).1;
-/// assert!(results(&state).eq([QueueRet::Value(Some(1))])); // it has been passed over once
+/// assert!(results(&state).eq([QueueRet::Value(Some(1))])); // 1 has been passed over once
 /// ```
 pub type RelaxedQueue<V> = Relaxed<Queue<V>>;
 

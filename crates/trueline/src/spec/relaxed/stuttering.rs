@@ -20,7 +20,7 @@ use super::add;
 /// }
 /// let history = builder.finish();
 /// let is_right = |k| check(&Stuttering::new(FetchAdd::new(0), k), &history, &Config::new()).verdict.is_accepted();
-/// assert!(!is_right(1)); // 1 was given out three times
+/// assert!(!is_right(1)); // 1 was returned three times
 /// assert!(is_right(2));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```

@@ -52,7 +52,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
         vec![((), results)]
     }
 
-    /// The argument is that of `Channel`; an operation that timed out has no partner.
+    /// The reasoning is the same as for `Channel`; an operation that timed out has no partner.
     fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&TimeoutChannelRet<V>>) -> bool {
         true
     }
@@ -83,7 +83,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V
         }
     }
 
-    /// The argument is that of `Exchanger`; an operation that timed out has no partner.
+    /// The reasoning is the same as for `Exchanger`; an operation that timed out has no partner.
     fn is_interchangeable(&self, _: &V, _: Option<&Option<V>>) -> bool {
         true
     }
