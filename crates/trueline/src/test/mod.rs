@@ -548,7 +548,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Allows the last operation to wait forever. It is then pending, and the run is judged with it as pending.
+    /// Allows the last operation to wait forever. If it does, it is pending when the run is judged.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -590,7 +590,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     }
 
     /// Adds a fixed program, as the calls of each thread. It is run in addition to random programs, or instead of them
-    /// if no operation has a weight.
+    /// if all operations have weight 0.
     ///
     /// ```
     /// use trueline::test::call;

@@ -56,8 +56,8 @@ pub(super) const LONGEST: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(20);
 /// The time that a canceled thread has to terminate.
 const GRACE: Duration = Duration::from_millis(50);
-/// The CPU time that a thread must have used without progress before it counts as stuck; with less, it may be waiting
-/// for a processor.
+/// A runnable thread counts as stuck only if it has used at least this much CPU time without progress; with less, it
+/// may be waiting for a processor.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
 /// The part of a supervised thread that its supervisor can see.
