@@ -1,4 +1,4 @@
-//! The automatic choice against every single algorithm, on files.
+//! Compares the automatic choice with each single algorithm, on files.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -13,7 +13,7 @@ use trueline::spec::Spec;
 use trueline::verdict::Verdict;
 use trueline_bench::{failures, usage};
 
-/// What the automatic choice is compared with.
+/// The algorithms that the automatic choice is compared with.
 const SINGLE: &[&str] =
     &["monitor", "queue-lowe", "jit-graph", "wing-gong-graph", "jit-tree", "wing-gong-tree", "linear", "bounded-graph"];
 
@@ -24,7 +24,7 @@ struct Case {
     nil_wildcard: bool,
 }
 
-/// Judges every file of these directories: those of others, by their lists of verdicts, and our own.
+/// Judges every file of these directories: files of other projects, by their lists of verdicts, and our own.
 pub(crate) fn table(directories: &[&str]) {
     let mut cases = Vec::new();
     for directory in directories {
@@ -72,7 +72,7 @@ pub(crate) fn families() {
     println!("\n{held} of {all} histories hold.");
 }
 
-/// How many histories of each family are judged.
+/// The number of histories of each family that are judged.
 const OF_FAMILY: usize = 3;
 
 #[derive(Default)]
@@ -91,7 +91,8 @@ impl failures::Visitor for Families {
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>) {
         let time = |algorithm: &str| time_of(spec, history, algorithm);
         let singles = SINGLE.iter().filter_map(|single| Some((time(single)?, *single)));
-        // What no single algorithm decides in time is no case for a comparison, but is one if the choice decides none.
+        // A history that no single algorithm decides in time is skipped. If only the automatic choice does not decide
+        // it, its time counts as infinite.
         let Some((best, which)) = singles.min_by(|one, other| one.0.total_cmp(&other.0)) else { return };
         let row = Row { operations: history.len(), auto: time("auto").unwrap_or(f64::INFINITY), best, which };
         if !row.holds() {
@@ -115,7 +116,7 @@ impl failures::Visitor for Families {
     }
 }
 
-/// The best of some times in milliseconds; `None` if it did not decide.
+/// Returns the best of three times in milliseconds; `None` if the algorithm did not decide.
 fn time_of<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, algorithm: &str) -> Option<f64> {
     let budget = Budget::unlimited().time(Duration::from_millis(500)).memory(1 << 30);
     let config = Config::new().algorithm(algorithm.parse().ok()?).budget(budget);
@@ -174,7 +175,8 @@ fn measure(case: &Case) -> Option<Row> {
     Some(Row { operations: history.len(), auto, best, which })
 }
 
-/// The best of some times in milliseconds, from a validated history to the verdict; `None` if it did not decide.
+/// Returns the best of three times in milliseconds, from a validated history to the verdict; `None` if the algorithm
+/// did not decide.
 #[expect(clippy::cast_precision_loss, reason = "for reading")]
 fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
     let budget = Budget::unlimited().time(Duration::from_secs(5)).memory(2 << 30);
@@ -190,7 +192,7 @@ fn time(case: &Case, history: &RawHistory, algorithm: &str) -> Option<f64> {
         if matches!(judged.judgement().verdict, Verdict::Unknown(_)) {
             return None;
         }
-        // Reading the operations as the specification's is not judging.
+        // Reading the operations with the specification is not part of judging.
         best = best.min((stats.elapsed.as_nanos() as f64).min(all as f64) / 1e6);
     }
     Some(best)

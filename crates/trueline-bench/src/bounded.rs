@@ -1,6 +1,8 @@
-//! Graph search in bounded memory: what forgetting costs, by what is forgotten.
+//! Graph search in bounded memory: the cost of forgetting configurations, by the choice of what to forget.
 //!
-//! Horn and Kroening's least-recently-used cache (paper 004, section 5.1) beside keeping half by recency and half by work. The numbers are configurations visited.
+//! The table compares a least-recently-used cache (Horn and Kroening, *Faster linearizability checking via
+//! P-compositionality*, section 5.1) with a cache that keeps one half by recency and the other half by cost. The
+//! numbers are visited configurations.
 
 use trueline::history::History;
 use trueline::judge::{Algorithm, Budget, Config, Rules, check};
@@ -8,9 +10,9 @@ use trueline::spec::{Queue, Register, Set, Spec};
 use trueline::verdict::Verdict;
 use trueline_bench::histories;
 
-/// The bytes of an entry, about, in either set.
+/// The approximate number of bytes of an entry, in either set.
 const ENTRY: u64 = 32;
-/// When a search is given up.
+/// The number of configurations after which a search gives up.
 const MOST: u64 = 100_000_000;
 
 /// Prints the table.
@@ -46,7 +48,7 @@ fn rows<S: Spec>(name: &str, spec: &S, history: &History<S::Op, S::Ret>) {
     println!("| {name} | all | {all} | {all} |");
     let Ok(all) = all.parse::<u64>() else { return };
     for entries in [65_536, 32_768, 16_384, 8_192].into_iter().filter(|entries| *entries < all) {
-        // A quarter of the memory is for the set.
+        // The set may use a quarter of the memory.
         let memory = Some(entries * ENTRY * 4);
         let recent = count(Algorithm::BoundedGraphLru, memory);
         let costly = count(Algorithm::BoundedGraph, memory);

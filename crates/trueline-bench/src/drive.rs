@@ -1,4 +1,4 @@
-//! What recording costs, and a run of a queue with judging.
+//! Measures the cost of recording, and runs of a queue with judging.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use trueline::judge::{Algorithm, Config, check};
 use trueline::spec::{Queue, QueueOp, QueueRet};
 use trueline_objects::ms_queue::MsQueue;
 
-/// How often each is measured; the least counts.
+/// The number of measurements, of which the smallest counts.
 const TIMES: usize = 15;
 const OPERATIONS: usize = 100_000;
-/// Lowe saw one that goes back in 9,000 runs.
+/// Lowe observed backtracking in one of 9,000 runs.
 const RUNS_OF_LOWE: u64 = 18_000;
 
 pub(crate) fn table() {
@@ -49,7 +49,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// A counter, as an object and as what a thread has of it.
+/// A counter, which is both the object and the handle of a thread.
 #[derive(Clone)]
 struct Counter(Arc<AtomicU64>);
 
@@ -66,7 +66,8 @@ impl Handle for Counter {
     }
 }
 
-/// In nanoseconds for each operation: what a thread of the runner takes, less what the same calls take without it.
+/// Returns the cost of recording in nanoseconds for each operation: the time of a thread of the runner, minus the time
+/// of the same calls without it.
 fn cost_of_recording(clock: Clock) -> f64 {
     let kinds: Arc<[Kind]> = [Kind::new("add", |_| 1_u64.to_value())].into();
     let calls = vec![Call { operation: 0, argument: 1_u64.to_value() }; OPERATIONS];
@@ -81,7 +82,8 @@ fn cost_of_recording(clock: Clock) -> f64 {
             black_box(counter.0.fetch_add(step, Ordering::Relaxed));
         }
         bare = bare.min(started.elapsed());
-        // The times of first call and last return, by a clock of its own, would not have the log in them: this is all of it.
+        // The time from the first call to the last return, as recorded, would not include writing the log. This time
+        // does.
         let run = Run {
             instance: Arc::new(counter),
             threads: vec![Behaviour::Calls(calls.clone())],
@@ -120,13 +122,13 @@ impl Handle for SharedQueue {
     }
 }
 
-/// What the threads of a queue call: 30 % are enqueues, as in Lowe's experiments.
+/// Returns the workload of a queue: 30 % of the calls are enqueues, as in Lowe's experiments.
 fn workload(enqueue: Kind) -> Workload {
     let dequeue = Kind::new("dequeue", |_| Value::Null).weight(7);
     Workload { kinds: vec![enqueue.weight(3), dequeue], ..Workload::default() }
 }
 
-/// A run of a queue, 4 threads of 200 operations.
+/// Returns a run of a queue, with 4 threads of 200 operations each.
 fn queue_run(workload: &Workload, seed: u64) -> Run {
     let shape = Shape { threads: 4, operations: (200, 200), chaos: 0, few: None, phases: 0 };
     let calls = workload.program(&shape, &mut Random::new(seed));
@@ -140,7 +142,7 @@ fn queue_run(workload: &Workload, seed: u64) -> Run {
     }
 }
 
-/// The history as one of a queue.
+/// Converts the history to one of a queue.
 fn of_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<Value>> {
     let history = history.try_map(|operation| {
         let op = match operation.op.operation {
@@ -158,7 +160,7 @@ fn of_queue(history: &History<Call, Value>) -> History<QueueOp<Value>, QueueRet<
     history.expect("the queue does not block")
 }
 
-/// The times of runs, and of judging each.
+/// Returns the times of runs, and the times of judging them.
 fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
     let workload = workload(Kind::with_unique_values("enqueue"));
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();
@@ -176,7 +178,8 @@ fn queue_runs(runs: u64) -> (Vec<Duration>, Vec<Duration>) {
     (running, judging)
 }
 
-/// In how many of so many runs, with values below 20, Lowe's queue algorithm goes back; and how often.
+/// Returns the number of runs, with values below 20, in which Lowe's queue algorithm backtracks, and how often it does
+/// in total.
 fn backtracks(runs: u64, chaos: u32) -> (u64, u64) {
     let workload = workload(Kind::new("enqueue", |making| making.random.below(20).to_value()));
     let kinds: Arc<[Kind]> = workload.kinds.clone().into();

@@ -1,4 +1,4 @@
-//! Histories of objects with one fault each, of every family of specifications.
+//! Histories of objects with one fault each, for every family of specifications.
 
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{History, Outcome, ProcessId};
@@ -10,26 +10,27 @@ use trueline::spec::{
     StackOp,
 };
 
-/// What goes wrong, once.
+/// The fault, which occurs once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An operation returns as it should, but its effect is lost.
+    /// An operation returns the correct result, but its effect is lost.
     Lost,
-    /// An operation returns what it should have returned some operations ago, and has no effect.
+    /// An operation returns a result that was correct a few operations ago, and has no effect.
     Stale,
-    /// An operation that should wait goes ahead without effect, and so does all that waits in vain because of that.
+    /// An operation that should block returns without effect. Operations that would then block forever also return
+    /// without effect.
     Hasty,
 }
 
-/// Whoever is shown the failures.
+/// A visitor of the failures.
 pub trait Visitor {
-    /// Shows a history of `spec`, which may be good after all.
+    /// Visits a history of `spec`, which may be correct in spite of the fault.
     fn visit<S: Spec>(&mut self, family: &'static str, spec: &S, history: &History<S::Op, S::Ret>);
-    /// Whether there are enough of this family.
+    /// Returns whether the visitor has seen enough histories of this family.
     fn has_enough(&self, family: &'static str) -> bool;
 }
 
-/// How many processes there are, whether they are always busy, and how many operations never return.
+/// The number of processes, whether they are always busy, and the number of operations in 1,000 that never return.
 #[derive(Clone, Copy, Debug)]
 struct Crowd {
     processes: u32,
@@ -43,14 +44,14 @@ const CROWDS: &[Crowd] = &[
     Crowd { processes: 4, busy: true, crashes: 0 },
     Crowd { processes: 8, busy: false, crashes: 2 },
 ];
-/// For objects whose operations wait for one another.
+/// For objects whose operations wait for each other.
 const STEADY: &[Crowd] =
     &[Crowd { processes: 3, busy: false, crashes: 0 }, Crowd { processes: 4, busy: true, crashes: 0 }];
 /// For objects that only a search can judge, and that are hard to search.
 const SMALL: &[Crowd] =
     &[Crowd { processes: 2, busy: false, crashes: 0 }, Crowd { processes: 2, busy: true, crashes: 0 }];
 
-/// Runs a sequential object with one fault, in the last two fifths of the run.
+/// Runs a sequential object with one fault, which occurs after at least three fifths of the run.
 fn run<S: Spec>(
     spec: &S,
     crowd: Crowd,
@@ -101,7 +102,7 @@ fn run<S: Spec>(
     })
 }
 
-/// Failures of one family, until there are enough.
+/// Visits failures of one family, until there are enough.
 fn family<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
     name: &'static str,
@@ -113,7 +114,7 @@ fn family<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     tidied(visitor, name, spec, crowds, &faults, calls, |_, _| None, |history| history);
 }
 
-/// Failures of a lock: it is taken though it is held, and released though it is free.
+/// Visits failures of a lock: it is taken although it is held, and released although it is free.
 fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
     name: &'static str,
@@ -121,12 +122,12 @@ fn lock<S: Spec<Ret = LockRet>, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     calls: impl Fn() -> C,
     takes: impl Fn(&S::Op) -> bool,
 ) {
-    // First it is taken, and then released, when it should not.
+    // First it is taken although it is held, and after that released although it is free.
     let hasty = |op: &S::Op, again: bool| (takes(op) != again).then_some(LockRet::Done);
     tidied(visitor, name, spec, STEADY, &[Fault::Hasty], calls, hasty, |history| history);
 }
 
-/// The same of any kind, with each history made tidy before it is shown.
+/// Visits failures of one family with these faults, and applies `tidy` to each history before.
 #[expect(clippy::too_many_arguments, reason = "what a family is")]
 fn tidied<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     visitor: &mut impl Visitor,
@@ -151,7 +152,7 @@ fn tidied<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     }
 }
 
-/// Values that are never used twice.
+/// Returns a generator of values that are never repeated.
 fn fresh() -> impl FnMut() -> u64 {
     let mut last = 0;
     move || {
@@ -160,12 +161,12 @@ fn fresh() -> impl FnMut() -> u64 {
     }
 }
 
-/// Which processes hold a lock: a process that does releases it next.
+/// The processes that hold a lock: a process that holds it releases it next.
 #[derive(Default)]
 struct Holders(std::collections::HashMap<u32, u32>);
 
 impl Holders {
-    /// What the process holds; what it takes, if it does not.
+    /// Returns `Ok` with what the process holds and now releases; if it holds nothing, `Err(take)`, which it now takes.
     fn next(&mut self, process: ProcessId, take: u32) -> Result<u32, u32> {
         match self.0.remove(&process.0) {
             Some(held) => Ok(held),
@@ -177,7 +178,7 @@ impl Holders {
     }
 }
 
-/// Shows failures of every family.
+/// Visits failures of every family.
 pub fn all(visitor: &mut impl Visitor) {
     registers(visitor);
     containers(visitor);
@@ -186,8 +187,9 @@ pub fn all(visitor: &mut impl Visitor) {
     locks(visitor);
 }
 
-/// Shows failures that are harder to shrink: strings are long, since they are seldom put anew; stacks are high; or a lock
-/// loses what it should do, which with others waiting for it can be told from a good one only by counting all that it did.
+/// Visits failures that are harder to shrink. Strings are long, because they are rarely replaced; stacks are high; or a
+/// lock loses an effect, and if others wait for the lock, only counting all its operations distinguishes it from a
+/// correct one.
 pub fn hard(visitor: &mut impl Visitor) {
     family(visitor, "kv, mostly appends", &Kv::new(), CROWDS, || {
         let mut value = fresh();
@@ -331,7 +333,7 @@ fn containers(visitor: &mut impl Visitor) {
     tidied(visitor, "log", &Log::new(), SMALL, &faults, log, |_, _| None, without_indices);
 }
 
-/// The history of a log that does not tell where it puts values.
+/// Returns the history as that of a log that does not return indices.
 fn without_indices(history: History<LogOp<u64>, LogRet<u64>>) -> History<LogOp<u64>, LogRet<u64>> {
     history.map(|operation| {
         let outcome = match &operation.outcome {

@@ -1,8 +1,8 @@
-//! How soon the faults of the built-in objects are found: Lowe, *Testing for linearizability*, section 8; Lawrence & Lowe,
-//! *Synchronisation*, figures 14 and 15.
+//! Measures how fast the faults of the built-in objects are found: Lowe, *Testing for linearizability*, section 8;
+//! Lawrence & Lowe, *Synchronisation*, figures 14 and 15.
 //!
-//! Each observation is a process of its own, of the command line as people run it, with nothing set: what is measured is
-//! from the first run to the one that went wrong, judging included.
+//! Each observation is a separate process of the command line with default settings, as users run it. The measured time
+//! is that from the first run to the failing run, including judging.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What the papers took, on average. They count from the start of a warm process, on machines with more processors.
+/// The mean times in the papers. They are measured from the start of a warm process, on machines with more processors.
 const PAPERS: &[(&str, Duration)] = &[
     ("laarman-map-faulty-delete", Duration::from_millis(12_400)),
     ("resizing-map-faulty-migrate", Duration::from_millis(8_200)),
@@ -20,9 +20,9 @@ const PAPERS: &[(&str, Duration)] = &[
     ("register-faulty-relaxed", Duration::from_millis(679)),
     ("register-faulty-acquire-release", Duration::from_millis(679)),
 ];
-/// A mean of the papers, in milliseconds, and its interval of 95 %.
+/// A mean of the papers, in milliseconds, and its 95 % confidence interval.
 type Mean = (u32, u32);
-/// What figure 14 says: judged directly, and in two steps.
+/// The times in figure 14: judged directly, and in two steps.
 const FIGURE_14: &[(&str, Mean, Mean)] = &[
     ("sync-channel-faulty-no-wait", (85, 3), (109, 2)),
     ("filter-channel-faulty-no-filter", (77, 1), (108, 3)),
@@ -39,7 +39,7 @@ const FIGURE_14: &[(&str, Mean, Mean)] = &[
     ("closeable-channel-faulty-old-library", (191, 11), (173, 9)),
     ("terminating-queue-faulty-returns-at-once", (103, 1), (105, 1)),
 ];
-/// What figure 15 says.
+/// The times in figure 15.
 const FIGURE_15: &[(&str, Mean)] = &[
     ("sync-channel-faulty-two-states", (323, 39)),
     ("filter-channel-faulty-two-states", (338, 50)),
@@ -48,24 +48,24 @@ const FIGURE_15: &[(&str, Mean)] = &[
     ("abc-faulty-lost-signal", (1080, 186)),
     ("barrier-faulty-no-initial-wait", (169, 3)),
 ];
-/// Which part of the paper's time a violation of safety may take.
+/// The factor by which a safety violation must be found faster than in figure 14.
 const PART: f64 = 5.0;
-/// The bar where no paper has a time.
+/// The bar for objects without a time in the papers.
 const BAR: Duration = Duration::from_secs(1);
-/// The bar of Shann's queue, which the paper finds wrong "normally within 100 ms".
+/// The bar for Shann's queue, whose fault the paper finds "normally within 100 ms".
 const BAR_OF_SHANN: Duration = Duration::from_millis(100);
-/// For how long nobody gets anywhere before an object is stuck.
+/// The time without progress after which an object counts as stuck.
 const WATCHDOG: Duration = Duration::from_secs(1);
-/// When an observation is given up; it then counts as this long, and is told.
+/// The time limit of an observation. If it is reached, the observation counts as this long, and is reported.
 const MOST: Duration = Duration::from_secs(60);
 
-/// What is measured, and how often.
+/// The objects to measure, and the number of observations.
 #[derive(Debug)]
 pub(crate) struct Options<'a> {
-    /// The command line of trueline; the one beside this program, if nothing is said.
+    /// The command line program of trueline. Defaults to the one beside this program.
     pub(crate) trueline: Option<&'a str>,
     pub(crate) times: u32,
-    /// Words that are all in the names of objects.
+    /// Words that must all occur in the name of an object.
     pub(crate) words: Vec<&'a str>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints the table of objects that do not synchronise threads.
+/// Prints the table of objects that do not synchronize threads.
 pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!(
@@ -100,12 +100,12 @@ pub(crate) fn table(options: &Options<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a fault may show in that calls get stuck.
+/// Returns whether the fault may cause calls to get stuck.
 fn gets_stuck(object: &Value) -> bool {
     object["expected"] == "stuck" || object["or"] == "stuck"
 }
 
-/// Prints the table of objects that synchronise threads wrongly.
+/// Prints the table of faulty objects that synchronize threads.
 pub(crate) fn synchronising(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     let faulty = options.faulty(&trueline, true)?;
@@ -132,7 +132,7 @@ pub(crate) fn synchronising(options: &Options<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table of objects that synchronise threads whose calls get stuck.
+/// Prints the table of objects that synchronize threads and whose calls get stuck.
 pub(crate) fn stuck(options: &Options<'_>) -> Result<(), String> {
     let trueline = options.trueline()?;
     println!("| object | fault | verdicts | direct, ms | of it waiting for the stuck, ms | figure 15 |");
@@ -161,7 +161,7 @@ impl Options<'_> {
         }
     }
 
-    /// The faulty objects that are asked for, of those that synchronise threads or of the others.
+    /// Returns the faulty objects to measure, among those that synchronize threads or among the others.
     fn faulty(&self, trueline: &Path, synchronises: bool) -> Result<Vec<Value>, String> {
         let mut objects = ask(trueline, &["--list", "--json"])?;
         objects.retain(|object| {
@@ -173,7 +173,7 @@ impl Options<'_> {
     }
 }
 
-/// What comes of `trueline test` with these arguments, so many times.
+/// Runs `trueline test` with these arguments, `times` times, and returns the observations.
 fn observe(trueline: &Path, times: u32, args: &[&str]) -> Result<Vec<Observation>, String> {
     let seconds = MOST.as_secs().to_string();
     let mut observed = Vec::new();
@@ -184,7 +184,7 @@ fn observe(trueline: &Path, times: u32, args: &[&str]) -> Result<Vec<Observation
     Ok(observed)
 }
 
-/// What `trueline test` says: an object a line.
+/// Returns the output of `trueline test`: one JSON object for each line.
 fn ask(trueline: &Path, args: &[&str]) -> Result<Vec<Value>, String> {
     let output = Command::new(trueline).arg("test").args(args).output().map_err(|error| {
         format!("{} could not be started: {error}; build it, or name it by --trueline", trueline.display())
@@ -202,7 +202,7 @@ fn ask(trueline: &Path, args: &[&str]) -> Result<Vec<Value>, String> {
 struct Observation {
     verdict: String,
     ms: f64,
-    /// What of it was the watchdog's.
+    /// The part of the time that was spent waiting for the watchdog.
     waiting_ms: f64,
 }
 
@@ -257,13 +257,13 @@ fn row(name: &str, fault: &str, observed: &[Observation]) -> String {
     format!("| `{name}` | {fault} | {verdicts} | {time} | {most:.1} | {waiting:.0} | {paper} | {bar} | {holds} |")
 }
 
-/// Student's t for 95 %, by degrees of freedom from 1 on.
+/// Student's t for 95 %, for 1 to 30 degrees of freedom.
 const STUDENT: [f64; 30] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// The mean, and how far from it the true one is with 95 % confidence.
+/// Returns the mean, and the half-width of its 95 % confidence interval.
 #[expect(clippy::cast_precision_loss, reason = "for reading")]
 fn mean_and_interval(values: &[f64]) -> (f64, f64) {
     let count = values.len().max(1) as f64;

@@ -1,16 +1,17 @@
-//! The histories that are measured.
+//! The histories that are used for measurements.
 
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{Builder, History, Outcome};
 use trueline::spec::{Queue, QueueOp, QueueRet, Register, RegisterOp, RegisterRet, Set, SetOp, SetRet, Spec};
 
-/// A history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations alike.
+/// Returns a history of a set as Horn and Kroening recorded them: 4 threads, values below 24, all operations equally
+/// frequent.
 pub fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes: 4, operations, crashes: 0, busy: false };
     run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 24))
 }
 
-/// A history of a set of 6 values whose last operation says that a value is there which never was.
+/// Returns a history of a set of 6 values whose last operation reports a value as present that was never added.
 ///
 /// # Panics
 /// If there are no processes.
@@ -33,7 +34,8 @@ fn any_set_operation(random: &mut Random, values: u32) -> SetOp<u64> {
     }
 }
 
-/// Reads and writes of 5 values by busy clients; of 1,000 operations, `crashes` never return.
+/// Returns a history of reads and writes of 5 values by busy clients. About `crashes` in 1,000 operations never return,
+/// if `crashes` is small.
 pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> History<RegisterOp<u64>, RegisterRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes, busy: true };
     run(&shape, seed, &Register::new(0), |random, _| {
@@ -41,10 +43,11 @@ pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> Histo
     })
 }
 
-/// The same with a violation at nine tenths: the clients come to rest, one writes 1, and then one reads 2, which had
-/// been written earlier. What comes behind starts from 1.
+/// Returns such a history with a violation after nine tenths: the clients pause, one of them writes 1, and then it
+/// reads 2, which was written earlier. The operations after that start with the value 1.
 ///
-/// Writes of 2 that would never return do so before the write of 1: else one of them could explain the read.
+/// Writes of 2 that would never return do return before the write of 1, because otherwise one of them could explain the
+/// read.
 ///
 /// # Panics
 /// If there are no clients.
@@ -63,7 +66,7 @@ pub fn bad_register(
     append(&mut builder, &before, 0);
     for operation in before.operations().iter().filter(|operation| operation.return_position().is_none()) {
         if operation.op == RegisterOp::Write(2) {
-            // It has not crashed after all. If it took no effect when it ran, it can still take effect here.
+            // The write does not crash after all. If it has not taken effect so far, it can take effect here.
             builder.ret(operation.process, RegisterRet::Done).expect("it is open");
         }
     }
@@ -76,7 +79,7 @@ pub fn bad_register(
     builder.finish()
 }
 
-/// The history without the reads that never returned: they say nothing.
+/// Returns the history without the reads that never returned, which contain no information.
 #[must_use]
 pub fn without_lost_reads(
     history: &History<RegisterOp<u64>, RegisterRet<u64>>,
@@ -100,7 +103,8 @@ fn append<Op: Clone, Ret: Clone>(builder: &mut Builder<Op, Ret>, history: &Histo
     }
 }
 
-/// Enqueues and dequeues of distinct values by busy clients: hard for every generic search.
+/// Returns a history of enqueues and dequeues of distinct values by busy clients, which is hard for every generic
+/// search.
 pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, QueueRet<u64>> {
     let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
     let mut next = 0;
@@ -114,7 +118,7 @@ pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, 
     })
 }
 
-/// Operations on values of which each is put in once, by busy clients.
+/// Returns a history of operations by busy clients in which each value is added only once.
 ///
 /// # Panics
 /// If there are no clients.
@@ -126,7 +130,7 @@ pub fn distinct<S: Spec>(
     mut call: impl FnMut(&mut Random, u64) -> (S::Op, bool),
 ) -> History<S::Op, S::Ret> {
     let shape = Simulation { processes: clients, operations, crashes: 0, busy: true };
-    // 0 is what a register holds at first.
+    // 0 is the initial value of a register.
     let mut next = 1;
     run(&shape, seed, spec, move |random, _| {
         let (op, is_new) = call(random, next);
@@ -135,11 +139,11 @@ pub fn distinct<S: Spec>(
     })
 }
 
-/// The same with the results of two operations exchanged, which differ: one at nine tenths or soon after, and one of
-/// those behind it whose result makes it wrong, which `is_wrong` says.
+/// Returns the history with the results of two operations exchanged. The results differ, and `is_wrong` returns `true`
+/// for the new history. The first operation is at or soon after nine tenths of the history, and the second is after it.
 ///
 /// # Panics
-/// If no exchange makes it wrong.
+/// If no exchange makes the history violate its specification.
 pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
     history: &History<Op, Ret>,
     may_exchange: impl Fn(&Op, &Ret) -> bool,

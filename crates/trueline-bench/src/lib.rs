@@ -1,4 +1,4 @@
-//! What programs that measure trueline share: histories, and what a process has used.
+//! Code that is shared by programs that measure trueline: histories, and the resources that a process uses.
 
 pub mod failures;
 pub mod histories;

@@ -1,4 +1,4 @@
-//! Lowe, *Testing for linearizability*: queues (figures 4 and 5, right; section 5).
+//! Measures testers of queues, as in Lowe, *Testing for linearizability* (figures 4 and 5, right; section 5).
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use trueline_bench::usage;
 /// The testers that are compared.
 const TESTERS: &[&str] = &["queue-lowe", "auto", "jit-graph", "wing-gong-graph", "compete:jit-tree,jit-graph"];
 
-/// What a generic search may visit: the paper's cap is on time.
+/// The maximum number of configurations that a generic search may visit; the paper limits the time instead.
 const CAP: u64 = 2_000_000;
 
 type QueueHistory = History<QueueOp<u64>, QueueRet<u64>>;
 
-/// Workers enqueue one of 20 values in `tenths` of ten operations, and dequeue in the others. Between operations they are
-/// idle, as threads are that log.
+/// Returns a history in which workers enqueue one of 20 values in `tenths` of ten operations, and dequeue in the
+/// others. Between operations they are idle, as threads that write a log are.
 fn history(workers: u32, operations: u32, tenths: u32, seed: u64) -> QueueHistory {
     let shape = Simulation { processes: workers, operations: workers * operations, crashes: 0, busy: false };
     let spec = Queue::new();
@@ -38,7 +38,7 @@ fn config(tester: &str) -> Config {
     Config::new().algorithm(tester.parse().expect("a tester's name")).budget(budget)
 }
 
-/// Milliseconds for each history, on average, and how many were undecided.
+/// Returns the mean time for each history in milliseconds, and the number of undecided histories.
 #[expect(clippy::cast_precision_loss, reason = "for reading")]
 fn judge(tester: &str, histories: &[QueueHistory]) -> String {
     let config = config(tester);

@@ -1,7 +1,7 @@
 //! Measures trueline.
 //!
-//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers; each row is measured in a
-//! process of its own, so that its memory is its own.
+//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers. Each row is measured in a
+//! process of its own, so that its memory is measured alone.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
 #[cfg(feature = "files")]

@@ -1,4 +1,4 @@
-//! Measuring one case in a process of its own.
+//! Measures one case in a process of its own.
 
 use std::process::Command;
 
@@ -8,18 +8,18 @@ use trueline::spec::Spec;
 use trueline::verdict::{Judgement, Verdict};
 use trueline_bench::usage;
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) operations: usize,
     pub(crate) pending: usize,
     pub(crate) verdict: String,
-    /// The best processor time of all runs, in nanoseconds.
+    /// The best CPU time of all runs, in nanoseconds.
     pub(crate) best_ns: u64,
     pub(crate) configurations: u64,
-    /// The most resident memory above what was resident with the history loaded, in KiB.
+    /// The peak resident memory minus the resident memory with the history loaded, in KiB.
     pub(crate) above_kib: u64,
-    /// The most resident memory of the process, in KiB.
+    /// The peak resident memory of the process, in KiB.
     pub(crate) most_kib: u64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, config:
 }
 
 impl Measured {
-    /// As one line, for the parent process.
+    /// Formats the result as one line, for the parent process.
     pub(crate) fn to_line(&self) -> String {
         let Self { operations, pending, verdict, best_ns, configurations, above_kib, most_kib } = self;
         format!("{operations}\t{pending}\t{verdict}\t{best_ns}\t{configurations}\t{above_kib}\t{most_kib}")
@@ -72,7 +72,7 @@ impl Measured {
     }
 }
 
-/// Runs the case called `name` of this program in a new process.
+/// Runs the case with this name in a new process of this program.
 pub(crate) fn in_new_process(name: &str) -> Result<Measured, String> {
     let program = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
     let output = Command::new(program)

@@ -1,4 +1,4 @@
-//! The near-linear monitors: how fast, in units of a sort; in how much memory.
+//! Measures the near-linear monitors: their speed, in units of one sort, and their memory.
 
 use trueline::history::History;
 use trueline::judge::{Config, check};
@@ -10,7 +10,7 @@ use trueline_bench::{histories, usage};
 
 use crate::measure::{self, Measured};
 
-/// Each kind of object, and the most sorts that a million operations may take.
+/// Each kind of object, and the maximum time for a million operations, in sorts.
 const KINDS: &[(&str, &str)] = &[
     ("queue", "8"),
     ("register", "8"),
@@ -73,7 +73,7 @@ fn print_row(case: &str, measured: &Measured, unit: u64, bar: &str, small: &mut 
     );
 }
 
-/// The unit: what a sort of two million shuffled numbers takes.
+/// Returns the unit: the time of sorting two million shuffled numbers.
 fn sort_ns() -> u64 {
     let mut random = trueline::drive::Random::new(1);
     let shuffled: Vec<u64> = (0..2_000_000).map(|_| random.bits()).collect();
@@ -136,7 +136,7 @@ pub(crate) fn case(name: &str) -> Option<Measured> {
         "priority-queue" => shape.measure(
             &PriorityQueue::new(),
             |random, next| {
-                // Distinct, and in no order.
+                // Distinct values in no particular order.
                 let value = (u64::from(random.below(1 << 20)) << 32) + next;
                 if half(random) { (PriorityQueueOp::Insert(value), true) } else { (PriorityQueueOp::DeleteMin, false) }
             },

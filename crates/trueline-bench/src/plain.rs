@@ -1,4 +1,5 @@
-//! How fast runs are judged by plain models, beside the same runs judged by what the test says of them.
+//! Measures how fast runs are judged by plain models, compared with the same runs judged by declared meanings or by
+//! named specifications.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -9,12 +10,12 @@ use std::time::Duration;
 use trueline::drive::unique;
 use trueline::test::{Meaning, Modelled, Plan, Shared, Test};
 
-/// Threads, calls of each, and how many runs are made at a time.
+/// The number of threads, the calls of each, and the number of runs made at a time.
 const SHAPES: [(u32, u32, u64); 3] = [(2, 3, 4000), (4, 25, 600), (4, 200, 60)];
-/// How many times each is measured, in turn.
+/// The number of times that each is measured, in turn.
 const ROUNDS: u64 = 5;
 
-/// Makes a test with a plain model, and the same test judged by what it says.
+/// Creates a test.
 type Make = fn() -> Plan;
 
 pub(crate) fn table() {
@@ -58,7 +59,7 @@ pub(crate) fn table() {
     }
 }
 
-/// A test of an object behind a lock, whose model is of the same type.
+/// A test of an object behind a lock, whose model has the same type.
 type Locked<M> = Test<Mutex<M>, Shared<Mutex<M>>, Modelled<M>>;
 
 fn of<M: Default + trueline::test::PlainModel>() -> Locked<M> {
@@ -69,7 +70,7 @@ fn held<M>(object: &Mutex<M>) -> MutexGuard<'_, M> {
     object.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An operation that puts something in, and one that takes something out or looks.
+/// An operation that adds a value, and one that removes or reads a value.
 type Pair<M> = [fn(Locked<M>) -> Locked<M>; 2];
 
 fn plain<M: Default + trueline::test::PlainModel>(pair: fn() -> Pair<M>) -> Plan {
@@ -121,7 +122,7 @@ fn deque() -> Plan {
         .into_plan()
 }
 
-/// A heap can be compared and hashed by what is in it.
+/// A heap that can be compared and hashed by its contents.
 #[derive(Clone, Debug, Default)]
 struct Heap(BinaryHeap<Reverse<u64>>);
 

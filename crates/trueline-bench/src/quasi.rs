@@ -1,4 +1,5 @@
-//! Quasi linearizability: long histories by search. The paper's enumeration is in `round_up.rs`.
+//! Measures the search for quasi linearizability on long histories. The enumeration of the paper is measured in
+//! `round_up.rs`.
 
 use trueline::drive::Random;
 use trueline::history::History;
@@ -10,13 +11,14 @@ use trueline::spec::{
 };
 use trueline::verdict::Verdict;
 
-/// An operation that was called, or returned.
+/// A call or a return.
 enum Event<S: Spec> {
     Call(u32, S::Op),
     Return(u32, S::Ret),
 }
 
-/// A run of an object with so many clients, each operation taking effect somewhere between its call and its return.
+/// Simulates an object with this many clients. Each operation takes effect at some time between its call and its
+/// return.
 fn simulate<S: Spec>(spec: &S, ops: impl IntoIterator<Item = S::Op>, clients: u32, seed: u64) -> Vec<Event<S>> {
     let mut random = Random::new(seed);
     let mut ops = ops.into_iter().peekable();
@@ -67,7 +69,8 @@ fn history<S: Spec>(events: &[Event<S>]) -> History<S::Op, S::Ret> {
     builder.finish()
 }
 
-/// The history with the results of two operations that take something out, some way apart near the end, exchanged.
+/// Exchanges the results of two operations that removed values, which are some distance apart near the end of the
+/// history.
 fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
     let late = events.len() * 9 / 10;
     let returns = (late..events.len()).filter(|at| matches!(&events[*at], Event::Return(_, ret) if is_value(ret)));
@@ -80,7 +83,7 @@ fn spoil<S: Spec>(events: &mut [Event<S>], is_value: impl Fn(&S::Ret) -> bool) {
     std::mem::swap(one, other);
 }
 
-/// As much in as out: at first more comes in.
+/// Returns as many insertions (`Some`) as removals (`None`), starting with more insertions.
 fn puts_and_takes(operations: u64, random: &mut Random) -> Vec<Option<u64>> {
     let (mut put, mut taken) = (0, 0);
     let mut ops = Vec::new();
@@ -99,7 +102,7 @@ fn puts_and_takes(operations: u64, random: &mut Random) -> Vec<Option<u64>> {
 struct Row<'r, S: Spec, R: Spec<Op = S::Op, Ret = S::Ret>> {
     name: &'r str,
     spec: S,
-    /// What the histories are of.
+    /// The specification by which the histories are simulated.
     relaxed: R,
     semantics: Semantics<'r, S::Op, S::Ret>,
     op: fn(Option<u64>) -> S::Op,

@@ -1,11 +1,12 @@
-//! Round-Up's tables: L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability for
-//! concurrent data structures*, tables II, III and V.
+//! Round-Up's tables: L. Zhang, A. Chattopadhyay and C. Wang, *Round-Up: runtime verification of quasi linearizability
+//! for concurrent data structures*, tables II, III and V.
 //!
-//! A program has two threads with so many calls each, and the main thread's: what it inserts before it starts them, and
-//! what it removes when they are done. Phase 1 makes all its serial histories, of a correct object; phase 2 explores its
-//! schedules and judges each history that it meets. The paper does not print its programs: where they say only how many
-//! calls there are, each thread inserts and removes in turn. So no removal finds nothing, and all is removed in the end: else
-//! something may be left that no legal order leaves, and quasi linearizability has no meaning (their section V.D).
+//! A program has two threads with a given number of calls each. The main thread inserts values before it starts them,
+//! and removes values when they have finished. Phase 1 generates all serial histories of the program, with a correct
+//! object. Phase 2 explores its schedules, and judges each history that occurs. The paper does not print its programs.
+//! If it gives only the number of calls, each thread here inserts and removes in turn. So no removal finds the object
+//! empty, and all values are removed in the end. Otherwise, values might remain that no legal order leaves, and quasi
+//! linearizability would have no meaning (section V.D of the paper).
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -32,12 +33,12 @@ use trueline_objects::relaxed::ubk_queue::UbkQueue;
 use trueline_objects::relaxed::{Call as Calls, Collection};
 use trueline_objects::treiber_stack::TreiberStack;
 
-/// The quasi factor where nothing is said.
+/// The default quasi factor.
 const K: u32 = 2;
 
-/// What a row is about.
+/// A row of a table.
 struct Row {
-    /// As in the paper.
+    /// The name in the paper.
     name: &'static str,
     make: fn(usize) -> Box<dyn Collection>,
     order: Order,
@@ -46,11 +47,11 @@ struct Row {
     threads: [&'static str; 2],
     /// The calls of the main thread, before and after them.
     main: (&'static str, &'static str),
-    /// Of the paper: wrong histories, all, what it counted, and seconds.
+    /// The results of the paper: violating histories, all histories, the number that it counted, and seconds.
     paper: (u32, u32, u32, f64),
 }
 
-/// Which sequential object it is like.
+/// The sequential object that the object resembles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Queue,
@@ -77,7 +78,7 @@ impl Handle for Driven {
     }
 }
 
-/// A stack of this crate behind the interface of the others.
+/// Adapts a stack of the objects crate to the interface of the others.
 struct Treiber(TreiberStack);
 
 impl Collection for Treiber {
@@ -90,7 +91,7 @@ impl Collection for Treiber {
     }
 }
 
-/// The same for a queue.
+/// Adapts a queue of the objects crate to the interface of the others.
 struct MichaelScott(MsQueue);
 
 impl Collection for MichaelScott {
@@ -104,7 +105,8 @@ impl Collection for MichaelScott {
 }
 
 impl Row {
-    /// What each thread calls, and the main thread before and after.
+    /// Returns the calls of the main thread before the threads start, of each thread, and of the main thread after they
+    /// have finished.
     fn calls(&self) -> (Vec<Call>, Vec<Vec<Call>>, Vec<Call>) {
         let mut next = 0_u64;
         let mut call = |inserts: bool| {
@@ -133,7 +135,7 @@ impl Row {
     }
 }
 
-/// What exploring a program came to.
+/// The result of exploring a program.
 struct Explored {
     histories: Vec<(History<Call, Value>, Ended)>,
     executions: u64,
@@ -157,7 +159,7 @@ fn explored(row: &Row, preemptions: u32, choices: Option<u64>, time: Duration) -
     Explored { histories, executions: report.executions, is_complete: report.is_complete, elapsed: report.elapsed }
 }
 
-/// What judging came to.
+/// The result of judging its histories.
 #[derive(Default)]
 struct Judged {
     serial: usize,
@@ -202,7 +204,7 @@ typed!(Queue<u64>, QueueOp, QueueRet, Enqueue, Dequeue);
 typed!(Stack<u64>, StackOp, StackRet, Push, Pop);
 typed!(PriorityQueue<u64>, PriorityQueueOp, PriorityQueueRet, Insert, DeleteMin);
 
-/// Judges all histories; by the standard criterion if `is_strict`.
+/// Judges all histories; by linearizability if `is_strict`.
 fn judged<S: Typed>(spec: &S, row: &Row, explored: &Explored, is_strict: bool, optimisations: Optimisations) -> Judged {
     let started = Instant::now();
     let (before, threads, after) = row.calls();
@@ -245,12 +247,12 @@ fn judge(row: &Row, explored: &Explored, is_strict: bool, optimisations: Optimis
     }
 }
 
-/// How long a program is explored, at most.
+/// The time limit for exploring a program.
 const MOST: Duration = Duration::from_secs(60);
-/// The same if the object's choices are explored too.
+/// The time limit if the object's random choices are explored, too.
 const MOST_WITH_CHOICES: Duration = Duration::from_secs(5);
 
-/// Prints a row; returns what was seen with choices explored.
+/// Prints a row; returns the result of exploring with all choices.
 fn print(row: &Row, is_strict: bool) -> Explored {
     let Row { name, threads, main, paper, factor, .. } = row;
     let by_seed = explored(row, 2, Some(1), MOST);
@@ -284,8 +286,8 @@ fn print(row: &Row, is_strict: bool) -> Explored {
     all
 }
 
-/// Figures 8 and 9: what the optimisations save, on the different histories of a program. (The paper judges each execution:
-/// equal histories are not even in the plain column here.)
+/// Prints figures 8 and 9: the savings by the optimizations, on the distinct histories of a program. (The paper judges
+/// each execution; here, equal histories are judged only once even without optimizations.)
 fn figures(seen: &[(&Row, Explored)]) {
     println!("Figures 8 and 9\n");
     println!(
@@ -310,7 +312,7 @@ fn figures(seen: &[(&Row, Explored)]) {
     println!();
 }
 
-/// Prints the tables, of objects that have all these words in their names.
+/// Prints the tables, restricted to objects whose names contain all these words.
 pub(crate) fn tables(words: &[&str]) {
     for (title, is_strict, rows) in
         [("Table II", true, table_2()), ("Table III", false, table_3()), ("Table V", false, table_5())]
@@ -330,7 +332,7 @@ pub(crate) fn tables(words: &[&str]) {
     }
 }
 
-/// A program of the quasi objects: what it has, by the calls of both threads and of the main thread.
+/// Returns a program of the quasi objects, by the number of calls of both threads and of the main thread.
 fn sizes(calls: &str) -> ([&'static str; 2], (&'static str, &'static str)) {
     match calls {
         "2*2+0" => (["ir", "ir"], ("", "")),
@@ -398,7 +400,8 @@ fn faulty_rows(paper: [(u32, u32, u32, f64); 8]) -> Vec<Row> {
             stack_2,
         ),
         row("Quasi Stack", Order::Stack, "2*2+4", |factor| Box::new(QuasiStack::new(factor)), stack),
-        // One inserts, the other removes: what is inserted when others were overtaken may be too far from its place.
+        // One thread inserts and the other removes: a value that is inserted after others were overtaken may be too far
+        // from its position.
         Row {
             threads: ["ii", "rr"],
             ..row(
@@ -482,8 +485,9 @@ fn table_3() -> Vec<Row> {
 fn table_5() -> Vec<Row> {
     type Make = fn(usize) -> Box<dyn Collection>;
     type Paper = (u32, u32, u32, f64);
-    // Scal's k is the number of slots of a segment, and ours is one less: how far a value may be from its place. A k-stack
-    // with more slots than that is not quasi linearizable with this factor: what is pushed into a hole moves others.
+    // Scal's k is the number of slots of a segment, and ours, which is one less, is the maximum distance of a value
+    // from its position. A k-stack with more slots than that is not quasi linearizable with this factor, because a
+    // value that is pushed into a hole moves others.
     let objects: [(&'static str, Order, Make, [Paper; 3]); 8] = [
         (
             "sl-queue",
@@ -527,7 +531,7 @@ fn table_5() -> Vec<Row> {
             |factor| Box::new(KStack::faulty(factor - 1, k_stack::Fault::SecondRead)),
             [(11, 69, 47_128, 89.0), (0, 12, 7192, 15.13), (0, 8, 5160, 9.46)],
         ),
-        // Not in the paper: with the fault mended.
+        // Not in the paper: with the fault fixed.
         (
             "k-stack, read once",
             Order::Stack,

@@ -1,4 +1,4 @@
-//! Shrinking: how small, how fast, how sure.
+//! Measures shrinking: the size of the cores, the time, and whether the cores are rejected.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -15,20 +15,20 @@ use trueline::spec::Spec;
 use trueline::verdict::{Core, Role};
 use trueline_bench::failures::{self, Visitor};
 
-/// How many failures there are of each family: 200 and a few more in all.
+/// The number of failures of each family: a little more than 200 in total.
 const OF_EACH: usize = 8;
-/// How long judging and shrinking may take.
+/// The time limit for judging and shrinking.
 const BAR: Duration = Duration::from_secs(5);
 
-/// What became of one rejected history.
+/// The result of shrinking one rejected history.
 struct Shrunk {
     operations: usize,
     told: usize,
     minimal: bool,
-    /// Whether the core, judged by itself afterwards, was rejected.
+    /// Whether the core was rejected when it was judged alone.
     rejected: bool,
     calls: u32,
-    /// From the history to its core: judging and shrinking.
+    /// The time of judging and shrinking together.
     elapsed: Duration,
 }
 
@@ -36,9 +36,9 @@ struct Shrunk {
 struct Table {
     rows: BTreeMap<String, Vec<Shrunk>>,
     only: Option<String>,
-    /// Generated histories that were accepted.
+    /// The number of generated histories that were accepted.
     good: usize,
-    /// Generated histories that were not decided, and so not shrunk.
+    /// The number of generated histories that were not decided, and therefore not shrunk.
     undecided: usize,
 }
 
@@ -160,8 +160,8 @@ impl Visitor for Table {
     }
 }
 
-/// Prints the table of all families, or of one in detail, and of the rejected files in `data`; and one of families that
-/// are harder.
+/// Prints the table of all families, or of one in detail, and of the rejected files in `data`; then a table of families
+/// that are harder to shrink.
 pub(crate) fn table(data: &Path, family: Option<&str>) {
     let mut table = Table { only: family.map(str::to_owned), ..Table::default() };
     failures::all(&mut table);
@@ -179,10 +179,10 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
     hard.print();
 }
 
-/// A history from a file, weakened to what its core tells.
+/// Weakens a history from a file to the operations of its core.
 ///
 /// # Panics
-/// If the core tells only a part of some operation: there is no such file.
+/// If the core contains only a part of some operation, which does not occur in these files.
 fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
     assert!(core.members.iter().all(|member| !member.in_part), "operations are told as a whole");

@@ -1,4 +1,4 @@
-//! Checkers of synchronisations, on simulated histories.
+//! Measures the checkers of synchronizations, on simulated histories.
 
 use trueline::drive::Random;
 use trueline::history::History;
@@ -11,8 +11,8 @@ use trueline::spec::sync::{
 use trueline::verdict::Verdict;
 use trueline_bench::usage;
 
-/// A run of a correct object: `operations` of `processes`, each called, synchronised with others, and returned when chance
-/// has it. `op` makes the operation of a process, or none if it has none.
+/// Simulates a correct object: `operations` are called by `processes`, synchronize with others, and return at random
+/// times. `op` returns the next operation of a process.
 fn simulate<S: SyncSpec>(
     spec: &S,
     operations: usize,
@@ -35,7 +35,7 @@ fn simulate<S: SyncSpec>(
             waiting.push((process, op.clone()));
             events.push(Event::Call(process, op));
             calls += 1;
-            // Who can synchronises at once or later.
+            // Operations synchronize as soon as they can, now or after a later call.
             if let Some(results) = synchronise(spec, &mut state, &mut waiting) {
                 ready.extend(results);
             }
@@ -54,7 +54,7 @@ enum Event<S: SyncSpec> {
     Return(u32, S::Ret),
 }
 
-/// The first synchronisation that is possible with the last that came.
+/// Executes the first synchronization that is possible among the waiting operations, if there is one.
 fn synchronise<S: SyncSpec>(
     spec: &S,
     state: &mut S::State,
@@ -76,7 +76,7 @@ fn synchronise<S: SyncSpec>(
     None
 }
 
-/// The subsets of so many that have this size, as bits: from each, the next larger number with as many bits.
+/// Iterates over the subsets of `0..of` with this size, as bit masks: each is the next larger number with as many ones.
 fn subsets(of: usize, size: usize) -> impl Iterator<Item = u64> {
     let first = (size > 0 && size <= of).then(|| (1_u64 << size) - 1);
     std::iter::successors(first, |bits| {
@@ -99,7 +99,7 @@ fn history<S: SyncSpec>(events: Vec<Event<S>>) -> History<S::Op, S::Ret> {
     builder.finish()
 }
 
-/// The history with the result of a return near its end replaced by that of another.
+/// Replaces the result of a return near the end of the history by a different result.
 fn spoil<S: SyncSpec>(mut events: Vec<Event<S>>) -> Vec<Event<S>> {
     let late = events.len() * 9 / 10;
     let mut other: Option<S::Ret> = None;
@@ -234,7 +234,7 @@ pub(crate) fn table() {
     }
 }
 
-/// The mean time of short histories, in microseconds.
+/// Prints the mean time of judging short histories, in microseconds.
 fn short<S: SyncSpec>(name: &str, spec: &S, threads: u32, calls: u32, op: impl Fn(&mut Random, u32) -> S::Op + Copy) {
     const HISTORIES: u64 = 50;
     let operations = (threads * calls) as usize;
@@ -254,7 +254,8 @@ fn short<S: SyncSpec>(name: &str, spec: &S, threads: u32, calls: u32, op: impl F
     println!("| {name} | {} |", cells.join(" | "));
 }
 
-/// The mean time that it takes to judge these, if all are decided; of as many as can be judged in a few seconds.
+/// Returns the mean time of judging these histories, if all are decided. It judges as many of them as it can in a few
+/// seconds.
 #[expect(clippy::cast_precision_loss, reason = "for reading")]
 fn mean<Op, Ret>(histories: &[History<Op, Ret>], decides: impl Fn(&History<Op, Ret>) -> bool) -> String {
     const MOST_NS: u64 = 4_000_000_000;

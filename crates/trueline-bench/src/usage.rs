@@ -1,32 +1,33 @@
-//! What a process has used: processor time, and memory as Linux tells it (0 elsewhere).
+//! The resources that a process has used: CPU time, and memory as Linux reports it (0 on other systems).
 
 use std::fs;
 
-/// The processor time of this process so far: other processes on a shared machine do not count, but what they do to
-/// its caches does.
+/// Returns the CPU time of this process so far, in nanoseconds. Other processes on a shared machine do not count, but
+/// their effect on its caches does.
 pub fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// What is resident of this process now, in KiB.
+/// Returns the resident memory of this process, in KiB.
 pub fn resident_kib() -> u64 {
     of("self", "VmRSS")
 }
 
-/// The most that was ever resident of this process, in KiB.
+/// Returns the peak resident memory of this process, in KiB.
 pub fn most_kib() -> u64 {
     of("self", "VmHWM")
 }
 
-/// The most that was ever resident of another process, in KiB.
+/// Returns the peak resident memory of another process, in KiB.
 pub fn most_kib_of(process: u32) -> u64 {
     of(&process.to_string(), "VmHWM")
 }
 
-/// Makes [`most_kib`] count from now on, where the system can do that.
+/// Resets the peak that [`most_kib`] returns, if the system supports that.
 pub fn forget_most() {
-    // A system that cannot leaves the old maximum, which errs to our disadvantage and everybody else's alike.
+    // If the system does not support it, the old peak remains, so memory is overestimated, for all measured programs
+    // equally.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 

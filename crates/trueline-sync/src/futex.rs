@@ -49,7 +49,9 @@ pub unsafe extern "C" fn syscall(
     if number == FUTEX && world::is_inside() {
         if let Some(result) = in_world(first, second, third, fourth) {
             match result {
-                Ok(woken) if woken > 0 || second & OPERATION == WAIT || second & OPERATION == WAIT_BITSET => return woken,
+                Ok(woken) if woken > 0 || second & OPERATION == WAIT || second & OPERATION == WAIT_BITSET => {
+                    return woken;
+                }
                 // It may be a thread of the operating system that waits.
                 Ok(_) => {}
                 Err(error) => return fail(error),

@@ -166,7 +166,8 @@ impl Project {
         command.arg("trueline").args(arguments).current_dir(self.folder.join("mine"));
         // Not those of the run that this test is part of.
         for (name, _) in std::env::vars_os() {
-            let is_ours = |name: &str| name.starts_with("CARGO") || name.starts_with("RUSTC") || name.starts_with("TRUELINE");
+            let is_ours =
+                |name: &str| name.starts_with("CARGO") || name.starts_with("RUSTC") || name.starts_with("TRUELINE");
             if name.to_str().is_some_and(|name| is_ours(name) && name != "CARGO_HOME") {
                 command.env_remove(name);
             }

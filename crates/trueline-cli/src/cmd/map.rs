@@ -10,7 +10,7 @@ use trueline::history::{RawHistory, visible, visible_json};
 use crate::args::MapArgs;
 use crate::cancel;
 use crate::input::{Input, Reading, Unreadable};
-use crate::limits::Limits;
+use crate::limits::{Limits, Stage};
 use crate::output::{self, Written};
 
 /// The number of bytes at the beginning of a file that a proposal is based on.
@@ -19,18 +19,11 @@ const LOOKED_AT: u64 = 1 << 20;
 /// Maximum number of fields that are listed.
 const MOST_FIELDS: usize = 40;
 
-pub(crate) fn run(args: &MapArgs) -> ExitCode {
-    let reading = match Reading::new(&args.read, 0) {
-        Ok(reading) => reading,
-        Err(fault) => {
-            output::error(fault);
-            return ExitCode::from(2);
-        }
-    };
+pub(crate) fn run(args: &MapArgs) -> Result<ExitCode, String> {
+    let reading = Reading::new(&args.read, 0)?;
     let input = Input::of(&args.input);
     if args.guess && matches!(input, Input::Stdin) {
-        output::error("standard input cannot be read twice; give a file to --guess");
-        return ExitCode::from(2);
+        return Err("standard input cannot be read twice; give a file to --guess".to_owned());
     }
     let name = input.name();
     let limits = Limits::start(&args.limits, &cancel::on_interrupt());
@@ -43,12 +36,16 @@ pub(crate) fn run(args: &MapArgs) -> ExitCode {
             if args.guess { guessed(args, reading, &input, &limits) } else { shown(args, &reading, &input, &limits) }
         })
     };
-    let (text, code) = match limits.watch(|kind| told(&Unreadable::limit(kind)), work) {
+    let (text, code) = match limits.watch(Stage::Judging, |kind| told(&Unreadable::limit(kind)), work) {
         Ok(text) => (text, 0),
         Err((text, fault)) => (text, told(&fault)),
     };
     let written = output::stdout(|out| out.write_all(text.as_bytes()));
-    ExitCode::from(if written == Written::Failed { 2 } else { code })
+    Ok(ExitCode::from(match written {
+        Written::All | Written::ReaderGone => code,
+        Written::Late => 3,
+        Written::Failed => 2,
+    }))
 }
 
 /// Returns the first operations, as read with the mapping of the arguments.

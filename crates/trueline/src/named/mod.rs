@@ -1,7 +1,8 @@
-//! The specifications by name: from operations as files give them to operations of a specification, and back.
+//! Specifications that are chosen by name. They convert operations from the form that files contain to operations of a
+//! specification, and back.
 //!
-//! [`SPECS`] lists the names, and says which operations each has and what their values and results mean. [`spec`]
-//! finds one, and [`NamedSpec::judge`] reads a [`RawHistory`] with it and judges it.
+//! [`SPECS`] lists the names, and describes the operations of each, with their arguments and results. [`spec`] finds
+//! one by its name, and [`NamedSpec::judge`] reads a [`RawHistory`] with it and judges it.
 //!
 //! ```
 //! use trueline::history::codec::jsonl;
@@ -42,19 +43,19 @@ pub use quasi::{NoFactors, QuasiFactors};
 pub use sequential::{Choose, NamedObject};
 pub use table::{OperationInfo, SPECS, SpecInfo, nearest};
 
-/// How a named specification reads histories.
+/// Options for reading histories with a named specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     nil_wildcard: bool,
 }
 
 impl Options {
-    /// As the names say.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether a read of null matches any value, for registers: null then means that the log does not say.
+    /// Sets whether a read of null matches any value of a register. Null then means that the result was not logged.
     #[must_use]
     pub fn nil_wildcard(mut self, yes: bool) -> Self {
         self.nil_wildcard = yes;
@@ -62,7 +63,7 @@ impl Options {
     }
 }
 
-/// Why there is no specification of a name, or why it cannot read a history.
+/// The error if there is no specification with a name, or if it cannot read a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedError {
     line: Option<usize>,
@@ -74,12 +75,12 @@ impl NamedError {
         Self { line: None, message }
     }
 
-    /// The line of the file that is wrong, if the history came from one.
+    /// Returns the line of the file that is invalid, if the history came from a file.
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 
-    /// What is wrong and what to do, without the line.
+    /// Returns what is wrong and what to do about it, without the line.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -96,13 +97,14 @@ impl fmt::Display for NamedError {
 
 impl std::error::Error for NamedError {}
 
-/// The specification with this name and parameter, such as `queue` or `register:0`.
+/// Returns the specification with this name and parameter, such as `queue` or `register:0`.
 ///
-/// The initial value of registers is an integer, `true`, `false`, `null`, or text (in double quotes, if it would be
-/// one of the others without). `bounded-queue:3` has room for 3, `semaphore:2` has 2 permits.
+/// The initial value of a register is an integer, `true`, `false`, `null`, or text. Text is in double quotes if it
+/// would be read as one of the others without them. `bounded-queue:3` has a capacity of 3, and `semaphore:2` has 2
+/// permits.
 ///
 /// # Errors
-/// If there is no such name, or it does not take the parameter or an option.
+/// If there is no specification with this name, or it does not accept the parameter or an option.
 pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
     let (base, parameter) = match name.split_once(':') {
         Some((base, parameter)) => (base, Some(parameter)),
@@ -128,7 +130,7 @@ pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
     Ok(NamedSpec { name: name.to_owned(), info, family })
 }
 
-/// A specification that was found by its name.
+/// A specification that was chosen by its name.
 #[derive(Debug)]
 pub struct NamedSpec {
     name: String,
@@ -137,34 +139,34 @@ pub struct NamedSpec {
 }
 
 impl NamedSpec {
-    /// The name, with its parameter.
+    /// Returns the name, with its parameter.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the table says of it.
+    /// Returns its entry in the table.
     pub fn info(&self) -> &'static SpecInfo {
         self.info
     }
 
-    /// Whether it matters which process calls an operation: then operations must not be given to other processes, as
-    /// [`widen`](crate::history::widen) does.
+    /// Returns whether it matters which process calls an operation. Operations must then not be moved to other
+    /// processes, as [`widen`](crate::history::widen) does.
     pub fn process_matters(&self) -> bool {
         self.family.process_matters()
     }
 
     /// Reads `history` as a history of this specification, and judges it.
     ///
-    /// It takes the history, so that only one copy of it is in memory while it is judged.
+    /// It takes ownership of the history, so that only one copy of it is in memory while it is judged.
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    /// If an operation is unknown, or has an argument or a result of the wrong type.
     pub fn judge(&self, history: RawHistory, config: &Config) -> Result<Box<dyn Judged + '_>, NamedError> {
         Specification::judge(self, Cow::Owned(history), config)
     }
 
-    /// Reads `history` as a history of this specification, and judges whether it is quasi linearizable, by these factors;
-    /// `None` if that is not asked of such objects.
+    /// Reads `history` as a history of this specification, and judges whether it is quasi linearizable with these
+    /// factors; `None` if the operations of the specification wait for each other.
     ///
     /// ```
     /// use trueline::history::codec::jsonl;
@@ -185,7 +187,7 @@ impl NamedSpec {
     /// ```
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of a wrong kind, or has no factor.
+    /// If an operation is unknown, has an argument or a result of the wrong type, or has no factor.
     pub fn judge_quasi(
         &self,
         history: RawHistory,
@@ -195,30 +197,29 @@ impl NamedSpec {
         self.family.judge_quasi(self.info, history, factors, config)
     }
 
-    /// Whether [`judge`](Self::judge) judges quasi linearizability.
+    /// Returns whether [`judge`](Self::judge) judges quasi linearizability.
     pub fn is_quasi(&self) -> bool {
         self.family.is_quasi()
     }
 
-    /// Everything in `history` that this specification cannot read, in the order of the calls: [`judge`](Self::judge) ends at
-    /// the first.
+    /// Returns all errors in `history`, in the order of the calls. [`judge`](Self::judge) returns only the first one.
     pub fn faults(&self, history: &RawHistory) -> Vec<NamedError> {
         let one_by_one = history.operations().iter().filter_map(|operation| self.family.fault(self.info, operation));
         let faults: Vec<NamedError> = one_by_one.collect();
-        // What is wrong with all of them together shows only once each can be read.
+        // Errors that concern all operations together can be found only if each operation can be read.
         if faults.is_empty() { self.parts(history).err().into_iter().collect() } else { faults }
     }
 
-    /// The parts that can be judged apart: of each operation, the number of its part; and of each part, its name, which is
-    /// empty if there is but one.
+    /// Divides the history into parts that can be judged separately. Returns the number of each operation's part, and
+    /// the name of each part, which is empty if there is only one.
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of a wrong kind.
+    /// If an operation is unknown, or has an argument or a result of the wrong type.
     pub fn parts(&self, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         self.family.parts(self.info, history)
     }
 
-    /// Whether operations wait for each other, so that [`Judged::progress`] has an answer.
+    /// Returns whether operations wait for each other, so that [`Judged::progress`] has an answer.
     pub fn has_progress(&self) -> bool {
         self.family.has_progress()
     }
@@ -236,49 +237,51 @@ impl Specification<Record, Value> for NamedSpec {
     }
 }
 
-/// The judged history, or why it cannot be read.
+/// The judged history, or the reason why it cannot be read.
 type IsJudged<'a> = Result<Box<dyn Judged + 'a>, NamedError>;
 
-/// A specification, with how its operations are written in files.
+/// A specification, with the notation of its operations in files.
 trait Family: Debug + Send + Sync + 'static {
     type Spec: Typed;
     type Written: Written<Op = Op<Self>, Ret = Ret<Self>>;
 
     fn spec(&self) -> &Self::Spec;
 
-    /// Whether operations are different if other processes call them.
+    /// Returns whether the process that calls an operation matters.
     fn process_matters(&self) -> bool;
 
-    /// What decides, once the whole history has been read, what only all of it tells, if there is anything.
+    /// Returns the function that decides questions that depend on the whole history, once it has been read, if there
+    /// are any.
     fn settle(&self) -> Option<Settle<Self::Spec>>;
 }
 
-/// How the operations and results of a specification are written in files.
+/// The notation of a specification's operations and results in files.
 trait Written: Spec {
-    /// The operation that `process` calls, if that matters; `name` is its name in the table.
+    /// Reads an operation. `process` is the process that calls it, if that matters; `name` is its name in the table.
     fn read_op(name: &str, process: Option<ProcessId>, record: &Record) -> Result<Self::Op, String>;
 
-    /// The result of `op`, which was read from `record`.
+    /// Reads the result of `op`; the operation itself was read from `record`.
     fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String>;
 
-    /// The operation as it is shown.
+    /// Formats the operation for reports.
     fn show_op(op: &Self::Op) -> Record;
 
-    /// The result as it is shown.
+    /// Formats the result for reports.
     fn show_ret(ret: &Self::Ret) -> String;
 
-    /// The result of `record` as files give it.
+    /// Returns the result of `record` as files give it.
     fn write_ret(_record: &Record, ret: &Self::Ret) -> Value {
         sequential::value_of(&Self::show_ret(ret))
     }
 }
 
-/// How the operations of a specification whose operations wait for each other are written in files, as for a [`Family`].
+/// The notation in files of a specification whose operations wait for each other, as [`Family`] is for other
+/// specifications.
 trait SyncFamily: Debug + Send + Sync + 'static {
     type Op: Clone + Debug + Send + Sync + 'static;
     type Ret: Clone + Eq + Debug + Send + Sync + 'static;
 
-    /// What is asked of its histories.
+    /// Returns the criterion that its histories must satisfy.
     fn criterion(&self) -> impl Criterion<Op = Self::Op, Ret = Self::Ret>;
 
     fn read_op(&self, name: &str, process: ProcessId, record: &Record) -> Result<Self::Op, String>;
@@ -289,31 +292,32 @@ trait SyncFamily: Debug + Send + Sync + 'static {
 
     fn show_ret(ret: &Self::Ret) -> String;
 
-    /// The object, if operations take effect in one step.
+    /// Returns the object, if each operation takes effect in one step.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
-/// A specification with types that [`Numbered`] can hide.
+/// A specification whose types [`Numbered`] can hide.
 trait Typed: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend> {}
 
 impl<S: Spec<Op: 'static, Ret: 'static, State: 'static, Key: 'static, Value: Lend>> Typed for S {}
 
 type Op<F> = <<F as Family>::Spec as Spec>::Op;
 type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
-/// The values of a family's standard operations, as [`Numbered`] has them.
+/// The values of a family's standard operations, as [`Numbered`] represents them.
 type Lent<F> = <<<F as Family>::Spec as Spec>::Value as Lend>::As;
 
-/// Looks at all operations of a history with their results.
+/// Decides how the results of a history are read, from all its operations with their results.
 type Settle<S> = fn(&S, &[(&<S as Spec>::Op, Option<&<S as Spec>::Ret>)]) -> Settled<<S as Spec>::Ret>;
 
-/// How each result is to be read, if otherwise than it was; or why the history cannot be judged.
+/// The function that corrects each result as it was read first; `None` if the results are correct already. An error if
+/// the history cannot be judged.
 type Settled<Ret> = Result<Option<fn(&Ret) -> Ret>, String>;
 
 /// A [`Family`] without its types.
 trait AnyFamily: Debug + Send + Sync {
     fn process_matters(&self) -> bool;
     fn judge(&self, info: &'static SpecInfo, history: Cow<'_, RawHistory>, config: &Config) -> IsJudged<'_>;
-    /// Judges quasi linearizability; `None` if that is not asked of such objects.
+    /// Judges quasi linearizability; `None` if operations wait for each other.
     fn judge_quasi(
         &self,
         _info: &'static SpecInfo,
@@ -326,17 +330,17 @@ trait AnyFamily: Debug + Send + Sync {
     fn has_progress(&self) -> bool {
         false
     }
-    /// Whether `judge` judges that.
+    /// Returns whether `judge` judges quasi linearizability.
     fn is_quasi(&self) -> bool {
         false
     }
-    /// Why an operation cannot be read, if it cannot.
+    /// Returns the reason why an operation cannot be read, if it cannot.
     fn fault(&self, info: &SpecInfo, operation: &Operation<Record, Value>) -> Option<NamedError>;
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError>;
     fn object(&self) -> Option<Box<dyn AnyObject + '_>>;
 }
 
-/// A family of synchronisations as any other.
+/// Adapts a [`SyncFamily`] to [`AnyFamily`].
 #[derive(Debug)]
 struct Synchronising<F>(F);
 
@@ -369,7 +373,7 @@ impl<F: SyncFamily> AnyFamily for Synchronising<F> {
     }
 
     fn process_matters(&self) -> bool {
-        // Those who come may be told apart by it.
+        // Executions that synchronize may be distinguished by their process.
         true
     }
 
@@ -422,7 +426,7 @@ impl<F: Family> AnyFamily for F {
     }
 }
 
-/// A history as a family reads it.
+/// Reads a history as the family does.
 fn read_all<'f, F: Family>(
     family: &'f F,
     info: &SpecInfo,
@@ -442,7 +446,7 @@ fn read_numbered<V: LentValue>(
     spec.settle(numbered).map_err(NamedError::new)
 }
 
-/// An operation as a family reads it.
+/// Reads an operation as the family does.
 fn read_one<V: LentValue>(
     spec: &mut dyn Numbered<V>,
     info: &SpecInfo,
@@ -492,13 +496,13 @@ fn numbered_parts<V: LentValue>(
     })
 }
 
-/// Numbers the parts of a history whose objects are judged whole.
+/// Numbers the parts of a history in which each object is one part.
 fn by_object(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
     parts(history, vec![None; history.len()], &|_| String::new())
 }
 
-/// Numbers the parts of a history: by object, and by the number of the key where all operations of the object have one. `name`
-/// names the part of an operation by its key.
+/// Numbers the parts of a history: by object, and also by key if all operations of the object have one. `name` returns
+/// the name of an operation's key.
 fn parts(history: &RawHistory, keys: Vec<Option<usize>>, name: &dyn Fn(usize) -> String) -> (Vec<usize>, Vec<String>) {
     let mut is_whole = vec![false; history.object_count()];
     for (operation, key) in history.operations().iter().zip(&keys) {
@@ -523,7 +527,7 @@ fn parts(history: &RawHistory, keys: Vec<Option<usize>>, name: &dyn Fn(usize) ->
     (numbered.collect(), names)
 }
 
-/// An operation and its outcome, or the line and the fault.
+/// Reads an operation and its outcome, or returns the line and the error.
 fn read<Op, Ret>(
     info: &SpecInfo,
     operation: &Operation<Record, Value>,
@@ -572,7 +576,8 @@ mod tests {
         Ok(spec(name, Options::new())?.judge(history, &Config::new())?.judgement().clone())
     }
 
-    /// Operations one after another: function with argument (the fields of a JSON object) and result.
+    /// Writes operations that are called one after another. Each is given by its function and argument (as fields of a
+    /// JSON object) and its result.
     fn sequential(operations: &[(&str, &str)]) -> String {
         let mut text = String::new();
         for (index, (call, result)) in operations.iter().enumerate() {
@@ -582,7 +587,7 @@ mod tests {
         text
     }
 
-    /// Whether the operations, one after another, are legal.
+    /// Returns whether the operations are legal one after another.
     fn legal(name: &str, operations: &[(&str, &str)]) -> bool {
         let judged = judge(name, &sequential(operations)).unwrap_or_else(|error| panic!("{error} in {operations:?}"));
         match &judged.verdict {
@@ -833,7 +838,7 @@ mod tests {
             "map",
             &[(r#""f":"put","value":["k",1]"#, "null"), (r#""f":"read","value":["k",null]"#, "[\"k\",1]")]
         ));
-        // The key did not come in a pair, so the result is none either.
+        // The call did not give its key in a pair, so a pair as its result is a value.
         assert!(!legal("map", &[(r#""f":"put","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
         assert!(legal("map", &[(r#""f":"put","key":"k","value":["k",1]"#, "null"), (get, "[\"k\",1]")]));
         let absent = r#""f":"cas","key":"k","value":[null,1]"#;

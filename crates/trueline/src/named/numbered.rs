@@ -1,9 +1,9 @@
 //! Specifications whose operations, results and keys are numbers.
 //!
-//! What stands at the door of the judges is generic over the specification, and so are histories, cores and evidence.
-//! `dyn` [`Numbered`] is one specification for all families: a family's [`Table`] holds the typed operations and results,
-//! and everything else sees their numbers. So the code around the judges is compiled once for all named specifications, and
-//! a new one adds only its `Table`.
+//! The entry points of the judges are generic over the specification, and so are histories, cores and evidence. `dyn`
+//! [`Numbered`] is one specification type for all families: a family's [`Table`] holds the typed operations and
+//! results, and all other code sees only their numbers. So the code around the judges is compiled once for all named
+//! specifications, and a new specification adds only its `Table`.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -33,9 +33,9 @@ pub(super) trait LentValue: Clone + Eq + Hash + Send + Sync + 'static {}
 
 impl<V: Clone + Eq + Hash + Send + Sync + 'static> LentValue for V {}
 
-/// The values of standard operations of a family, as [`Numbered`] has them.
+/// The conversion between the values of a family's standard operations and the values that [`Numbered`] has.
 pub(super) trait Lend: 'static {
-    /// What they are there.
+    /// The type of the values in [`Numbered`].
     type As: LentValue;
     fn lend(&self) -> &Self::As;
     fn lent(value: &Self::As) -> &Self;
@@ -61,7 +61,7 @@ impl Lend for Text {
     }
 }
 
-/// Where operations have no values.
+/// For operations without values.
 impl Lend for () {
     type As = Value;
     fn lend(&self) -> &Value {
@@ -72,41 +72,41 @@ impl Lend for () {
     }
 }
 
-/// A family's specification by numbers, with the operations and results of one history.
+/// A family's specification with numbers for types, and the operations and results of one history.
 pub(super) trait Numbered<V>:
     Spec<Op = OpNumber, Ret = RetNumber, State = State, Key = u32, Value = V> + Send
 {
     /// Reads an operation; `name` is its name in the table of specifications.
     fn read_op(&mut self, name: &str, process: ProcessId, record: &Record) -> Result<OpNumber, String>;
 
-    /// Reads a result of `op`, which was read from `record`.
+    /// Reads a result of `op`; the operation itself was read from `record`.
     fn read_ret(&mut self, record: &Record, op: OpNumber, result: &Value) -> Result<RetNumber, String>;
 
-    /// [`Family::settle`].
+    /// Decides questions that depend on the whole history: see [`Family::settle`].
     fn settle(&mut self, history: NumberedHistory) -> Result<NumberedHistory, String>;
 
-    /// The operation as it is shown.
+    /// Formats the operation for reports.
     fn show_op(&self, op: OpNumber) -> Record;
 
-    /// The result as it is shown.
+    /// Formats the result for reports.
     fn show_ret(&self, ret: RetNumber) -> String;
 }
 
 /// The specification of some family.
 pub(super) type AnyNumbered<'f, V> = Arc<dyn Numbered<V> + 'f>;
 
-/// The specification of a family, without any operations so far.
+/// Returns the specification of a family, without any operations so far.
 pub(super) fn numbered<F: Family>(family: &F) -> Box<dyn Numbered<Lent<F>> + '_> {
     Box::new(Table { family, ops: Items::new(), rets: Items::new(), keys: Mutex::default() })
 }
 
-/// How operations and results are shown.
+/// Returns the formatting of operations and results.
 pub(super) fn show<'f, V: LentValue>(spec: &AnyNumbered<'f, V>) -> Show<'f, OpNumber, RetNumber> {
     let (spec, same) = (Arc::clone(spec), Arc::clone(spec));
     Show::by(move |op| Shown::Record(spec.show_op(*op)), move |ret| same.show_ret(*ret))
 }
 
-/// Things with numbers: those that were read with the history, and those that came up while it was judged.
+/// Numbered items: those that were read with the history, and those that were added while it was judged.
 struct Items<T> {
     read: Interner<T>,
     later: Mutex<Interner<T>>,
@@ -117,7 +117,7 @@ impl<T: Clone + Eq + Hash> Items<T> {
         Self { read: Interner::default(), later: Mutex::default() }
     }
 
-    /// The item, if it was read with the history.
+    /// Returns the item, if it was read with the history.
     fn read(&self, number: u32) -> Option<&T> {
         ((number as usize) < self.read.len()).then(|| &self.read[number])
     }
@@ -231,7 +231,8 @@ impl<F: Family> Spec for Table<'_, F> {
         outcomes
     }
 
-    /// Not once there are items that were not read with the history: an object wants to keep what it is given.
+    /// Returns `None` if there are items that were not read with the history: an object borrows the items that it is
+    /// given, and only those that were read can be borrowed.
     fn object<'a>(&'a self) -> Option<Object<'a, OpNumber, RetNumber>> {
         if self.ops.has_later() || self.rets.has_later() {
             return None;
@@ -261,7 +262,7 @@ impl<F: Family> Spec for Table<'_, F> {
         self.spec().reaches(state.of(), &self.op(goal), &self.rets.get(result.0))
     }
 
-    /// Operations that were restricted are not in the history, and cannot lend their values: they are judged by search.
+    /// Restricted operations are not in the history, so their values cannot be borrowed. They are judged by search.
     fn standard<'a>(&'a self, op: &'a OpNumber, recorded: Option<&'a RetNumber>) -> Option<Standard<&'a Lent<F>>> {
         let recorded = match recorded {
             Some(ret) => Some(self.rets.read(ret.0)?),
@@ -314,7 +315,7 @@ impl<F: Family> Spec for Table<'_, F> {
     }
 
     fn heap_size(&self, state: &State) -> usize {
-        // The state itself is on the heap here, with two counts.
+        // Here the state itself is on the heap, with two reference counts.
         size_of::<<F::Spec as Spec>::State>() + 2 * size_of::<usize>() + self.spec().heap_size(state.of())
     }
 

@@ -1,4 +1,4 @@
-//! Quasi linearizability of specifications by name.
+//! Quasi linearizability of specifications that are chosen by name.
 
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
@@ -13,9 +13,10 @@ use crate::history::{Operation, RawHistory, Record, Value};
 use crate::judge::quasi::{Factors, Semantics};
 use crate::judge::{Config, QuasiLinearizable, judged};
 
-/// By how much operations may be out of order.
+/// The distance by which operations may be out of order.
 ///
-/// A number is for all operations as one class; names with numbers are for classes of the operations of these names.
+/// A single number applies to all operations as one class. Names with numbers apply to classes: the operations with one
+/// name are one class.
 ///
 /// ```
 /// use trueline::named::QuasiFactors;
@@ -28,7 +29,7 @@ use crate::judge::{Config, QuasiLinearizable, judged};
 pub enum QuasiFactors {
     /// All operations are one class.
     Whole(u32),
-    /// The operations of each of these names are a class.
+    /// The operations with each of these names are a class.
     ByOperation(Vec<(String, u32)>),
 }
 
@@ -44,7 +45,7 @@ impl fmt::Display for QuasiFactors {
     }
 }
 
-/// Text that says no factors.
+/// The error for text that does not contain factors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoFactors(String);
 
@@ -75,7 +76,8 @@ impl FromStr for QuasiFactors {
 }
 
 impl QuasiFactors {
-    /// Factors by the names that the table has; each operation once.
+    /// Returns the factors by the names of the table, each operation at most once; `None` if all operations are one
+    /// class.
     fn in_table(&self, info: &SpecInfo) -> Result<Option<Vec<(&'static str, u32)>>, NamedError> {
         let Self::ByOperation(factors) = self else { return Ok(None) };
         let mut known: Vec<(&'static str, u32)> = Vec::new();
@@ -118,7 +120,7 @@ pub(super) fn judge_numbered<'f, V: LentValue>(
     Ok(judged(QuasiLinearizable(spec, semantics), show, history, config))
 }
 
-/// A class for each name, if every operation of the history has one.
+/// Returns a class for each name; an error if an operation of the history has no factor.
 fn classes<'f, V: LentValue>(
     spec: &AnyNumbered<'f, V>,
     info: &'static SpecInfo,
@@ -140,7 +142,7 @@ fn classes<'f, V: LentValue>(
     Ok(factors)
 }
 
-/// A family whose histories are judged by quasi linearizability, as one class.
+/// A family whose histories are judged by quasi linearizability, with all operations as one class.
 #[derive(Debug)]
 pub(super) struct Quasi<F> {
     pub(super) family: F,
@@ -174,13 +176,13 @@ impl<F: Family> AnyFamily for Quasi<F> {
         AnyFamily::fault(&self.family, info, operation)
     }
 
-    /// Keys are not judged apart: operations count their places among all of the object.
+    /// Keys are not judged separately: an operation's distance counts all operations of the object.
     fn parts(&self, info: &SpecInfo, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         super::read_all(&self.family, info, history)?;
         Ok(super::by_object(history))
     }
 
-    /// The object in order: that is allowed, too.
+    /// Returns the object that executes operations in order, which is always allowed.
     fn object(&self) -> Option<Box<dyn AnyObject + '_>> {
         AnyFamily::object(&self.family)
     }

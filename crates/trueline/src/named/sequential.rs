@@ -1,11 +1,11 @@
-//! The objects themselves, by name: operations as files give them are carried out, instead of judged.
+//! The objects themselves, by name: they execute operations as files give them, instead of judging histories.
 
 use super::{Family, NamedError, NamedSpec, SpecInfo, SyncFamily, Written, unknown_operation};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::Spec;
 use crate::spec::sync::SyncSpec;
 
-/// Which of so many is chosen: a number below the one that it is given.
+/// Chooses one of several alternatives: returns a number below its argument.
 pub type Choose<'c> = &'c mut dyn FnMut(usize) -> usize;
 
 /// The object that a [`NamedSpec`] specifies, in some state: see [`NamedSpec::object`].
@@ -21,7 +21,7 @@ impl std::fmt::Debug for NamedObject<'_> {
 }
 
 impl NamedSpec {
-    /// The object at its start, which carries out operations; `None` of one whose operations take several steps.
+    /// Returns the object in its initial state, which executes operations; `None` if its operations take several steps.
     ///
     /// ```
     /// use trueline::history::{ProcessId, Record, Value};
@@ -43,11 +43,12 @@ impl NamedSpec {
 }
 
 impl NamedObject<'_> {
-    /// Lets one of the `open` operations take effect, or several that synchronise. Gives their places in `open` and their
-    /// results; nothing, if all have to wait (or if no group was found that may synchronise, of the many that there are).
+    /// Lets one of the `open` operations take effect, or several that synchronize. Returns their positions in `open`
+    /// and their results. The list is empty if all operations are blocked (or if none of the groups that were tried can
+    /// synchronize; not all groups are tried).
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument of a wrong kind.
+    /// If an operation is unknown, or has an argument of the wrong type.
     pub fn step(
         &mut self,
         open: &[(ProcessId, &Record)],
@@ -100,7 +101,8 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
             let process = self.family.process_matters().then_some(process);
             let op = F::Written::read_op(canonical(info, record), process, record)?;
             let outcomes = self.family.spec().step(&self.state, &op, None);
-            // Files cannot say everything: that a log gave the index 5 to the element 5 looks as if it had given none.
+            // Files cannot express every result: if a log gave the index 5 to the element 5, it looks as if it had
+            // repeated the element instead of returning an index.
             let said = outcomes.into_iter().filter_map(|(ret, next)| {
                 let value = F::Written::write_ret(record, &ret);
                 let again = F::Written::read_ret(record, &op, &value);
@@ -119,10 +121,10 @@ impl<F: Family> AnyObject for OneAtATime<'_, F> {
     }
 }
 
-/// How many groups are tried that may synchronise.
+/// The number of groups that are tried for a synchronization.
 const TRIES: usize = 200;
 
-/// An object whose operations synchronise.
+/// An object whose operations synchronize.
 pub(super) struct Together<'s, F, S: SyncSpec> {
     family: &'s F,
     spec: &'s S,
@@ -179,7 +181,7 @@ impl<F: SyncFamily<Op = S::Op, Ret = S::Ret>, S: SyncSpec> AnyObject for Togethe
     }
 }
 
-/// Some of the operations, sorted by place.
+/// Chooses a group of operations, sorted by place.
 fn some_group(arities: &[usize], places: &[u32], choose: Choose<'_>) -> Vec<usize> {
     let arity = arities[choose(arities.len())];
     let mut rest: Vec<usize> = (0..places.len()).collect();
@@ -188,12 +190,12 @@ fn some_group(arities: &[usize], places: &[u32], choose: Choose<'_>) -> Vec<usiz
     group
 }
 
-/// The name of an operation in the table, which has it.
+/// Returns the name in the table of an operation that is known to be there.
 fn canonical<'i>(info: &'i SpecInfo, record: &Record) -> &'i str {
     info.operation(&record.f).map_or("", |operation| operation.name)
 }
 
-/// The result that is shown so: what is no JSON says nothing.
+/// Parses a result as it is shown; null if it is not JSON.
 pub(super) fn value_of(shown: &str) -> Value {
     fn read(json: serde_json::Value) -> Value {
         match json {

@@ -1,14 +1,14 @@
-//! What files and people call the specifications and their operations.
+//! The names of the specifications and their operations, in files and on the command line.
 
-/// A specification that has a name.
+/// A named specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecInfo {
     /// The name, such as `queue`.
     pub name: &'static str,
-    /// How a parameter is written behind the name, such as `[:init]` where it may be left out, or `:N` where it may not;
-    /// empty if there is none.
+    /// The notation of the parameter after the name, such as `[:init]` if it is optional, or `:N` if it is required;
+    /// empty if there is no parameter.
     pub parameter: &'static str,
-    /// What it specifies, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
     /// The operations.
     pub operations: &'static [OperationInfo],
@@ -21,9 +21,9 @@ pub struct OperationInfo {
     pub name: &'static str,
     /// Other names that are accepted. A leading `:` is accepted too, and `_` for `-`.
     pub aliases: &'static [&'static str],
-    /// What the `value` of the call means.
+    /// The meaning of the call's `value`.
     pub value: &'static str,
-    /// What the result of the return means.
+    /// The meaning of the return's result.
     pub result: &'static str,
 }
 
@@ -40,7 +40,7 @@ impl SpecInfo {
         Self { operations, ..self }
     }
 
-    /// The operation that a file calls `f`.
+    /// Returns the operation that a file calls `f`.
     ///
     /// ```
     /// let queue = trueline::named::SPECS.iter().find(|spec| spec.name == "queue").unwrap();
@@ -114,7 +114,7 @@ const PRIORITY_QUEUE: &[OperationInfo] = &[
     op("peek-min", &["peek", "min", "find-min", "get-min"], NOTHING, OR_EMPTY),
 ];
 
-/// The specifications that have a name.
+/// All named specifications.
 pub const SPECS: &[SpecInfo] = &[
     SpecInfo::new("register", "holds one value; initially `init`, or null")
         .parameter("[:init]")
@@ -427,13 +427,13 @@ pub const SPECS: &[SpecInfo] = &[
         ]),
 ];
 
-/// Of some names, the one that `name` was probably meant to be.
+/// Returns the name in `names` that `name` is probably a misspelling of.
 ///
 /// ```
 /// assert_eq!(trueline::named::nearest("qeuue", ["stack", "queue"].into_iter()), Some("queue"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // The table of distances is quadratic, and what is so long is no misspelt name.
+    // The table of distances is quadratic, and text this long is not a misspelled name.
     if name.len() > 64 {
         return None;
     }
@@ -444,7 +444,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         .and_then(|(distance, other)| close_enough(distance).then_some(other))
 }
 
-/// Levenshtein's edit distance, two neighbours swapped counting as one edit.
+/// Returns Levenshtein's edit distance, in which swapping two adjacent characters is one edit.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut before_last: Vec<usize> = Vec::new();

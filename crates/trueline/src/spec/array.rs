@@ -6,15 +6,15 @@ use std::hash::Hash;
 use super::persistent::{Trie, describe_map};
 use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
-/// An array of values `V`, as long as need be.
+/// An unbounded array of values `V`.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Read(i)` | `Value`, the present value at `i` | always |
+/// | `Read(i)` | `Value`, the current value at `i` | always |
 /// | `Write(i, v)` | `Done` | never |
 ///
-/// The key of an operation is its index. A state has the values that are not the initial one, and costs what its last
-/// update copied, see [`Trie::heap_size`].
+/// The key of an operation is its index. A state contains the values that differ from the initial one, and takes the
+/// memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Array, ArrayOp, ArrayRet, Spec};
@@ -30,7 +30,7 @@ pub struct Array<V> {
 }
 
 impl<V> Array<V> {
-    /// The array that holds `initial` everywhere at first.
+    /// Creates an array that initially holds `initial` at each index.
     pub fn new(initial: V) -> Self {
         Self { initial }
     }
@@ -39,24 +39,24 @@ impl<V> Array<V> {
 /// An operation of an [`Array`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ArrayOp<V> {
-    /// Returns the present value at an index.
+    /// Returns the current value at an index.
     Read(usize),
-    /// Replaces the present value at an index.
+    /// Replaces the current value at an index.
     Write(usize, V),
 }
 
 /// A result of an [`ArrayOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ArrayRet<V> {
-    /// What a read returned.
+    /// The value that a read returned.
     Value(V),
     /// A write took place.
     Done,
 }
 
-/// The map of values that are not the initial one, after a write.
+/// Returns the map of values that differ from the initial one, after a write.
 ///
-/// An initial value is never stored: registers that hold the same must be equal maps.
+/// An initial value is never stored, because registers with the same values must be equal maps.
 pub(super) fn written<K, V>(state: &Trie<K, V>, initial: &V, key: &K, value: &V) -> Trie<K, V>
 where
     K: Clone + Eq + Hash,
@@ -93,7 +93,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Array<V> {
     }
 
     fn subject(&self, op: &ArrayOp<V>, recorded: Option<&ArrayRet<V>>) -> Subject {
-        // Each index is a register, of which values can be left out one by one.
+        // Each index is a register, whose values can be removed one by one.
         match (op, recorded) {
             (ArrayOp::Write(index, value), _) | (ArrayOp::Read(index), Some(ArrayRet::Value(value))) => {
                 Subject::of(&(index, value))

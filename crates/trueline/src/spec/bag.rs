@@ -1,4 +1,4 @@
-//! A bag: a multiset from which any element may be taken.
+//! A bag: a multiset from which any value may be removed.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as BagRet;
 
-/// A bag of values `V`, empty at first: a *nondeterministic* object, the specification of a pool.
+/// A bag of values `V`, initially empty: a *nondeterministic* object, the specification of a pool.
 ///
 /// | operation | result | key | observes |
 /// |---|---|---|---|
@@ -20,8 +20,9 @@ pub use super::container::ContainerRet as BagRet;
 /// `RemoveAny` removes any one value, and returns `Value(None)` if and only if the bag was empty. It has one outcome
 /// for each *distinct* value; with a recorded result, only that one is computed.
 ///
-/// An operation has a key if a value is known that it adds or removes. "Empty" concerns all values and has none.
-/// A state holds how often it has each value, and costs what its last update copied, see [`Trie::heap_size`].
+/// The key of an operation is the value that it adds or removes, if that is known. A `RemoveAny` that found the bag
+/// empty depends on all values, and has no key. A state contains the count of each value, and takes the memory that its
+/// last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Bag, BagOp, BagRet, Spec};
@@ -56,13 +57,13 @@ impl<V> BagOp<V> {
     }
 }
 
-/// The values as a set is written, each as often as it is there.
+/// Formats the values as a set, in which each value is repeated by its count.
 pub(super) fn describe_counts<V: Debug>(state: &Trie<V, u32>) -> String {
     let instances = state.iter().flat_map(|(value, &count)| (0..count).map(move |_| value));
     format!("{{{}}}", in_reading_order(instances).join(", "))
 }
 
-/// The bag without one instance of a value that it has `count` times.
+/// Returns the bag without one instance of a value, which it contains `count` times.
 pub(super) fn without_one<V: Clone + Eq + Hash>(state: &Trie<V, u32>, value: &V, count: u32) -> Trie<V, u32> {
     // No count is ever 0: equal bags must be equal maps.
     if count > 1 { state.insert(value.clone(), count - 1) } else { state.remove(value) }
@@ -101,12 +102,12 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Bag<V> {
     }
 
     fn subject(&self, op: &BagOp<V>, recorded: Option<&BagRet<V>>) -> Subject {
-        // What was empty is still empty with less in it.
+        // A bag that was empty is still empty with fewer values.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &BagOp<V>, recorded: &BagRet<V>) -> Option<Trie<V, u32>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the bag empty, it is empty.
         recorded.is_empty().then(Trie::new)
     }
 

@@ -1,4 +1,4 @@
-//! A queue with room for so many.
+//! A queue with a maximum size.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,7 +9,7 @@ use super::{Spec, Steps, Subject, blocked, outcome};
 
 pub use super::queue::QueueOp as BoundedQueueOp;
 
-/// A first-in-first-out queue of at most so many values `V`, empty at first.
+/// A first-in-first-out queue of values `V` with a fixed capacity, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
@@ -17,9 +17,9 @@ pub use super::queue::QueueOp as BoundedQueueOp;
 /// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
-/// An enqueue is refused if and only if the queue is full. What is dequeued depends on all values, so there are no keys.
-/// A state costs a list node, see [`Chain::heap_size`]; it is written from the oldest value to the newest. Steps cost
-/// what they cost in a [`Queue`](super::Queue).
+/// An enqueue is refused if and only if the queue is full. The result of a dequeue depends on all values, so there are
+/// no keys. A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the oldest value
+/// to the newest. Each step costs as much as in a [`Queue`](super::Queue).
 ///
 /// ```
 /// use trueline::spec::{BoundedQueue, BoundedQueueOp, BoundedQueueRet, Spec};
@@ -38,7 +38,7 @@ pub struct BoundedQueue<V> {
 }
 
 impl<V> BoundedQueue<V> {
-    /// The queue that is empty at first and has room for `capacity` values.
+    /// Creates a queue with room for `capacity` values that is initially empty.
     pub const fn new(capacity: usize) -> Self {
         Self { capacity, values: PhantomData }
     }
@@ -65,7 +65,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
-        // The result costs a look, the next state an update: so the result comes first.
+        // Reading the result is cheaper than updating the state, so the result is checked first.
         let result = match op {
             BoundedQueueOp::Enqueue(_) => BoundedQueueRet::Accepted(state.len() < self.capacity),
             BoundedQueueOp::Dequeue | BoundedQueueOp::Peek => BoundedQueueRet::Value(state.oldest().cloned()),
@@ -82,7 +82,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn subject(&self, op: &BoundedQueueOp<V>, recorded: Option<&BoundedQueueRet<V>>) -> Subject {
-        // As of a queue, and there is more room with less in it: only that it was full may be wrong then.
+        // The reasoning is the same as for `Queue`. With fewer values there is more room, so only a refused enqueue may
+        // become illegal.
         match (op, recorded) {
             (BoundedQueueOp::Enqueue(_), Some(BoundedQueueRet::Accepted(false))) => Subject::All,
             (BoundedQueueOp::Enqueue(value), _) => Subject::of(value),
@@ -92,7 +93,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for BoundedQueue<V> {
     }
 
     fn leads_to(&self, _op: &BoundedQueueOp<V>, recorded: &BoundedQueueRet<V>) -> Option<Chain<V>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the queue empty, it is empty.
         (*recorded == BoundedQueueRet::Value(None)).then(Chain::new)
     }
 

@@ -5,16 +5,16 @@ use std::hash::Hash;
 
 use super::{Initial, Spec, Standard, Steps, Subject, blocked, outcome};
 
-/// A register with values `V` that can also be changed on condition.
+/// A register with values `V` and compare-and-set.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Read` | `Value`, the present value | always |
+/// | `Read` | `Value`, the current value | always |
 /// | `Write(v)` | `Done` | never |
 /// | `Cas { expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
 ///
 /// `Cas` replaces the value by `new` if it is `expected`, and fails, with `Swapped(false)`, if and only if it is not.
-/// A register is one object: it has no keys. A state is a value, whose own heap is not counted.
+/// A register is one object without keys. A state is a value, whose own heap memory is not counted.
 ///
 /// ```
 /// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
@@ -33,15 +33,16 @@ pub struct CasRegister<V> {
 }
 
 impl<V> CasRegister<V> {
-    /// The register that holds `initial` at first.
+    /// Creates a register that initially holds `initial`.
     pub fn new(initial: V) -> Self {
         Self { initial, nil: None }
     }
 
-    /// Makes a read that recorded `nil` match whatever the register holds: some logs write it for a read whose result
-    /// they do not know.
+    /// Makes a read whose recorded result is `nil` match any value of the register: some logs write it for a read whose
+    /// result is unknown.
     ///
-    /// Such a read says nothing about the state, but that it still leaves alone: it observes as every read does.
+    /// Such a read contains no information about the state, but still leaves it unchanged: it observes, as every read
+    /// does.
     ///
     /// ```
     /// use trueline::spec::{CasRegister, CasRegisterOp, CasRegisterRet, Spec};
@@ -61,15 +62,15 @@ impl<V> CasRegister<V> {
 /// An operation of a [`CasRegister`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CasRegisterOp<V> {
-    /// Returns the present value.
+    /// Returns the current value.
     Read,
-    /// Replaces the present value.
+    /// Replaces the current value.
     Write(V),
-    /// Replaces the present value by `new` if it is `expected`.
+    /// Replaces the current value by `new` if it is `expected`.
     Cas {
-        /// What the value must be.
+        /// The value that the register must have.
         expected: V,
-        /// What it then becomes.
+        /// The new value.
         new: V,
     },
 }
@@ -77,11 +78,11 @@ pub enum CasRegisterOp<V> {
 /// A result of a [`CasRegisterOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CasRegisterRet<V> {
-    /// What a read returned.
+    /// The value that a read returned.
     Value(V),
     /// A write took place.
     Done,
-    /// Whether a compare-and-set found the value it expected.
+    /// Whether a compare-and-set found the expected value.
     Swapped(bool),
 }
 
@@ -122,7 +123,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
     }
 
     fn subject(&self, op: &CasRegisterOp<V>, recorded: Option<&CasRegisterRet<V>>) -> Subject {
-        // As of a register; but a compare-and-set is about two values, and if it failed, about all that are not its own.
+        // The reasoning is the same as for `Register`; but a compare-and-set depends on two values, and if it failed,
+        // on all values except `expected`.
         match (op, recorded) {
             (CasRegisterOp::Read, Some(CasRegisterRet::Value(value))) if self.nil.as_ref() == Some(value) => {
                 Subject::Free
@@ -149,7 +151,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
         match op {
             CasRegisterOp::Read => true,
             CasRegisterOp::Write(_) => false,
-            // Where the old value is the new one, success leaves the state alone too.
+            // If the expected value is the new one, success leaves the state unchanged, too.
             CasRegisterOp::Cas { expected, new } => {
                 expected == new || recorded == Some(&CasRegisterRet::Swapped(false))
             }
@@ -166,7 +168,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for CasRegister<V> {
                 Standard::Read(value)
             }
             (CasRegisterOp::Write(value), None | Some(CasRegisterRet::Done)) => Standard::Write(value),
-            // One that never returned and did not swap only looked.
+            // A pending compare-and-set can be treated as successful: if it failed, it would only have observed.
             (CasRegisterOp::Cas { expected, new }, None | Some(CasRegisterRet::Swapped(true))) => {
                 Standard::Exchange { old: Some(expected), new }
             }

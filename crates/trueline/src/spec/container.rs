@@ -1,4 +1,4 @@
-//! What containers have in common: an operation puts a value in, takes one out, or looks at one.
+//! The common parts of containers, in which an operation adds a value, removes one, or reads one.
 
 use std::hash::Hash;
 
@@ -11,31 +11,31 @@ use super::{Standard, Subject, Taken};
 /// [`BagRet`](super::BagRet).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ContainerRet<V> {
-    /// The value was put in.
+    /// The value was added.
     Done,
-    /// The value that was taken out or looked at; `None` if the container was empty.
+    /// The value that was removed or read; `None` if the container was empty.
     Value(Option<V>),
 }
 
 impl<V> ContainerRet<V> {
-    /// Whether the operation found the container empty.
+    /// Returns whether the operation found the container empty.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Self::Value(None))
     }
 }
 
-/// What an operation does to a container.
+/// The effect of an operation on a container.
 pub(super) enum Does<'a, V> {
-    /// Puts this value in.
+    /// Adds this value.
     Puts(&'a V),
-    /// Takes out the value that is next.
+    /// Removes the next value.
     Takes,
-    /// Returns the value that is next, and leaves it there.
+    /// Reads the next value, and leaves it in the container.
     Looks,
 }
 
 impl<'a, V: Hash> Does<'a, V> {
-    /// See [`Spec::observes`](super::Spec::observes).
+    /// Implements [`Spec::observes`](super::Spec::observes).
     pub(super) fn observes(self, recorded: Option<&ContainerRet<V>>) -> bool {
         match self {
             Self::Puts(_) => false,
@@ -44,10 +44,11 @@ impl<'a, V: Hash> Does<'a, V> {
         }
     }
 
-    /// The value that the operation puts in or returns: see [`Spec::subject`](super::Spec::subject).
+    /// Implements [`Spec::subject`](super::Spec::subject): the subject is the value that the operation adds or returns.
     ///
-    /// A container may say so if the value that was next among all is next among those that are left: their order does not
-    /// change, and a container that was empty is still empty with less in it.
+    /// This is correct for a container if the value that was next among all values is also next among those that
+    /// remain: removing values does not change the order of the others, and a container that was empty is still empty
+    /// with fewer values.
     pub(super) fn subject(self, recorded: Option<&ContainerRet<V>>) -> Subject {
         match (self, recorded) {
             (Self::Puts(value), _) => Subject::of(value),
@@ -56,7 +57,8 @@ impl<'a, V: Hash> Does<'a, V> {
         }
     }
 
-    /// See [`Spec::standard`](super::Spec::standard); the arguments name what putting, taking and looking are there.
+    /// Implements [`Spec::standard`](super::Spec::standard); the arguments construct the standard operations that add,
+    /// remove and read a value.
     pub(super) fn standard(
         self,
         recorded: Option<&'a ContainerRet<V>>,

@@ -2,15 +2,15 @@
 
 use super::{Outcomes, Spec, Standard, blocked, outcome};
 
-/// A number that is added to, and read.
+/// A number that can be added to and read.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Add(n)` | `Done` | if `n` is 0 |
-/// | `Read` | `Value`, the present number | always |
+/// | `Read` | `Value`, the current number | always |
 ///
-/// Beyond the greatest number comes the least, as with atomic integers. A counter is one object: it has no keys. A state
-/// is a number. See [`FetchAdd`](super::FetchAdd) for a counter that tells what it was when it is added to.
+/// Additions wrap around at the greatest number, as with atomic integers. A counter is one object without keys. A state
+/// is a number. See [`FetchAdd`](super::FetchAdd) for a counter whose additions return the number before.
 ///
 /// ```
 /// use trueline::spec::{Counter, CounterOp, CounterRet, Spec};
@@ -26,7 +26,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// The counter that is `initial` at first.
+    /// Creates a counter with this initial number.
     pub const fn new(initial: i64) -> Self {
         Self { initial }
     }
@@ -37,7 +37,7 @@ impl Counter {
 pub enum CounterOp {
     /// Adds a number, which may be negative.
     Add(i64),
-    /// Returns the present number.
+    /// Returns the current number.
     Read,
 }
 
@@ -46,7 +46,7 @@ pub enum CounterOp {
 pub enum CounterRet {
     /// An addition took place.
     Done,
-    /// What a read returned.
+    /// The number that a read returned.
     Value(i64),
 }
 

@@ -10,16 +10,16 @@ use super::{Spec, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as DequeRet;
 
-/// An unbounded double-ended queue of values `V`, empty at first.
+/// An unbounded double-ended queue of values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `PushFront(v)`, `PushBack(v)` | `Done` | never |
-/// | `PopFront`, `PopBack` | `Value`, the value at that end, which is removed; `Value(None)` if it was empty | if it was empty |
+/// | `PopFront`, `PopBack` | `Value`, the value removed at that end; `Value(None)` if it was empty | if it was empty |
 /// | `PeekFront`, `PeekBack` | `Value`, the value at that end; `Value(None)` if it is empty | always |
 ///
-/// What is popped depends on all values, so there are no keys. A state costs a list node, see
-/// [`DoubleEnded::heap_size`]; it is written from the front to the back.
+/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
+/// [`DoubleEnded::heap_size`]. It is formatted from the front to the back.
 ///
 /// # Complexity
 ///
@@ -79,7 +79,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     }
 
     fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
-        // The result costs a look, the next state an update: so the result comes first.
+        // Reading the result is cheaper than updating the state, so the result is checked first.
         let result = match op {
             DequeOp::PushFront(_) | DequeOp::PushBack(_) => DequeRet::Done,
             DequeOp::PopFront | DequeOp::PeekFront => DequeRet::Value(state.front().cloned()),
@@ -99,12 +99,13 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Deque<V> {
     }
 
     fn subject(&self, op: &DequeOp<V>, recorded: Option<&DequeRet<V>>) -> Subject {
-        // What is left is in the same order, so what was at an end of all is at that end of what is left.
+        // Removing values does not change the order of the others: if a value at an end is kept, it is still at that
+        // end.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &DequeOp<V>, recorded: &DequeRet<V>) -> Option<DoubleEnded<V>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the deque empty, it is empty.
         recorded.is_empty().then(DoubleEnded::new)
     }
 

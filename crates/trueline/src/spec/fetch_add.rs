@@ -2,14 +2,14 @@
 
 use super::{Outcomes, Spec, Standard, blocked, outcome};
 
-/// A number that is added to by operations that tell what it was before: fetch-and-add.
+/// A number with fetch-and-add: an addition returns the number before it.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `FetchAdd(n)` | the number before | if `n` is 0 |
-/// | `Read` | the present number | always |
+/// | `Read` | the current number | always |
 ///
-/// Beyond the greatest number comes the least, as with atomic integers. A counter is one object: it has no keys. A state
+/// Additions wrap around at the greatest number, as with atomic integers. A counter is one object without keys. A state
 /// is a number.
 ///
 /// ```
@@ -26,7 +26,7 @@ pub struct FetchAdd {
 }
 
 impl FetchAdd {
-    /// The counter that is `initial` at first.
+    /// Creates a counter with this initial number.
     pub const fn new(initial: i64) -> Self {
         Self { initial }
     }
@@ -35,9 +35,9 @@ impl FetchAdd {
 /// An operation of a [`FetchAdd`]. Its result is a number.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum FetchAddOp {
-    /// Adds a number, which may be negative, and returns what was there before.
+    /// Adds a number, which may be negative, and returns the number before.
     FetchAdd(i64),
-    /// Returns the present number.
+    /// Returns the current number.
     Read,
 }
 

@@ -1,4 +1,4 @@
-//! Strings by key that are appended to.
+//! Strings by key that can be appended to.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,20 +8,20 @@ use super::array::written;
 use super::persistent::{Text, Trie, describe_map};
 use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
-/// A string for each key `K`, empty at first: the store that MIT's distributed systems course has its students build,
-/// and whose histories Porcupine checks.
+/// A store with a string for each key `K`, initially empty: students of MIT's distributed systems course build such a
+/// store, and Porcupine checks its histories.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Get(k)` | `Value`, the present string | always |
+/// | `Get(k)` | `Value`, the current string | always |
 /// | `Put(k, s)` | `Done` | never |
 /// | `Append(k, s)` | `Done` | if `s` is empty |
 ///
-/// A get whose string does not start with the present one is out of reach until the next put.
+/// A get whose string does not start with the current one cannot be reached until the next put.
 ///
-/// Strings are [`Text`]s: an append does not copy what is there, and a recorded result is compared by its hash first.
-/// Each operation has its `k` as the key. A state has the strings that are not empty, and costs what its last update
-/// copied, see [`Trie::heap_size`], and a piece of text.
+/// Strings are [`Text`]s: an append does not copy the existing string, and recorded results are compared by hash first.
+/// The key of each operation is its `k`. A state contains the strings that are not empty. It takes the memory that its
+/// last update copied, see [`Trie::heap_size`], and one piece of text.
 ///
 /// ```
 /// use trueline::spec::{Kv, KvOp, KvRet, Spec};
@@ -51,7 +51,7 @@ pub enum KvOp<K> {
 /// A result of a [`KvOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KvRet {
-    /// What a get returned.
+    /// The string that a get returned.
     Value(Text),
     /// A put or append took place.
     Done,
@@ -119,7 +119,7 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
         matches!(op, KvOp::Get(_))
     }
 
-    /// What is appended to stays what a string starts with.
+    /// Appending keeps the start of a string.
     fn reaches(&self, state: &Trie<K, Text>, goal: &KvOp<K>, result: &KvRet) -> bool {
         match (goal, result) {
             (KvOp::Get(key), KvRet::Value(text)) => text.may_start_with(state.get(key).unwrap_or(EMPTY)),
@@ -128,7 +128,7 @@ impl<K: Clone + Eq + Hash + Debug + Send + Sync> Spec for Kv<K> {
     }
 
     fn heap_size(&self, state: &Trie<K, Text>) -> usize {
-        // A piece is a piece, whichever string has the last one.
+        // All pieces have the same size, so it does not matter which string has the newest one.
         state.heap_size() + state.iter().next().map_or(0, |(_, text)| text.heap_size())
     }
 
@@ -196,7 +196,7 @@ mod tests {
     fn a_long_string_costs_no_more_per_append() {
         let (kv, append) = (Kv::new(), Append('k', "0123456789".into()));
         let mut state = kv.initial();
-        // With a copy per append, this would move 5 GB and last.
+        // If each append copied the string, this would move about 50 GB and take long.
         for _ in 0..100_000 {
             state = kv.step(&state, &append, Some(&Done)).remove(0).1;
         }

@@ -1,4 +1,4 @@
-//! What every specification promises, checked on random walks through its states.
+//! The laws that every specification must keep, checked on random walks through its states.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use super::super::{Outcomes, Spec};
 
 /// Checks a specification in the states of random walks, for all of these operations and results.
 ///
-/// - `step` with a result gives exactly those outcomes that `step` without one gives and that have this result;
-/// - no outcome is given twice;
-/// - an operation that `observes` leaves the state as it is;
-/// - an operation that `overwrites` does, see [`check_overwrites`];
-/// - what `reaches` says is out of reach is, see [`check_reaches`];
-/// - the `object`, if there is one, does as `step` says, see [`check_object`].
+/// - `step` with a result returns exactly those outcomes of `step` without one that have this result;
+/// - no outcome is returned twice;
+/// - an operation that `observes` leaves the state unchanged;
+/// - an operation for which `overwrites` returns `true` does overwrite, see [`check_overwrites`];
+/// - a goal for which `reaches` returns `false` is not reachable, see [`check_reaches`];
+/// - the `object`, if there is one, behaves as `step` does, see [`check_object`].
 pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     check_overwrites(spec, operations, results, seed);
     check_reaches(spec, operations, results, seed);
@@ -58,10 +58,10 @@ pub(crate) fn check<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret],
     assert!(observed > 0 || blocked > 0, "a walk that sees nothing but changes tests little");
 }
 
-/// Checks that `overwrites` is what it promises: in every state of the walks, the operation with this result has exactly
-/// one outcome, and the next state is always the same. For an operation with a key, the walks are of that key.
+/// Checks the promise of `overwrites`: in every state of the walks, the operation with this result has exactly one
+/// outcome, and the next state is always the same. For an operation with a key, the walks use operations with that key.
 ///
-/// "Whatever the result is" may be several outcomes, but at least one, and again a single next state.
+/// If no result is recorded, there may be several outcomes, but at least one, and again a single next state.
 pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     for operation in operations {
@@ -97,14 +97,14 @@ pub(crate) fn check_overwrites<S: Spec>(spec: &S, operations: &[S::Op], results:
     }
 }
 
-/// Checks that `reaches` is what it promises: a goal that is possible somewhere on a walk was within reach of every state
-/// before, up to the last operation of its key that overwrites. If there are goals, some of them must be out of reach
-/// somewhere.
+/// Checks the promise of `reaches`: if a goal is possible in a state of a walk, then it was reachable from every
+/// earlier state of the walk, back to the last operation of its key that overwrites. If there are goals, some of them
+/// must be unreachable in some state.
 pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let (mut goals, mut out_of_reach) = (0, 0);
     for _ in 0..60 {
-        // The states of a walk, and what led to each but the first.
+        // The states of a walk, and the steps that led to each of them except the first.
         let mut states = vec![spec.initial()];
         let mut steps: Vec<(S::Op, S::Ret)> = Vec::new();
         for _ in 0..20 {
@@ -142,7 +142,8 @@ pub(crate) fn check_reaches<S: Spec>(spec: &S, operations: &[S::Op], results: &[
     assert!(goals == 0 || out_of_reach > 0, "goals that are never out of reach are of no use");
 }
 
-/// Checks that the `object`, if there is one, can do exactly what `step` says, on walks that end where it cannot go on.
+/// Checks that the `object`, if there is one, allows exactly the results that `step` allows, on walks that end at the
+/// first result that is not allowed.
 pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let mut answers = [0; 2];
@@ -151,7 +152,7 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
         let mut state = spec.initial();
         for _ in 0..60 {
             let operation = &operations[random.below(operations.len())];
-            // Mostly what is right, so that some walks are long.
+            // Mostly a result that is allowed, so that some walks are long.
             let right = spec.step(&state, operation, None).into_iter().map(|(result, _)| result);
             let mut right = results.iter().filter(|result| right.clone().any(|other| other == **result));
             let any = &results[random.below(results.len())];
@@ -172,8 +173,8 @@ pub(crate) fn check_object<S: Spec>(spec: &S, operations: &[S::Op], results: &[S
     assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
 }
 
-/// Checks that `observes` says so wherever it could: that an operation and a result which leave every state of the
-/// walks alone are known as such, but for those that the caller excepts.
+/// Checks that `observes` is complete: if an operation with a result leaves every state of the walks unchanged, it must
+/// return `true`, except for those that the caller excludes. Conversely, it must return `false` if a state changes.
 pub(crate) fn check_observers_are_known<S: Spec>(
     spec: &S,
     operations: &[S::Op],
@@ -208,8 +209,8 @@ pub(crate) fn check_observers_are_known<S: Spec>(
     }
 }
 
-/// Checks that keys are what they promise: random sequences of operations that all have keys are legal if and only if
-/// the part of each key is.
+/// Checks the promise of `key`: a random sequence of operations that all have keys is legal if and only if the part of
+/// each key is legal.
 pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::Ret], seed: u64) {
     let mut random = Random::new(seed);
     let (mut legal, mut illegal) = (0, 0);
@@ -219,7 +220,7 @@ pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::
         for _ in 0..1 + random.below(8) {
             let operation = operations[random.below(operations.len())].clone();
             let outcomes = spec.step(&state, &operation, None);
-            // Mostly what is right, so that some long sequences are legal.
+            // Mostly a result that is allowed, so that some long sequences are legal.
             let result = if outcomes.is_empty() || random.below(10) == 0 {
                 results[random.below(results.len())].clone()
             } else {
@@ -246,7 +247,7 @@ pub(crate) fn check_keys<S: Spec>(spec: &S, operations: &[S::Op], results: &[S::
     }
 }
 
-/// Checks that two specifications allow the same results, on walks.
+/// Checks that two specifications allow the same results, on random sequences.
 pub(crate) fn check_same<S: Spec, T: Spec<Op = S::Op, Ret = S::Ret>>(
     one: &S,
     other: &T,
@@ -273,7 +274,7 @@ pub(crate) fn check_same<S: Spec, T: Spec<Op = S::Op, Ret = S::Ret>>(
     assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
 }
 
-/// Whether the operations can have these results one after the other.
+/// Returns whether the operations can have these results one after another.
 pub(crate) fn is_legal<S: Spec>(spec: &S, sequence: &[(S::Op, S::Ret)]) -> bool {
     let mut states = vec![spec.initial()];
     for (operation, result) in sequence {
@@ -291,7 +292,7 @@ mod tests {
     use super::*;
     use crate::spec::{Map, MapOp, MapRet, Object, outcome};
 
-    /// A map that tells too much of one of its operations.
+    /// A map that makes false promises about some of its operations.
     struct Boastful(fn(&MapOp<u8, u8>, Option<&MapRet<u8>>) -> bool);
 
     impl Spec for Boastful {
@@ -322,7 +323,7 @@ mod tests {
         }
 
         fn key(&self, op: &MapOp<u8, u8>, recorded: Option<&MapRet<u8>>) -> Option<u8> {
-            // A put of 9 claims to concern all keys.
+            // A put of 9 claims to affect all keys.
             if matches!(op, MapOp::Put(_, 9)) { None } else { Map::new().key(op, recorded) }
         }
     }
@@ -360,7 +361,7 @@ mod tests {
         check_boast(|op, _| matches!(op, MapOp::Get(_)));
     }
 
-    /// A counter that says what is out of reach of it.
+    /// A counter with a given implementation of `reaches`.
     struct Hopeless(fn(u8, u8) -> bool);
 
     impl Spec for Hopeless {
@@ -374,7 +375,7 @@ mod tests {
             0
         }
 
-        /// Adds what it is told, and returns what there was.
+        /// Adds its argument, and returns the old count.
         fn step(&self, state: &u8, op: &u8, _recorded: Option<&u8>) -> Outcomes<u8, u8> {
             outcome(*state, state.saturating_add(*op))
         }
@@ -388,7 +389,7 @@ mod tests {
         }
     }
 
-    /// A counter whose object, told this, answers that.
+    /// A counter whose object answers by a given function of its state and a result.
     struct Careless(fn(u8, u8) -> bool);
 
     impl Spec for Careless {

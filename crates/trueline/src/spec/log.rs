@@ -1,4 +1,4 @@
-//! A log that is only ever appended to.
+//! An append-only log.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,20 +9,20 @@ use smallvec::smallvec;
 use super::persistent::Chain;
 use super::{Outcomes, Spec, Subject, blocked, outcome};
 
-/// An append-only log of values `V`, empty at first.
+/// An append-only log of values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Append(v)` | `Index`, the number of values before it, or `Done`, which does not say | never |
+/// | `Append(v)` | `Index`, the number of values before it, or `Done`, if the index is not returned | never |
 /// | `Read` | `Values`, all values, the oldest first | always |
 /// | `Size` | `Size`, the number of values | always |
 ///
-/// What was read of a log that does not start with the present values is out of reach for good, and so is an index or a
-/// size that is less than the present one.
+/// A read cannot be reached any more if its values do not start with the current ones, nor can an index or a size that
+/// is less than the current size.
 ///
-/// Some logs tell where they put a value and some do not, so both results of an append are right. What is read depends
-/// on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash is compared first. A
-/// state costs a list node, see [`Chain::heap_size`].
+/// Some logs return the index of an appended value and some do not, so both results of an append are legal. The result
+/// of a read depends on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash
+/// is compared first. A state takes the memory of one list node, see [`Chain::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Log, LogOp, LogRet, Spec};
@@ -46,7 +46,7 @@ pub enum LogOp<V> {
     Append(V),
     /// Returns all values.
     Read,
-    /// Counts the values.
+    /// Returns the number of values.
     Size,
 }
 
@@ -56,15 +56,15 @@ pub enum LogOp<V> {
 pub enum LogRet<V> {
     /// An append took place.
     Done,
-    /// An append took place, with so many values before it.
+    /// An append took place, with this many values before it.
     Index(usize),
-    /// What a read returned.
+    /// The values that a read returned.
     Values(Chain<V>),
-    /// How many values there are.
+    /// The number of values.
     Size(usize),
 }
 
-// By hand, because chains want `V: Eq` to be equal.
+// Implemented by hand, because comparing chains requires `V: Eq`.
 impl<V: Eq> PartialEq for LogRet<V> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -127,10 +127,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Log<V> {
         gone: &dyn Fn(Subject) -> bool,
     ) -> Option<(LogOp<V>, Option<LogRet<V>>)> {
         match (op, recorded) {
-            // With others gone, the index is another one.
+            // If other values are removed, the index changes.
             (LogOp::Append(_), Some(LogRet::Index(_))) => Some((op.clone(), Some(LogRet::Done))),
             (LogOp::Read, Some(LogRet::Values(values))) => {
-                // A chain gives the newest first.
+                // A chain iterates from the newest value.
                 let left: Vec<&V> = values.iter().filter(|value| !gone(Subject::of(*value))).collect();
                 Some((op.clone(), Some(LogRet::Values(left.into_iter().rev().cloned().collect()))))
             }
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn keeps_the_laws() {
-        // Of one value, so that there is one log of each length.
+        // With one value only, there is exactly one log of each length.
         let operations = [Append(0), Read, Size];
         let mut results: Vec<_> = (0..=40).flat_map(|length| [Index(length), LogRet::Size(length)]).collect();
         results.extend((0..=40).map(|length| Values((0..length).map(|_| 0).collect())));

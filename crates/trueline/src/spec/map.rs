@@ -7,27 +7,27 @@ use std::marker::PhantomData;
 use super::persistent::{Trie, describe_map};
 use super::{Spec, Standard, Steps, Subject, blocked, outcome};
 
-/// A map from keys `K` to values `V`, empty at first.
+/// A map from keys `K` to values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Get(k)` | `Value`, the present value | always |
+/// | `Get(k)` | `Value`, the current value | always |
 /// | `Put(k, v)` | `Done` | never |
 /// | `Append(k, v)` | `Done` | never |
-/// | `Insert(k, v)` | `Value`, what was there before | if that was `v` |
-/// | `GetOrInsert(k, v)` | `Value`, what is there now, never `None` | if that is another value than `v` |
+/// | `Insert(k, v)` | `Value`, the value before the operation | if that was `v` |
+/// | `GetOrInsert(k, v)` | `Value`, the value after the operation, never `None` | if that is not `v` |
 /// | `Cas { key, expected, new }` | `Swapped`: the value was `expected` | if `false`; always if `expected` is `new` |
-/// | `Delete(k)` | `Done`, whether it was there or not | never |
-/// | `Remove(k)` | `Value`, what was there before | if that was `None` |
+/// | `Delete(k)` | `Done`, whether or not there was a value | never |
+/// | `Remove(k)` | `Value`, the value before the operation | if that was `None` |
 /// | `Size` | `Size`, the number of keys with values | always |
 /// | `Clear` | `Done` | never |
 ///
-/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not. What it means to
-/// append to a value [`Map::appending`] says; a map that was not told has no appends. An append copies the value: where
-/// long strings are appended to, [`Kv`](super::Kv) is faster.
+/// `Cas` sets the value to `new` if it is `expected` (`None`: absent), and fails if and only if it is not.
+/// [`Map::appending`] defines the effect of appends; by default, appends are not possible. An append copies the value:
+/// if long strings are appended to, [`Kv`](super::Kv) is faster.
 ///
-/// Each operation has its `k` as the key, but `Size` and `Clear` have none. A state costs what its last update copied,
-/// see [`Trie::heap_size`].
+/// The key of each operation is its `k`; `Size` and `Clear` have no key. A state takes the memory that its last update
+/// copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Map, MapOp, MapRet, Spec};
@@ -46,13 +46,13 @@ pub struct Map<K, V> {
 }
 
 impl<K, V> Map<K, V> {
-    /// The map that is empty at first.
+    /// Creates a map that is initially empty.
     pub const fn new() -> Self {
         Self { entries: PhantomData, append: |_, _| None }
     }
 
-    /// The same with appends: `append` gives the value that the present one (`None`: absent) becomes with another behind
-    /// it; `None` if that cannot be.
+    /// Allows appends: `append` returns the new value from the current one (`None`: absent) and the value that is
+    /// appended; `None` if that is not possible.
     ///
     /// ```
     /// use trueline::spec::{Map, MapOp, MapRet, Spec};
@@ -80,9 +80,9 @@ impl<K, V> Default for Map<K, V> {
 pub enum MapOp<K, V> {
     /// Returns the value of a key.
     Get(K),
-    /// Sets the value of a key, and tells nothing.
+    /// Sets the value of a key, without a result.
     Put(K, V),
-    /// Adds to the end of the value of a key, and tells nothing.
+    /// Appends to the value of a key, without a result.
     Append(K, V),
     /// Sets the value of a key, and returns the old one.
     Insert(K, V),
@@ -90,18 +90,18 @@ pub enum MapOp<K, V> {
     GetOrInsert(K, V),
     /// Sets the value of a key if it is as expected.
     Cas {
-        /// Whose value.
+        /// The key.
         key: K,
-        /// What the value must be; `None` if there must be none.
+        /// The value that the key must have; `None` if it must be absent.
         expected: Option<V>,
-        /// What it then becomes.
+        /// The new value.
         new: V,
     },
-    /// Removes the value of a key, and tells nothing.
+    /// Removes the value of a key, without a result.
     Delete(K),
     /// Removes the value of a key, and returns it.
     Remove(K),
-    /// Counts the keys that have values.
+    /// Returns the number of keys that have values.
     Size,
     /// Removes all values.
     Clear,
@@ -110,13 +110,13 @@ pub enum MapOp<K, V> {
 /// A result of a [`MapOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum MapRet<V> {
-    /// A value, or that there is none.
+    /// A value; `None` if the key is absent.
     Value(Option<V>),
-    /// An operation that tells nothing took place.
+    /// An operation without a result took place.
     Done,
-    /// Whether a compare-and-set found what it expected.
+    /// Whether a compare-and-set found the expected value.
     Swapped(bool),
-    /// How many keys have values.
+    /// The number of keys that have values.
     Size(usize),
 }
 
@@ -136,7 +136,7 @@ where
     }
 
     fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
-        // The result costs a look, the next state an update: so the result comes first.
+        // Reading the result is cheaper than updating the state, so the result is checked first.
         let result = match op {
             MapOp::Get(key) | MapOp::Insert(key, _) | MapOp::Remove(key) => MapRet::Value(state.get(key).cloned()),
             MapOp::GetOrInsert(key, value) => MapRet::Value(Some(state.get(key).unwrap_or(value).clone())),
@@ -191,9 +191,10 @@ where
         match op {
             MapOp::Get(_) | MapOp::Size => true,
             MapOp::Put(..) | MapOp::Append(..) | MapOp::Delete(_) | MapOp::Clear => false,
-            // The value was there before, so it was not replaced by another.
+            // The value was there before, so it has not changed.
             MapOp::Insert(_, value) => matches!(recorded, Some(MapRet::Value(Some(old))) if old == value),
-            // Another value is there, so nothing was inserted. The same value may have been.
+            // A different value was returned, so nothing was inserted. If the value is the same, it may have been
+            // inserted now.
             MapOp::GetOrInsert(_, value) => matches!(recorded, Some(MapRet::Value(Some(found))) if found != value),
             MapOp::Cas { expected, new, .. } => {
                 expected.as_ref() == Some(new) || recorded == Some(&MapRet::Swapped(false))
@@ -203,7 +204,7 @@ where
     }
 
     fn overwrites(&self, op: &MapOp<K, V>, recorded: Option<&MapRet<V>>) -> bool {
-        // A put or delete leaves other keys as they are, but it has a key, and all of that key's state is its value.
+        // A put or delete leaves other keys unchanged, but it has a key, and the state of that key is only its value.
         matches!((op, recorded), (MapOp::Put(..) | MapOp::Delete(_) | MapOp::Clear, None | Some(MapRet::Done)))
     }
 
@@ -241,7 +242,8 @@ where
             (MapOp::GetOrInsert(_, new), Some(MapRet::Value(Some(found)))) if found != new => {
                 Standard::Get(Some(found))
             }
-            // It inserted the value, unless another did; but then the value is inserted twice, and monitors refuse that.
+            // The operation inserted the value itself, unless another operation did. But then the value is inserted
+            // twice, which monitors refuse.
             (MapOp::GetOrInsert(_, new), None | Some(MapRet::Value(Some(_)))) => {
                 Standard::Replace { old: Some(None), new: Some(new) }
             }
@@ -283,7 +285,7 @@ mod tests {
 
     #[test]
     fn keeps_the_laws() {
-        // To append is `or`, and nothing can be appended to a 1.
+        // Appending is a bitwise `or`, and nothing can be appended to 1.
         let map = Map::new().appending(|old, end| match old {
             Some(1) => None,
             old => Some(old.unwrap_or(&0) | end),

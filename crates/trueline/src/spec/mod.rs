@@ -1,13 +1,14 @@
-//! What is right: the sequential object that a concurrent one is compared with.
+//! Specifications: the sequential objects that concurrent ones are compared with.
 //!
-//! A [`Spec`] says how the object starts and what each operation may return and lead to. That is all that a checker
-//! needs; everything else has a default, and each default is the cautious answer, so that an omission costs time and
-//! never a verdict.
+//! A [`Spec`] defines the initial state of the object, and for each operation the possible results and next states. A
+//! checker needs nothing else. All other methods have defaults, and each default is the conservative answer: an
+//! omission costs time, but never changes a verdict.
 //!
-//! An operation that depends on *who* calls it (a mutex with owners) carries its caller in `Op`: operations that are
-//! equal are interchangeable for every checker.
+//! If the effect of an operation depends on the thread that calls it (a mutex with owners), `Op` must contain the
+//! caller: for every checker, equal operations are interchangeable.
 
-/// `new` and `Default` of a specification without parameters. Derived, `Default` would ask for that of the values.
+/// Generates `new` and `Default` for a specification without parameters. A derived `Default` would require `Default` of
+/// the values.
 macro_rules! without_parameters {
     ($spec:ident<$values:ident>, $doc:literal) => {
         impl<$values> $spec<$values> {
@@ -91,36 +92,37 @@ pub use stack_heights::{StackHeights, StackHeightsOp, StackHeightsRet};
 pub use standard::{Initial, Standard, Taken};
 pub use subject::Subject;
 
-/// What an operation may do in a state: each possible result with the state it leads to.
+/// The possible outcomes of an operation in a state: each possible result, with the state that it leads to.
 ///
-/// One outcome is a deterministic operation, none is one that is blocked in this state, several are a choice.
+/// A deterministic operation has one outcome, an operation that is blocked in this state has none, and a
+/// nondeterministic operation has several.
 pub type Outcomes<Ret, State> = SmallVec<[(Ret, State); 1]>;
 
-/// What an operation of the specification `S` may do in a state: what [`Spec::step`] returns.
+/// The possible outcomes of an operation of the specification `S` in a state, as [`Spec::step`] returns them.
 type Steps<S> = Outcomes<<S as Spec>::Ret, <S as Spec>::State>;
 
-/// The one outcome of a deterministic operation.
+/// Returns the only outcome of a deterministic operation.
 pub fn outcome<Ret, State>(result: Ret, next: State) -> Outcomes<Ret, State> {
     smallvec![(result, next)]
 }
 
-/// No outcome: the operation is blocked in this state.
+/// Returns no outcome: the operation is blocked in this state.
 pub fn blocked<Ret, State>() -> Outcomes<Ret, State> {
     SmallVec::new()
 }
 
-/// A sequential object that carries out operations itself, one after the other: see [`Spec::object`].
+/// A sequential object that executes operations itself, one after another: see [`Spec::object`].
 ///
-/// It answers whether the operation can have this result next, and if so, it has taken effect. After an answer of no, it
-/// is not asked again.
+/// It returns whether the operation can have this result next; if it can, the operation has then taken effect. After it
+/// has returned `false`, it is not called again.
 pub type Object<'a, Op, Ret> = Box<dyn FnMut(&'a Op, &'a Ret) -> bool + 'a>;
 
-/// A sequential object: what is right.
+/// A specification: the sequential object that a concurrent one is compared with.
 ///
 /// ```
 /// use trueline::spec::{Outcomes, Spec, outcome};
 ///
-/// /// A light switch that tells whether it was on.
+/// /// A light switch that returns whether it was on.
 /// struct Switch;
 ///
 /// impl Spec for Switch {
@@ -144,20 +146,23 @@ pub trait Spec: Sync {
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// A state of the object. It is cloned and compared often: where states grow, use a [`persistent`] form.
+    /// A state of the object. States are cloned and compared often: if they grow, use a [`persistent`] type.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What a history may be partitioned by; `()` where it cannot be.
+    /// The keys by which a history may be partitioned; `()` if it cannot be partitioned.
     type Key: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What [standard](Spec::standard) operations put in and take out; `()` where they have no values, or there are none.
+    /// The values that [standard](Spec::standard) operations add and remove; `()` if they have no values, or if no
+    /// operation is standard.
     type Value: Clone + Eq + Hash + Sync;
 
-    /// The state before the first operation; for a partitioned history, of each partition.
+    /// Returns the state before the first operation. For a partitioned history, it is the initial state of each
+    /// partition.
     fn initial(&self) -> Self::State;
 
-    /// What `op` may return in `state`, and the state each result leads to.
+    /// Returns the possible results of `op` in `state`, each with the state that it leads to.
     ///
-    /// `recorded` is the result that the history has, and the answer may be limited to outcomes with it (others are
-    /// ignored). Where it is `None`, the result is unknown, and all outcomes must be given.
+    /// `recorded` is the result of the operation in the history. The implementation may return only the outcomes with
+    /// this result, because others are ignored. If it is `None`, the result is unknown, and all outcomes must be
+    /// returned.
     fn step(
         &self,
         state: &Self::State,
@@ -165,11 +170,12 @@ pub trait Spec: Sync {
         recorded: Option<&Self::Ret>,
     ) -> Outcomes<Self::Ret, Self::State>;
 
-    /// The object itself at the start, if it can do what [`step`](Spec::step) says at less cost: it need not keep its states.
+    /// Returns the object in its initial state, if it can execute operations faster than [`step`](Spec::step), because
+    /// it need not keep old states.
     ///
-    /// This is a promise: it answers yes exactly if `step` has an outcome with this result, which is the only one with this
-    /// result then. The linearization that a checker has found is carried out by it before it is given; where there is no
-    /// object, states are enough.
+    /// Returning an object is a promise: it returns `true` if and only if `step` has an outcome with this result, and
+    /// then `step` has only one such outcome. Before a checker returns the linearization that it has found, it executes
+    /// the linearization on this object, or by `step` if there is no object.
     ///
     /// ```
     /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
@@ -178,65 +184,68 @@ pub trait Spec: Sync {
     /// let mut object = queue.object().unwrap();
     /// assert!(object(&QueueOp::Enqueue(1), &QueueRet::Done));
     /// assert!(object(&QueueOp::Dequeue, &QueueRet::Value(Some(1))));
-    /// assert!(!object(&QueueOp::Dequeue, &QueueRet::Value(Some(1)))); // it is empty
+    /// assert!(!object(&QueueOp::Dequeue, &QueueRet::Value(Some(1)))); // the queue is empty
     /// ```
     fn object<'a>(&'a self) -> Option<Object<'a, Self::Op, Self::Ret>> {
         None
     }
 
-    /// Whether `op` with this result leaves the state as it is, in *every* state in which it can have this result.
+    /// Returns whether `op` with this result leaves the state unchanged in *every* state in which it can have this
+    /// result.
     ///
-    /// `None` stands for "whatever the result is". A write that happens to write the present value does not observe.
+    /// If `recorded` is `None`, this must hold for every result. A write that happens to write the current value does
+    /// not observe.
     fn observes(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
     }
 
-    /// Whether `op` with this result is possible in *every* state, and leads to one and the same state from all of them:
-    /// a blind write.
+    /// Returns whether `op` with this result is possible in *every* state, and always leads to the same next state: a
+    /// blind write.
     ///
-    /// `None` stands for "whatever the result is". For an operation with a [key](Spec::key), every state means every
-    /// state that operations with this key lead to.
+    /// If `recorded` is `None`, this must hold for every result. For an operation with a [key](Spec::key), "every
+    /// state" means every state that operations with this key lead to.
     fn overwrites(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
     }
 
-    /// The key that this operation concerns; `None` if it concerns several or all.
+    /// Returns the key of this operation; `None` if it affects or reads several keys, or all.
     ///
-    /// Giving keys is a promise: a sequence of operations that all have keys is legal if and only if, for every key,
-    /// the operations with that key are legal from the initial state. A recorded result may be needed to tell the
-    /// key; `recorded` is `None` for operations that are pending.
+    /// Returning keys is a promise: a sequence of operations that all have keys is legal if and only if, for every key,
+    /// the operations with that key are legal from the initial state. The key may depend on the recorded result;
+    /// `recorded` is `None` if the operation is pending.
     fn key(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Option<Self::Key> {
         let _ = (op, recorded);
         None
     }
 
-    /// Whether [`reaches`](Spec::reaches) may say of `op` with this result that it is out of reach.
+    /// Returns whether [`reaches`](Spec::reaches) can return `false` for `op` with this result.
     fn is_goal(&self, op: &Self::Op, result: &Self::Ret) -> bool {
         let _ = (op, result);
         false
     }
 
-    /// Whether operations that do not [overwrite](Spec::overwrites) may lead from `state` to one in which `goal` returns
-    /// `result`: how a search knows early that it is on a wrong way.
+    /// Returns whether operations that do not [overwrite](Spec::overwrites) may lead from `state` to a state in which
+    /// `goal` returns `result`. A search uses this to abandon a branch early.
     ///
-    /// `false` is a promise: no operations lead there, unless one of them overwrites with the result that it has.
-    /// `true` may be said where it is not known. For a goal with a [key](Spec::key), operations with that key are meant,
-    /// and only what they have done to the state may be looked at. Asked only of what [is a goal](Spec::is_goal).
+    /// `false` is a promise: no sequence of operations leads there, unless one of them overwrites with its recorded
+    /// result. `true` is always allowed. For a goal with a [key](Spec::key), only operations with that key count, and
+    /// the answer may depend only on their effects on the state. This is called only if `goal` with `result` [is a
+    /// goal](Spec::is_goal).
     ///
-    /// In an append-only log, a read that returned *abc* is out of reach once the log is *ac*.
+    /// For example, in an append-only log, a read that returned *abc* cannot be reached once the log is *ac*.
     fn reaches(&self, state: &Self::State, goal: &Self::Op, result: &Self::Ret) -> bool {
         let _ = (state, goal, result);
         true
     }
 
-    /// What `op` with this result is, if every checker knows such operations: how histories of a user's own types reach
-    /// the near-linear monitors.
+    /// Returns the [standard](Standard) operation that `op` with this result is equivalent to, if there is one. This is
+    /// how histories of a user's own types reach the near-linear monitors.
     ///
-    /// This is a promise: a history (or the part of one [key](Spec::key)) all of whose operations are standard is
-    /// linearizable if and only if it is as a history of the standard object, from [`Spec::standard_initial`]. What is
-    /// not of this kind is judged by search.
+    /// Returning standard operations is a promise: if all operations of a history (or of the part with one
+    /// [key](Spec::key)) are standard, then it is linearizable if and only if it is linearizable as a history of the
+    /// standard object with the initial contents [`Spec::standard_initial`]. Other histories are judged by search.
     ///
     /// ```
     /// use trueline::spec::{Queue, QueueOp, QueueRet, Spec, Standard, Taken};
@@ -250,48 +259,50 @@ pub trait Spec: Sync {
         None
     }
 
-    /// Whether operations with different [keys](Spec::key) are standard operations of *one* object (a bag, whose values
-    /// are keys), not each of its own (a set, whose values are objects for themselves).
+    /// Returns whether operations with different [keys](Spec::key) are standard operations of *one* object (a bag,
+    /// whose keys are its values), not of one object for each key (a set, each value of which is an object of its own).
     fn standard_spans_keys(&self) -> bool {
         false
     }
 
-    /// What the standard object holds at the start.
+    /// Returns the initial contents of the standard object.
     fn standard_initial(&self) -> Initial<&Self::Value> {
         Initial::Nothing
     }
 
-    /// Which of two values a standard priority queue gives out first.
+    /// Compares two values of a standard priority queue: the smaller one is removed first.
     fn standard_order(&self, one: &Self::Value, other: &Self::Value) -> Ordering {
         let _ = (one, other);
         Ordering::Equal
     }
 
-    /// The rank of each of these values in the [standard order](Spec::standard_order), from 0; values of equal priority have
-    /// equal ranks. A specification whose values can be sorted faster than by `standard_order` may do so here.
+    /// Returns the rank of each of these values in the [standard order](Spec::standard_order), starting at 0; values of
+    /// equal priority have equal ranks. A specification whose values can be sorted faster than by `standard_order` may
+    /// override this.
     fn standard_ranks(&self, values: &[&Self::Value]) -> Vec<u32> {
         standard::ranks(values.len(), &|one, other| self.standard_order(values[one], values[other]))
     }
 
-    /// What this operation is about, for whoever wants to leave out of a history all that is about the same: how
-    /// [`shrink`](crate::judge::shrink) gets rid of most of it.
+    /// Returns the subject of this operation. [`shrink`](crate::judge::shrink) uses it to remove all operations with
+    /// the same subject from a history at once, which removes most of a history quickly.
     ///
-    /// This is a promise. Take a legal sequence of operations, none of which is about [all](Subject::All), and any set of
-    /// subjects. Without the operations about these, and with all others [restricted](Spec::restrict) to other subjects,
-    /// the sequence is still legal. An operation whose result is not recorded is
-    /// pending: it may be about [one](Subject::One) subject only if it is about that, or observes, whatever its result
-    /// is; it is [free](Subject::Free) if each result makes it free, or be about one subject.
+    /// The answer is a promise. Take a legal sequence of operations, none of which has the subject
+    /// [`All`](Subject::All), and any set of subjects. If the operations with these subjects are removed, and all
+    /// others are [restricted](Spec::restrict) to the remaining subjects, then the sequence is still legal. An
+    /// operation without a recorded result is pending. It may have [one](Subject::One) subject only if, for every
+    /// possible result, it has that subject or observes. It may be [free](Subject::Free) only if each possible result
+    /// makes it free or gives it one subject.
     ///
-    /// Of itself, an operation is about its [key](Spec::key), and about all if it has none.
+    /// By default, the subject of an operation is its [key](Spec::key), and `All` if it has no key.
     fn subject(&self, op: &Self::Op, recorded: Option<&Self::Ret>) -> Subject {
         self.key(op, recorded).map_or(Subject::All, |key| Subject::of(&key))
     }
 
-    /// What is left of an operation when some subjects, but not its only one, are `gone`, with its result if that is
-    /// recorded; `None` if nothing is.
+    /// Returns the rest of an operation, with its recorded result if there is one, after the subjects that are `gone`
+    /// have been removed; `None` if nothing is left. It is not called for an operation whose only subject is gone.
     ///
-    /// It is part of the promise of [`subject`](Spec::subject). What is left must observe if the operation did, and may
-    /// say less than before even if nothing is gone.
+    /// This method is part of the promise of [`subject`](Spec::subject). The rest must observe if the operation did. It
+    /// may be weaker than the operation even if no subject is gone.
     fn restrict(
         &self,
         op: &Self::Op,
@@ -302,10 +313,11 @@ pub trait Spec: Sync {
         Some((op.clone(), recorded.cloned()))
     }
 
-    /// The state behind `op` with this result, if that is the same whatever the state before was.
+    /// Returns the state after `op` with this result, if it does not depend on the state before.
     ///
-    /// Unlike a [blind write](Spec::overwrites), it need not be possible in every state. For an operation with a
-    /// [key](Spec::key), it is the state of its partition. Of itself, only of blind writes it is known.
+    /// Unlike a [blind write](Spec::overwrites), the operation need not be possible in every state. For an operation
+    /// with a [key](Spec::key), this is the state of its partition. By default, the state is known only for blind
+    /// writes.
     fn leads_to(&self, op: &Self::Op, recorded: &Self::Ret) -> Option<Self::State> {
         if !self.overwrites(op, Some(recorded)) {
             return None;
@@ -314,7 +326,8 @@ pub trait Spec: Sync {
         outcomes.into_iter().find(|(result, _)| result == recorded).map(|(_, next)| next)
     }
 
-    /// About how many bytes a state holds on the heap *that it does not share* with the states it came from.
+    /// Returns the approximate number of heap bytes that a state does *not* share with the states from which it was
+    /// derived.
     ///
     /// Checkers count this against their memory limit.
     fn heap_size(&self, state: &Self::State) -> usize {
@@ -322,17 +335,17 @@ pub trait Spec: Sync {
         0
     }
 
-    /// A result as a person should read it.
+    /// Formats a result for a report.
     fn describe_result(&self, result: &Self::Ret) -> String {
         format!("{result:?}")
     }
 
-    /// An operation as a person should read it.
+    /// Formats an operation for a report.
     fn describe_operation(&self, op: &Self::Op) -> String {
         format!("{op:?}")
     }
 
-    /// A state as a person should read it.
+    /// Formats a state for a report.
     fn describe_state(&self, state: &Self::State) -> String {
         format!("{state:?}")
     }

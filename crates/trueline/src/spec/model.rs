@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use super::{Outcomes, Spec, outcome};
 
-/// A plain, deterministic sequential object: the easy way to a [`Spec`].
+/// A plain, deterministic sequential object: the simplest way to write a [`Spec`].
 ///
 /// ```
 /// use std::collections::VecDeque;
@@ -37,29 +37,30 @@ pub trait Model: Clone + Eq + Hash + Debug + Send + Sync {
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
 
-    /// Carries out `op`.
+    /// Executes `op`.
     fn apply(&mut self, op: &Self::Op) -> Self::Ret;
 
-    /// As [`Spec::observes`].
+    /// Returns whether `op` with this result never changes the state: see [`Spec::observes`].
     fn observes(op: &Self::Op, recorded: Option<&Self::Ret>) -> bool {
         let _ = (op, recorded);
         false
     }
 
-    /// About how many bytes the object holds on the heap: counted against the memory limit of a checker.
+    /// Returns the approximate number of bytes that the object holds on the heap. Checkers count it against their
+    /// memory limit.
     fn heap_size(&self) -> usize {
         0
     }
 }
 
-/// The [`Spec`] of a [`Model`]. Each new state costs a clone of the model.
+/// The [`Spec`] of a [`Model`]. Each new state costs one clone of the model.
 #[derive(Clone, Debug)]
 pub struct FromModel<M> {
     initial: M,
 }
 
 impl<M: Model> FromModel<M> {
-    /// The object that starts as `initial`.
+    /// Creates the specification of an object with this initial state.
     pub fn new(initial: M) -> Self {
         Self { initial }
     }

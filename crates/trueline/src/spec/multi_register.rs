@@ -1,4 +1,4 @@
-//! Several registers that transactions read and write together.
+//! Several registers that transactions read and write atomically.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,16 +9,17 @@ use super::array::written;
 use super::persistent::{Trie, describe_map};
 use super::{Spec, Steps, Subject, blocked, outcome};
 
-/// A register with values `V` for each key `K`, and transactions that read and write several of them at once.
+/// A register with values `V` for each key `K`, and transactions that read and write several of them atomically.
 ///
-/// The one operation is a transaction, a list of [`MicroOp`]s that take effect one after the other with nothing in
-/// between. Its result is what its reads found, in their order; a read sees what the same transaction wrote before it.
+/// The only operation is a transaction, a list of [`MicroOp`]s that take effect one after another with nothing in
+/// between. Its result consists of the values that its reads returned, in their order. A read sees the earlier writes
+/// of its own transaction.
 ///
-/// A transaction *observes* if it writes nothing, or if for each key that it writes it first read a value, and that is
-/// the last one that it writes. It *overwrites* if it has one key, which it writes, and no result of a read in it
-/// depends on what was there before. It has a key if all of it concerns this key.
+/// A transaction *observes* if it writes nothing, or if, for each key that it writes, it first read a value that is
+/// also the last one that it writes. It *overwrites* if it uses only one key, writes it, and no result of its reads
+/// depends on the state before. It has a key if all its accesses use this key.
 ///
-/// A state costs what its last update copied, see [`Trie::heap_size`].
+/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{MicroOp, MultiRegister, MultiRegisterOp, MultiRegisterRet, Spec};
@@ -39,12 +40,12 @@ pub struct MultiRegister<K, V> {
 }
 
 impl<K, V> MultiRegister<K, V> {
-    /// Registers that all hold `initial` at first.
+    /// Creates registers that all initially hold `initial`.
     pub fn new(initial: V) -> Self {
         Self { initial, nil: None, keys: PhantomData }
     }
 
-    /// Makes a read that recorded `nil` match whatever the register holds, as
+    /// Makes a read whose recorded result is `nil` match any value of the register, as
     /// [`CasRegister::nil_wildcard`](super::CasRegister::nil_wildcard) does.
     ///
     /// ```
@@ -62,7 +63,7 @@ impl<K, V> MultiRegister<K, V> {
     }
 }
 
-/// A transaction of a [`MultiRegister`]: what it does, in this order.
+/// A transaction of a [`MultiRegister`]: its reads and writes, in their order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MultiRegisterOp<K, V>(pub Arc<[MicroOp<K, V>]>);
 
@@ -75,9 +76,9 @@ impl<K, V> FromIterator<MicroOp<K, V>> for MultiRegisterOp<K, V> {
 /// A read or write of one register in a [transaction](MultiRegisterOp).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum MicroOp<K, V> {
-    /// Finds the present value of a key.
+    /// Reads the current value of a key.
     Read(K),
-    /// Replaces the present value of a key.
+    /// Replaces the current value of a key.
     Write(K, V),
 }
 
@@ -89,7 +90,7 @@ impl<K, V> MicroOp<K, V> {
     }
 }
 
-/// A result of a [`MultiRegisterOp`]: what its reads found, in their order.
+/// A result of a [`MultiRegisterOp`]: the values that its reads returned, in their order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MultiRegisterRet<V>(pub Arc<[V]>);
 
@@ -104,7 +105,8 @@ impl<K: Eq, V: Eq> MultiRegister<K, V> {
         self.nil.as_ref() == Some(value)
     }
 
-    /// What was there before the transaction, if the transaction says so: it reads the key before it writes it.
+    /// Returns the value of the key before the transaction, if the recorded result contains it: the transaction must
+    /// read the key before it writes it.
     fn found_before<'ret>(
         &self,
         op: &MultiRegisterOp<K, V>,
@@ -127,7 +129,7 @@ where
 {
     type Op = MultiRegisterOp<K, V>;
     type Ret = MultiRegisterRet<V>;
-    /// The values that are not the initial one.
+    /// The values that differ from the initial one.
     type State = Trie<K, V>;
     type Key = K;
     type Value = ();
@@ -180,7 +182,7 @@ where
         let reads = || op.0.iter().zip(&stays).filter(|(access, _)| matches!(access, MicroOp::Read(_)));
         let found = recorded.map(|recorded| {
             if recorded.0.len() != reads().count() {
-                // It cannot have happened, and so it shall stay.
+                // This result is impossible, and must stay impossible.
                 return recorded.clone();
             }
             reads().zip(recorded.0.iter()).filter(|((_, stays), _)| **stays).map(|(_, value)| value.clone()).collect()
@@ -202,7 +204,7 @@ where
     }
 
     fn overwrites(&self, op: &MultiRegisterOp<K, V>, recorded: Option<&MultiRegisterRet<V>>) -> bool {
-        // What concerns several keys leaves yet others as they are.
+        // A transaction on several keys leaves other keys unchanged.
         if self.key(op, recorded).is_none() {
             return false;
         }
@@ -211,7 +213,7 @@ where
         for access in op.0.iter() {
             match (access, &mut recorded_reads) {
                 (MicroOp::Write(_, value), _) => present = Some(value),
-                // Whatever it finds, it finds.
+                // Without a recorded result, a read may return any value.
                 (MicroOp::Read(_), None) => {}
                 (MicroOp::Read(_), Some(recorded)) => match recorded.next() {
                     Some(value) if self.is_wildcard(value) || Some(value) == present => {}
@@ -323,7 +325,7 @@ mod tests {
     fn a_wildcard_tells_nothing() {
         let wild = MultiRegister::new(0).nil_wildcard(9);
         let same = txn([Read('x'), Write('x', 9)]);
-        // Without the wildcard, the read would say that 9 was there before.
+        // Without the wildcard, the read would mean that the value before was 9.
         assert!(!wild.observes(&same, Some(&found([9]))));
         assert!(MultiRegister::new(0).observes(&same, Some(&found([9]))));
         assert!(laws::is_legal(&wild, &[(txn([Write('x', 3)]), found([])), (txn([Read('x')]), found([9]))]));

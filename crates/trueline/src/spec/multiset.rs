@@ -1,4 +1,4 @@
-//! A set that has values more than once.
+//! A set that can contain a value more than once.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,16 +8,17 @@ use super::bag::{describe_counts, without_one};
 use super::persistent::Trie;
 use super::{Spec, Standard, Steps, Taken, blocked, outcome};
 
-/// A multiset of values `V`, empty at first. See [`Bag`](super::Bag) for one that takes out what it likes.
+/// A multiset of values `V`, initially empty. See [`Bag`](super::Bag) for a multiset from which any value may be
+/// removed.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Add(v)` | `Done` | never |
-/// | `Remove(v)` | `Removed`: `v` was there (and is there once less) | if `false` |
-/// | `Count(v)` | `Count`, how often `v` is there | always |
+/// | `Remove(v)` | `Removed`: `v` was present (and its count is now one less) | if `false` |
+/// | `Count(v)` | `Count`, the count of `v` | always |
 ///
-/// Each operation has its `v` as the key. A state holds how often it has each value, and costs what its last update
-/// copied, see [`Trie::heap_size`].
+/// The key of each operation is its `v`. A state contains the count of each value, and takes the memory that its last
+/// update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Multiset, MultisetOp, MultisetRet, Spec};
@@ -39,9 +40,9 @@ without_parameters!(Multiset<V>, "The multiset that is empty at first.");
 pub enum MultisetOp<V> {
     /// Adds a value once.
     Add(V),
-    /// Removes a value once and tells whether it was there.
+    /// Removes a value once, and returns whether it was present.
     Remove(V),
-    /// Counts how often a value is there.
+    /// Returns the count of a value.
     Count(V),
 }
 
@@ -50,16 +51,16 @@ pub enum MultisetOp<V> {
 pub enum MultisetRet {
     /// An addition took place.
     Done,
-    /// Whether there was something to remove.
+    /// Whether the value was present, and has been removed.
     Removed(bool),
-    /// How often a value is there.
+    /// The count of a value.
     Count(u32),
 }
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
     type Op = MultisetOp<V>;
     type Ret = MultisetRet;
-    /// How often it has each value, which is at least once.
+    /// The count of each value, which is at least 1.
     type State = Trie<V, u32>;
     type Key = V;
     type Value = V;
@@ -69,7 +70,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
     }
 
     fn step(&self, state: &Self::State, op: &Self::Op, recorded: Option<&Self::Ret>) -> Steps<Self> {
-        // The result costs a look, the next state an update: so the result comes first.
+        // Reading the result is cheaper than updating the state, so the result is checked first.
         let (MultisetOp::Add(value) | MultisetOp::Remove(value) | MultisetOp::Count(value)) = op;
         let count = state.get(value).copied().unwrap_or(0);
         let result = match op {
@@ -123,7 +124,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Multiset<V> {
     fn standard<'a>(&'a self, op: &'a MultisetOp<V>, recorded: Option<&'a MultisetRet>) -> Option<Standard<&'a V>> {
         Some(match (op, recorded) {
             (MultisetOp::Add(value), None | Some(MultisetRet::Done)) => Standard::Put(value),
-            // All that a part has of one value is that value: to find none of it is to find nothing.
+            // The part of one key contains only that value, so "the value is absent" means that the part is empty.
             (MultisetOp::Remove(value), Some(MultisetRet::Removed(true))) => Standard::Take(Taken::Value(value)),
             (MultisetOp::Remove(_), Some(MultisetRet::Removed(false))) => Standard::Take(Taken::Nothing),
             (MultisetOp::Remove(_), None) => Standard::Take(Taken::Unknown),

@@ -2,20 +2,21 @@
 
 use super::{Spec, Standard, Steps, blocked, outcome};
 
-/// A lock that is free at first: a *partial* object, whose operations may be impossible in a state.
+/// A lock, initially free: a *partial* object, some of whose operations are impossible in some states.
 ///
 /// | operation | result | possible | observes |
 /// |---|---|---|---|
 /// | `Acquire { by }` | `Done` | while the lock is free | never |
 /// | `TryAcquire { by }` | `Taken`: the lock was free | always | if `false` |
-/// | `Release { by }` | `Done` | while the lock is held, and not by another owner | never |
+/// | `Release { by }` | `Done` | while the lock is held, and not by a different owner | never |
 ///
-/// `by` tells who calls. With `None` owners are not looked at: any release matches any acquire. With `Some` on both
-/// sides only the owner may release; a lock that was acquired without an owner may be released by anyone.
+/// `by` identifies the caller. With `None`, owners are ignored: any release matches any acquire. If both the acquire
+/// and the release have `Some`, only the owner may release the lock. A lock that was acquired without an owner may be
+/// released by any caller.
 ///
-/// A try fails if and only if the lock is held, be it by the one who tries: one that may fail for no reason is another
-/// object. There are no keys. The state is `None` while the lock is free and `Some(by)` while it is held; it has nothing
-/// on the heap.
+/// An attempt fails if and only if the lock is held, even if the caller itself holds it: a lock whose attempts may fail
+/// spuriously is a different object. There are no keys. The state is `None` while the lock is free and `Some(by)` while
+/// it is held; it uses no heap.
 ///
 /// ```
 /// use trueline::spec::{LockRet, Mutex, MutexOp, Spec};
@@ -31,7 +32,7 @@ use super::{Spec, Standard, Steps, blocked, outcome};
 pub struct Mutex;
 
 impl Mutex {
-    /// The lock that is free at first.
+    /// Creates a lock that is initially free.
     pub const fn new() -> Self {
         Self
     }
@@ -42,27 +43,27 @@ impl Mutex {
 pub enum MutexOp {
     /// Takes the lock.
     Acquire {
-        /// Who calls, if that matters.
+        /// The caller, if it matters.
         by: Option<u32>,
     },
     /// Takes the lock, if it is free.
     TryAcquire {
-        /// Who calls, if that matters.
+        /// The caller, if it matters.
         by: Option<u32>,
     },
-    /// Gives the lock back.
+    /// Releases the lock.
     Release {
-        /// Who calls, if that matters.
+        /// The caller, if it matters.
         by: Option<u32>,
     },
 }
 
-/// A result of an operation of a lock: of a [`Mutex`], a [`RwLock`](super::RwLock) or a [`Semaphore`](super::Semaphore).
+/// A result of an operation of a lock: a [`Mutex`], a [`RwLock`](super::RwLock) or a [`Semaphore`](super::Semaphore).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum LockRet {
     /// An operation that waits until it is possible took place.
     Done,
-    /// Whether an operation that tries took what it tried to take.
+    /// Whether an operation that does not wait succeeded.
     Taken(bool),
 }
 
@@ -114,7 +115,7 @@ impl Spec for Mutex {
     fn standard<'a>(&'a self, op: &'a MutexOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (MutexOp::Acquire { by }, None | Some(LockRet::Done)) => Standard::Lock { by: *by },
-            // One that never returned and failed only looked.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (MutexOp::TryAcquire { by }, None | Some(LockRet::Taken(true))) => Standard::Lock { by: *by },
             (MutexOp::TryAcquire { .. }, Some(LockRet::Taken(false))) => Standard::LockFailed,
             (MutexOp::Release { by }, None | Some(LockRet::Done)) => Standard::Unlock { by: *by },

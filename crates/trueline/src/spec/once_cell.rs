@@ -1,4 +1,4 @@
-//! A cell that is set once.
+//! A cell that can be set once.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -6,15 +6,15 @@ use std::marker::PhantomData;
 
 use super::{Spec, Steps, blocked, outcome};
 
-/// A cell for a value `V`, empty at first, that keeps the first value it is given.
+/// A cell for a value `V`, initially empty, that keeps the first value that it is given.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Set(v)` | `Stored`: the cell was empty (and holds `v` now) | if `false` |
-/// | `Get` | `Value`, the present value; `Value(None)` if there is none yet | always |
-/// | `GetOrInit(v)` | `Value`, what is there now, never `None` | if that is another value than `v` |
+/// | `Set(v)` | `Stored`: the cell was empty (and now holds `v`) | if `false` |
+/// | `Get` | `Value`, the current value; `Value(None)` if the cell is empty | always |
+/// | `GetOrInit(v)` | `Value`, the value after the operation, never `None` | if that is not `v` |
 ///
-/// A cell is one object: it has no keys. A state is the value, if there is one; its own heap is not counted.
+/// A cell is one object without keys. A state is the value, if there is one, whose own heap memory is not counted.
 ///
 /// ```
 /// use trueline::spec::{OnceCell, OnceCellOp, OnceCellRet, Spec};
@@ -33,11 +33,11 @@ without_parameters!(OnceCell<V>, "The cell that is empty at first.");
 /// An operation of a [`OnceCell`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum OnceCellOp<V> {
-    /// Stores a value if there is none, and tells whether there was none.
+    /// Stores a value if the cell is empty, and returns whether it was.
     Set(V),
     /// Returns the value.
     Get,
-    /// Stores a value if there is none, and returns the value that is there now.
+    /// Stores a value if the cell is empty, and returns the value that it then holds.
     GetOrInit(V),
 }
 
@@ -46,7 +46,7 @@ pub enum OnceCellOp<V> {
 pub enum OnceCellRet<V> {
     /// Whether a value was stored.
     Stored(bool),
-    /// The value, or that there is none.
+    /// The value; `None` if the cell is empty.
     Value(Option<V>),
 }
 
@@ -85,7 +85,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for OnceCell<V> {
         match op {
             OnceCellOp::Set(_) => recorded == Some(&OnceCellRet::Stored(false)),
             OnceCellOp::Get => true,
-            // Another value is there, so nothing was stored. The same value may have been.
+            // A different value was returned, so nothing was stored. If the value is the same, it may have been stored
+            // now.
             OnceCellOp::GetOrInit(value) => {
                 matches!(recorded, Some(OnceCellRet::Value(Some(found))) if found != value)
             }

@@ -1,4 +1,4 @@
-//! A priority queue: the least comes out first.
+//! A priority queue: least value first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,19 +13,20 @@ use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as PriorityQueueRet;
 
-/// An unbounded priority queue of values `V`, empty at first.
+/// An unbounded priority queue of values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Insert(v)` | `Done` | never |
-/// | `DeleteMin` | `Value`, the least value, which is removed once; `Value(None)` if the queue was empty | if it was empty |
+/// | `DeleteMin` | `Value`, the least value, removed once; `Value(None)` if the queue was empty | if it was empty |
 /// | `PeekMin` | `Value`, the least value; `Value(None)` if the queue is empty | always |
 ///
-/// Values are ordered by `Ord`, and values that are equal are not told apart: which of two equal ones comes out is
-/// nobody's business. Where priorities are equal and values are not, let `V` be the pair; the value then decides.
+/// Values are ordered by `Ord`, and equal values are not distinguished: it does not matter which of two equal values is
+/// returned. If different values can have equal priorities, let `V` be the pair of priority and value; the value then
+/// decides.
 ///
-/// What is deleted depends on all values, so there are no keys. A state holds how often it has each value, and costs what
-/// its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
+/// The result of a `DeleteMin` depends on all values, so there are no keys. A state contains the count of each value,
+/// and takes the memory that its last update copied, see [`Treap::heap_size`]. Each step costs O(log n).
 ///
 /// ```
 /// use trueline::spec::{PriorityQueue, PriorityQueueOp, PriorityQueueRet, Spec};
@@ -66,7 +67,7 @@ impl<V> PriorityQueueOp<V> {
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     type Op = PriorityQueueOp<V>;
     type Ret = PriorityQueueRet<V>;
-    /// How often it has each value, which is at least once.
+    /// The count of each value, which is at least 1.
     type State = Treap<V, u32>;
     type Key = ();
     type Value = V;
@@ -106,7 +107,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn object<'a>(&'a self) -> Option<Object<'a, PriorityQueueOp<V>, PriorityQueueRet<V>>> {
-        // Copies: a heap that compares what lies elsewhere waits for memory all the time.
+        // The heap contains copies, because comparing values through references would cause many cache misses.
         let mut values: BinaryHeap<Reverse<V>> = BinaryHeap::new();
         Some(Box::new(move |op, result| match (op, result) {
             (PriorityQueueOp::Insert(value), PriorityQueueRet::Done) => {
@@ -124,12 +125,12 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn subject(&self, op: &PriorityQueueOp<V>, recorded: Option<&PriorityQueueRet<V>>) -> Subject {
-        // What was the least of all is the least of what is left.
+        // If the least value is kept while others are removed, it is still the least.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &PriorityQueueOp<V>, recorded: &PriorityQueueRet<V>) -> Option<Treap<V, u32>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the queue empty, it is empty.
         recorded.is_empty().then(Treap::new)
     }
 
@@ -155,7 +156,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for PriorityQueue<V> {
     }
 
     fn standard_ranks(&self, values: &[&V]) -> Vec<u32> {
-        // Copies stand side by side; the values themselves are spread over the history.
+        // The copies are adjacent in memory, whereas the values themselves are scattered over the history.
         let mut order: Vec<(V, usize)> = values.iter().map(|value| (*value).clone()).zip(0..).collect();
         order.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         let differs = |place: usize| place > 0 && order[place - 1].0 != order[place].0;

@@ -11,7 +11,7 @@ use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as QueueRet;
 
-/// An unbounded first-in-first-out queue of values `V`, empty at first.
+/// An unbounded first-in-first-out queue of values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
@@ -19,8 +19,8 @@ pub use super::container::ContainerRet as QueueRet;
 /// | `Dequeue` | `Value`, the oldest value, which is removed; `Value(None)` if the queue was empty | if it was empty |
 /// | `Peek` | `Value`, the oldest value; `Value(None)` if the queue is empty | always |
 ///
-/// What is dequeued depends on all values, so there are no keys. A state costs a list node, see [`Chain::heap_size`];
-/// it is written from the oldest value to the newest.
+/// The result of a dequeue depends on all values, so there are no keys. A state takes the memory of one list node, see
+/// [`Chain::heap_size`]. It is formatted from the oldest value to the newest.
 ///
 /// # Complexity
 ///
@@ -82,7 +82,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
                 Some(QueueRet::Value(_)) => blocked(),
             };
         }
-        // To find the oldest element takes some time, so it is found once.
+        // Finding the oldest element takes some time, so it is done only once.
         let (front, rest) = match op {
             QueueOp::Dequeue => state.drop_oldest().map_or((None, None), |(front, rest)| (Some(front), Some(rest))),
             _ => (state.oldest(), None),
@@ -109,12 +109,12 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Queue<V> {
     }
 
     fn subject(&self, op: &QueueOp<V>, recorded: Option<&QueueRet<V>>) -> Subject {
-        // What is left is in the same order, so what was first of all is first of what is left.
+        // Removing values does not change the order of the others: if the first value is kept, it is still the first.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &QueueOp<V>, recorded: &QueueRet<V>) -> Option<Chain<V>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the queue empty, it is empty.
         recorded.is_empty().then(Chain::new)
     }
 

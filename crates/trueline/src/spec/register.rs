@@ -1,4 +1,4 @@
-//! A register: one value that is read and written.
+//! A register: one value that can be read and written.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,10 +9,10 @@ use super::{Initial, Outcomes, Spec, Standard, Subject, blocked, outcome};
 ///
 /// | operation | result | observes |
 /// |---|---|---|
-/// | `Read` | `Value`, the present value | always |
+/// | `Read` | `Value`, the current value | always |
 /// | `Write(v)` | `Done` | never |
 ///
-/// A register is one object: it has no keys. A state is a value, whose own heap is not counted.
+/// A register is one object without keys. A state is a value, whose own heap memory is not counted.
 ///
 /// ```
 /// use trueline::spec::{Register, RegisterOp, RegisterRet, Spec};
@@ -30,7 +30,7 @@ pub struct Register<V> {
 }
 
 impl<V> Register<V> {
-    /// The register that holds `initial` at first.
+    /// Creates a register that initially holds `initial`.
     pub fn new(initial: V) -> Self {
         Self { initial }
     }
@@ -39,16 +39,16 @@ impl<V> Register<V> {
 /// An operation of a [`Register`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RegisterOp<V> {
-    /// Returns the present value.
+    /// Returns the current value.
     Read,
-    /// Replaces the present value.
+    /// Replaces the current value.
     Write(V),
 }
 
 /// A result of a [`RegisterOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RegisterRet<V> {
-    /// What a read returned.
+    /// The value that a read returned.
     Value(V),
     /// A write took place.
     Done,
@@ -79,7 +79,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     }
 
     fn subject(&self, op: &RegisterOp<V>, recorded: Option<&RegisterRet<V>>) -> Subject {
-        // A read follows the write of its value, or nothing but reads: so it does without the writes of other values.
+        // Between a read and the write of its value (or the start) there are only reads. This stays so if the writes of
+        // other values are removed.
         match (op, recorded) {
             (RegisterOp::Write(value), _) | (RegisterOp::Read, Some(RegisterRet::Value(value))) => Subject::of(value),
             (RegisterOp::Read, _) => Subject::Free,
@@ -119,7 +120,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Register<V> {
     }
 }
 
-// The laws are those of all specifications and sit here, with the simplest of them.
+// The laws apply to all specifications. They are here because this is the simplest specification.
 #[cfg(test)]
 #[path = "laws.rs"]
 pub(super) mod laws;

@@ -1,9 +1,9 @@
-//! A lock that many may hold to read, and one to write.
+//! A lock that many readers or one writer can hold.
 
 use super::mutex::LockRet;
 use super::{Outcomes, Spec, Standard, blocked, outcome};
 
-/// A lock that is free at first, and is held by any number of readers or by one writer: a *partial* object, like
+/// A read-write lock, initially free, that any number of readers or one writer can hold: a *partial* object, like
 /// [`Mutex`](super::Mutex).
 ///
 /// | operation | result | possible | observes |
@@ -11,12 +11,12 @@ use super::{Outcomes, Spec, Standard, blocked, outcome};
 /// | `ReadLock` | `Done` | while no writer holds it | never |
 /// | `TryReadLock` | `Taken`: no writer held it | always | if `false` |
 /// | `ReadUnlock` | `Done` | while a reader holds it | never |
-/// | `WriteLock` | `Done` | while nobody holds it | never |
-/// | `TryWriteLock` | `Taken`: nobody held it | always | if `false` |
+/// | `WriteLock` | `Done` | while the lock is free | never |
+/// | `TryWriteLock` | `Taken`: the lock was free | always | if `false` |
 /// | `WriteUnlock` | `Done` | while a writer holds it | never |
 ///
-/// Who holds it is not looked at. A try fails if and only if the lock cannot be had: one that may fail for no reason, or
-/// because a writer waits, is another object. There are no keys, and a state has nothing on the heap.
+/// Owners are ignored. An attempt fails if and only if the lock cannot be taken: a lock whose attempts may fail
+/// spuriously, or because a writer waits, is a different object. There are no keys, and a state uses no heap.
 ///
 /// ```
 /// use trueline::spec::{RwLock, RwLockOp, Spec};
@@ -31,7 +31,7 @@ use super::{Outcomes, Spec, Standard, blocked, outcome};
 pub struct RwLock;
 
 impl RwLock {
-    /// The lock that is free at first.
+    /// Creates a lock that is initially free.
     pub const fn new() -> Self {
         Self
     }
@@ -40,24 +40,24 @@ impl RwLock {
 /// An operation of a [`RwLock`]. Its result is a [`LockRet`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RwLockOp {
-    /// Takes the lock to read.
+    /// Takes the lock for reading.
     ReadLock,
-    /// Takes the lock to read, if it can be had.
+    /// Takes the lock for reading, if that is possible without waiting.
     TryReadLock,
-    /// Gives the lock back after reading.
+    /// Releases the lock after reading.
     ReadUnlock,
-    /// Takes the lock to write.
+    /// Takes the lock for writing.
     WriteLock,
-    /// Takes the lock to write, if it can be had.
+    /// Takes the lock for writing, if that is possible without waiting.
     TryWriteLock,
-    /// Gives the lock back after writing.
+    /// Releases the lock after writing.
     WriteUnlock,
 }
 
 /// A state of a [`RwLock`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RwLockState {
-    /// Held by so many readers; by nobody, if 0.
+    /// Held by this many readers; free if 0.
     Readers(u32),
     /// Held by a writer.
     Writer,
@@ -118,7 +118,7 @@ impl Spec for RwLock {
         Some(match (op, recorded) {
             (RwLockOp::ReadLock, None | Some(LockRet::Done)) => Standard::LockShared { by: None },
             (RwLockOp::WriteLock, None | Some(LockRet::Done)) => Standard::Lock { by: None },
-            // One that never returned and failed only looked.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (RwLockOp::TryReadLock, None | Some(LockRet::Taken(true))) => Standard::LockShared { by: None },
             (RwLockOp::TryWriteLock, None | Some(LockRet::Taken(true))) => Standard::Lock { by: None },
             (RwLockOp::ReadUnlock, None | Some(LockRet::Done)) => Standard::UnlockShared { by: None },

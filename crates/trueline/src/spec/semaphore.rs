@@ -3,7 +3,7 @@
 use super::mutex::LockRet;
 use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
-/// A semaphore with so many permits at first: a *partial* object, like [`Mutex`](super::Mutex).
+/// A semaphore with an initial number of permits: a *partial* object, like [`Mutex`](super::Mutex).
 ///
 /// | operation | result | possible | observes |
 /// |---|---|---|---|
@@ -11,9 +11,9 @@ use super::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 /// | `TryAcquire` | `Taken`: a permit was left | always | if `false` |
 /// | `Release` | `Done` | always | never |
 ///
-/// A release adds a permit, whether or not one was acquired before: a semaphore, as Dijkstra had it, has no greatest
-/// number of permits, and begins with none where it is to signal. There are no keys. A state is the number of permits
-/// left.
+/// A release adds a permit, whether or not one was acquired before: as Dijkstra defined it, a semaphore has no maximum
+/// number of permits, and starts without permits if it is used for signaling. There are no keys. A state is the number
+/// of permits that are left.
 ///
 /// ```
 /// use trueline::spec::{Semaphore, SemaphoreOp, Spec};
@@ -29,7 +29,7 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// The semaphore with `permits` permits at first.
+    /// Creates a semaphore that initially has `permits` permits.
     pub const fn new(permits: u64) -> Self {
         Self { permits }
     }
@@ -42,7 +42,7 @@ pub enum SemaphoreOp {
     Acquire,
     /// Takes a permit, if one is left.
     TryAcquire,
-    /// Gives a permit back, or a new one.
+    /// Returns a permit, or adds a new one.
     Release,
 }
 
@@ -63,7 +63,7 @@ impl Spec for Semaphore {
             (SemaphoreOp::Acquire, left) => (LockRet::Done, left - 1),
             (SemaphoreOp::TryAcquire, 0) => (LockRet::Taken(false), 0),
             (SemaphoreOp::TryAcquire, left) => (LockRet::Taken(true), left - 1),
-            // No history is long enough to tell the greatest number from its successor.
+            // No history is long enough to distinguish the greatest number from its successor.
             (SemaphoreOp::Release, left) => (LockRet::Done, left.saturating_add(1)),
         };
         if recorded.is_some_and(|recorded| *recorded != result) { blocked() } else { outcome(result, next) }
@@ -83,7 +83,7 @@ impl Spec for Semaphore {
     fn standard<'a>(&'a self, op: &'a SemaphoreOp, recorded: Option<&'a LockRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
             (SemaphoreOp::Acquire, None | Some(LockRet::Done)) => Standard::Acquire,
-            // One that never returned and failed only looked.
+            // A pending attempt can be treated as successful: if it failed, it would only have observed.
             (SemaphoreOp::TryAcquire, None | Some(LockRet::Taken(true))) => Standard::Acquire,
             (SemaphoreOp::Release, None | Some(LockRet::Done)) => Standard::Release,
             _ => return None,

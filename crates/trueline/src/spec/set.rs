@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::persistent::{FoldHasher, Trie, in_reading_order};
 use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 
-/// A set of values `V`, empty at first.
+/// A set of values `V`, initially empty.
 ///
 /// | operation | result | key | observes |
 /// |---|---|---|---|
@@ -20,7 +20,7 @@ use super::{Object, Outcomes, Spec, Standard, Subject, blocked, outcome};
 /// | `Size` | `Size`, the number of elements | none | always |
 /// | `Clear` | `Done` | none | never |
 ///
-/// A state costs what its last update copied, see [`Trie::heap_size`].
+/// A state takes the memory that its last update copied, see [`Trie::heap_size`].
 ///
 /// ```
 /// use trueline::spec::{Set, SetOp, SetRet, Spec};
@@ -39,13 +39,13 @@ without_parameters!(Set<V>, "The set that is empty at first.");
 /// An operation of a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SetOp<V> {
-    /// Adds a value and tells whether it was absent.
+    /// Adds a value, and returns whether it was absent.
     Add(V),
-    /// Removes a value and tells whether it was present.
+    /// Removes a value, and returns whether it was present.
     Remove(V),
-    /// Tells whether a value is present.
+    /// Returns whether a value is present.
     Contains(V),
-    /// Counts the values.
+    /// Returns the number of values.
     Size,
     /// Removes all values.
     Clear,
@@ -54,9 +54,9 @@ pub enum SetOp<V> {
 /// A result of a [`SetOp`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SetRet {
-    /// Whether something was added, was removed, or is present.
+    /// Whether a value was added, was removed, or is present.
     Bool(bool),
-    /// How many values there are.
+    /// The number of values.
     Size(usize),
     /// The set was cleared.
     Done,
@@ -74,7 +74,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
     }
 
     fn step(&self, state: &Trie<V, ()>, op: &SetOp<V>, recorded: Option<&SetRet>) -> Outcomes<SetRet, Trie<V, ()>> {
-        // The result costs a look, the next state an update: so the result comes first.
+        // Reading the result is cheaper than updating the state, so the result is checked first.
         let result = match op {
             SetOp::Add(value) => SetRet::Bool(!state.contains_key(value)),
             SetOp::Remove(value) | SetOp::Contains(value) => SetRet::Bool(state.contains_key(value)),
@@ -158,7 +158,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
 
     fn standard<'a>(&'a self, op: &'a SetOp<V>, recorded: Option<&'a SetRet>) -> Option<Standard<&'a ()>> {
         Some(match (op, recorded) {
-            // One that never returned and found nothing to do only looked.
+            // A pending operation can be treated as a change: if there was nothing to change, it would only have
+            // observed.
             (SetOp::Add(_), None | Some(SetRet::Bool(true))) => Standard::Flip(true),
             (SetOp::Remove(_), None | Some(SetRet::Bool(true))) => Standard::Flip(false),
             (SetOp::Add(_), Some(SetRet::Bool(false))) => Standard::Sees(true),
@@ -169,9 +170,10 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Set<V> {
     }
 }
 
-/// The values of a set that is changed in place.
+/// The values of a set that is updated in place.
 ///
-/// A set is mostly looked at key by key, and then it has one value at most: so the first few need no table.
+/// Sets are mostly judged key by key, and then contain at most one value. Therefore, the first few values are not
+/// stored in a hash table.
 struct Values<'a, V> {
     few: SmallVec<[&'a V; 3]>,
     others: HashSet<&'a V, BuildHasherDefault<FoldHasher>>,
@@ -190,7 +192,7 @@ impl<'a, V: Eq + Hash> Values<'a, V> {
         self.few.contains(&value) || (!self.others.is_empty() && self.others.contains(value))
     }
 
-    /// Adds a value, and says whether it was absent.
+    /// Adds a value, and returns whether it was absent.
     fn insert(&mut self, value: &'a V) -> bool {
         let is_new = !self.contains(value);
         if is_new && self.few.len() < self.few.inline_size() {
@@ -201,7 +203,7 @@ impl<'a, V: Eq + Hash> Values<'a, V> {
         is_new
     }
 
-    /// Removes a value, and says whether it was there.
+    /// Removes a value, and returns whether it was present.
     fn remove(&mut self, value: &V) -> bool {
         match self.few.iter().position(|other| *other == value) {
             Some(place) => {

@@ -10,7 +10,7 @@ use super::{Object, Spec, Standard, Steps, Subject, blocked, outcome};
 
 pub use super::container::ContainerRet as StackRet;
 
-/// An unbounded last-in-first-out stack of values `V`, empty at first.
+/// An unbounded last-in-first-out stack of values `V`, initially empty.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
@@ -18,8 +18,8 @@ pub use super::container::ContainerRet as StackRet;
 /// | `Pop` | `Value`, the newest value, which is removed; `Value(None)` if the stack was empty | if it was empty |
 /// | `Top` | `Value`, the newest value; `Value(None)` if the stack is empty | always |
 ///
-/// What is popped depends on all values, so there are no keys. A state costs a list node, see [`Chain::heap_size`]; it
-/// is written from the bottom to the top. Each step costs O(1).
+/// The result of a pop depends on all values, so there are no keys. A state takes the memory of one list node, see
+/// [`Chain::heap_size`]. It is formatted from the bottom to the top. Each step costs O(1).
 ///
 /// ```
 /// use trueline::spec::{Spec, Stack, StackOp, StackRet};
@@ -101,12 +101,12 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for Stack<V> {
     }
 
     fn subject(&self, op: &StackOp<V>, recorded: Option<&StackRet<V>>) -> Subject {
-        // What is left is in the same order, so what was on top of all is on top of what is left.
+        // Removing values does not change the order of the others: if the value on top is kept, it is still on top.
         op.does().subject(recorded)
     }
 
     fn leads_to(&self, _op: &StackOp<V>, recorded: &StackRet<V>) -> Option<Chain<V>> {
-        // Whatever found it empty, it is empty.
+        // After any operation that found the stack empty, it is empty.
         recorded.is_empty().then(Chain::new)
     }
 

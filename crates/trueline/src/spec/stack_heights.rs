@@ -1,4 +1,4 @@
-//! A stack that tells its height.
+//! A stack that returns its height.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -7,20 +7,23 @@ use std::marker::PhantomData;
 use super::persistent::Chain;
 use super::{Spec, Steps, blocked, outcome};
 
-/// An unbounded last-in-first-out stack of values `V`, empty at first, whose operations also tell how high it was before.
+/// An unbounded last-in-first-out stack of values `V`, initially empty, whose operations also return its height before
+/// them.
 ///
 /// | operation | result | observes |
 /// |---|---|---|
 /// | `Push(v)` | `Pushed`, the height before | never |
-/// | `Pop` | `Popped`, the height before and the newest value, which is removed; 0 and `None` if it was empty | if it was empty |
+/// | `Pop` | `Popped`, the height before and the removed newest value; 0 and `None` if empty | if it was empty |
 ///
-/// It has no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), example 9, take
-/// the height for one, and claim that the stack is linearizable if and only if the operations at each height are. That
-/// is *not sound*. Of `Push(a)` → 0, `Push(b)` → 1, `Pop` → (1, a), one after the other, the first and the last are
-/// legal without the second, and the second is legal if something is below; but all three are not, because `b` is on
-/// top, and the height is 2. What is wrong at one height is wrong; what is right at each need not be right.
+/// It has no keys. Horn and Kroening, *Faster linearizability checking via P-compositionality* (2015), example 9, use
+/// the height as the key, and claim that the stack is linearizable if and only if the operations at each height are.
+/// That is *not sound*. Consider `Push(a)` → 0, `Push(b)` → 1 and `Pop` → (1, a), one after another. The first and the
+/// last are legal without the second, and the second is legal if there is something below it. But all three together
+/// are not legal, because `b` is on top and the height is 2. If the operations at some height are illegal, so is the
+/// history; but if they are legal at each height, the history need not be legal.
 ///
-/// A state costs a list node, see [`Chain::heap_size`]; it is written from the bottom to the top. Each step costs O(1).
+/// A state takes the memory of one list node, see [`Chain::heap_size`]. It is formatted from the bottom to the top.
+/// Each step costs O(1).
 ///
 /// ```
 /// use trueline::spec::{Spec, StackHeights, StackHeightsOp, StackHeightsRet};
@@ -53,7 +56,7 @@ pub enum StackHeightsRet<V> {
     Pushed(usize),
     /// A pop took place.
     Popped {
-        /// The height before, with the value.
+        /// The height before the pop, including the value.
         height: usize,
         /// The value that was on top; `None` if the stack was empty.
         value: Option<V>,
@@ -141,7 +144,7 @@ mod tests {
         assert!(!laws::is_legal(&stack, &[pushes.clone(), vec![popped(1, 'b')]].concat()));
         assert!(!laws::is_legal(&stack, &[(Push('a'), Pushed(1))]));
         assert!(!laws::is_legal(&stack, &[popped(0, 'a')]));
-        // The history that the partition by height gets wrong.
+        // The history that is wrongly accepted if it is partitioned by height.
         assert!(!laws::is_legal(&stack, &[pushes, vec![popped(1, 'a')]].concat()));
         assert!(laws::is_legal(&stack, &[(Push('a'), Pushed(0)), popped(1, 'a')]));
     }

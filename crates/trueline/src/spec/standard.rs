@@ -1,119 +1,121 @@
-//! Operations that every checker knows.
+//! Standard operations, which every checker knows.
 
 use std::cmp::Ordering;
 
-/// What an operation is, whatever a user's own type calls it: how histories reach the near-linear monitors.
+/// A standard operation, by its meaning, whatever a user's own type calls it. Histories of standard operations reach
+/// the near-linear monitors.
 ///
-/// The operations of one history, or of one key of it, must all be of one family; what is of none is judged by search.
+/// The operations of one history, or of one key of it, must all belong to the same family; other histories are judged
+/// by search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standard<V> {
-    /// Of a register: a read that saw this value.
+    /// Register: a read that returned this value.
     Read(V),
-    /// Of a register: a blind write of this value.
+    /// Register: a blind write of this value.
     Write(V),
-    /// Of a register: a read-modify-write (swap, successful compare-and-swap) that saw `old` and left `new`.
-    /// `old` is `None` if it never returned.
+    /// Register: a read-modify-write (swap, successful compare-and-swap) that read `old` and wrote `new`. `old` is
+    /// `None` if it never returned.
     Exchange {
-        /// What it saw.
+        /// The value that it read.
         old: Option<V>,
-        /// What it left.
+        /// The value that it wrote.
         new: V,
     },
-    /// Of a counter from 0: adds one, and returned what was there; `None` if it never returned.
+    /// Counter that starts at 0: adds one, and returned the old count; `None` if it never returned.
     FetchIncrement(Option<i64>),
-    /// Of a counter from 0: adds one, and says nothing.
+    /// Counter that starts at 0: adds one, without a result.
     Increment,
-    /// Of a counter from 0: a read that saw this number.
+    /// Counter that starts at 0: a read that returned this number.
     Count(i64),
-    /// Of one key of a set: it made the key present (`true`) or absent, which it was not before.
+    /// One key of a set: it made the key present (`true`) or absent (`false`), which the key was not before.
     Flip(bool),
-    /// Of one key of a set: it saw the key present (`true`) or absent.
+    /// One key of a set: it observed that the key was present (`true`) or absent (`false`).
     Sees(bool),
-    /// Of one key of a map: left `new` (`None`: nothing) and found `old` there; the outer `None` if it does not tell, or
-    /// never returned.
+    /// One key of a map: it replaced `old` by `new`, where an inner `None` means absent. The outer `None` of `old`
+    /// means that it did not return the old value, or never returned.
     Replace {
-        /// What it found.
+        /// The value that it replaced.
         old: Option<Option<V>>,
-        /// What it left.
+        /// The value that it wrote.
         new: Option<V>,
     },
-    /// Of one key of a map: found this value, or nothing.
+    /// One key of a map: a read that returned this value; `None` if the key was absent.
     Get(Option<V>),
-    /// Of a queue: puts a value at the end.
+    /// Queue: adds a value at the end.
     Enqueue(V),
-    /// Of a queue: takes the first.
+    /// Queue: removes the first value.
     Dequeue(Taken<V>),
-    /// Of a queue: looks at the first.
+    /// Queue: reads the first value.
     Front(Taken<V>),
-    /// Of a stack: puts a value on top.
+    /// Stack: adds a value on top.
     Push(V),
-    /// Of a stack: takes the top.
+    /// Stack: removes the top value.
     Pop(Taken<V>),
-    /// Of a stack: looks at the top.
+    /// Stack: reads the top value.
     Top(Taken<V>),
-    /// Of a priority queue: puts a value in.
+    /// Priority queue: adds a value.
     Insert(V),
-    /// Of a priority queue: takes the least.
+    /// Priority queue: removes the least value.
     DeleteMin(Taken<V>),
-    /// Of a priority queue: looks at the least.
+    /// Priority queue: reads the least value.
     Min(Taken<V>),
-    /// Of a bag: puts a value in.
+    /// Bag: adds a value.
     Put(V),
-    /// Of a bag: takes any.
+    /// Bag: removes any value.
     Take(Taken<V>),
-    /// Of a lock: acquired, for writing where there is a difference.
+    /// Lock: acquired it; a read-write lock, for writing.
     Lock {
-        /// By whom, if owners count.
+        /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Of a lock: released, from writing where there is a difference.
+    /// Lock: released it; a read-write lock, from writing.
     Unlock {
-        /// By whom, if owners count.
+        /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Of a lock: a try that found it held.
+    /// Lock: an attempt that failed because the lock was held.
     LockFailed,
-    /// Of a read-write lock: acquired for reading.
+    /// Read-write lock: acquired it for reading.
     LockShared {
-        /// By whom, if owners count.
+        /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Of a read-write lock: released from reading.
+    /// Read-write lock: released it from reading.
     UnlockShared {
-        /// By whom, if owners count.
+        /// The owner, if owners matter.
         by: Option<u32>,
     },
-    /// Of a semaphore: took a permit.
+    /// Semaphore: took a permit.
     Acquire,
-    /// Of a semaphore: gave a permit back.
+    /// Semaphore: returned a permit.
     Release,
 }
 
-/// What an operation that takes or looks found.
+/// The result of an operation that removes or reads a value of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taken<V> {
     /// This value.
     Value(V),
-    /// Nothing: the container was empty.
+    /// No value: the container was empty.
     Nothing,
-    /// Nobody knows: it never returned.
+    /// Unknown: the operation never returned.
     Unknown,
 }
 
-/// What a [`Standard`] object holds at the start.
+/// The initial contents of a [`Standard`] object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Initial<V> {
-    /// Nothing: a container, a set or a map is empty, a lock is free, a counter is 0.
+    /// A container, a set or a map is empty, a lock is free, a counter is 0.
     Nothing,
-    /// Of a register: this value.
+    /// The initial value of a register.
     Value(V),
-    /// Of a semaphore: so many permits.
+    /// The initial number of permits of a semaphore.
     Permits(u64),
 }
 
 impl<V> Standard<V> {
-    /// The same operation with other values.
+    /// Returns the same operation with its values mapped.
     pub fn map<W>(self, mut value: impl FnMut(V) -> W) -> Standard<W> {
         match self {
             Self::Read(seen) => Standard::Read(value(seen)),
@@ -161,7 +163,8 @@ impl<V> Taken<V> {
 }
 
 impl<'a, V> Taken<&'a V> {
-    /// What a result says that is `None` for nothing; and nobody knows it if there is no result.
+    /// Converts a recorded result, which is `None` if the container was empty. Without a recorded result, it is
+    /// [unknown](Self::Unknown).
     pub fn from_result(result: Option<&'a Option<V>>) -> Self {
         match result {
             Some(Some(value)) => Self::Value(value),
@@ -171,7 +174,7 @@ impl<'a, V> Taken<&'a V> {
     }
 }
 
-/// The ranks of `0..count` by this order.
+/// Returns the ranks of `0..count` in this order.
 pub(super) fn ranks(count: usize, order: &dyn Fn(usize, usize) -> Ordering) -> Vec<u32> {
     let mut sorted: Vec<usize> = (0..count).collect();
     sorted.sort_unstable_by(|one, other| order(*one, *other));
@@ -179,7 +182,7 @@ pub(super) fn ranks(count: usize, order: &dyn Fn(usize, usize) -> Ordering) -> V
     dense_ranks(count, (0..count).map(|place| (sorted[place], differs(place))))
 }
 
-/// The ranks of `0..count`, which are given in their order, each with whether it differs from the one before.
+/// Returns the ranks of `0..count`, which are given in sorted order, each with whether it differs from the one before.
 pub(super) fn dense_ranks(count: usize, sorted: impl Iterator<Item = (usize, bool)>) -> Vec<u32> {
     let mut ranks = vec![0; count];
     let mut rank = 0;

@@ -1,4 +1,4 @@
-//! States of specifications whose types are not known where they are judged.
+//! States of specifications with erased types.
 
 use std::any::Any;
 use std::fmt::{self, Debug};
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::persistent::hash_of;
 
-/// A state, without its type.
+/// A state with its type erased.
 #[derive(Clone)]
 pub struct State(Arc<dyn AnyState>);
 
-/// What a state must be.
+/// The methods of a state that do not mention its type.
 pub(crate) trait AnyState: Debug + Send + Sync + 'static {
     fn is_equal(&self, other: &dyn Any) -> bool;
     fn hash(&self) -> u64;
@@ -37,10 +37,10 @@ impl State {
         Self(Arc::new(state))
     }
 
-    /// The state.
+    /// Returns the state.
     ///
     /// # Panics
-    /// If it is of another type.
+    /// If it has another type.
     pub(crate) fn of<T: 'static>(&self) -> &T {
         self.0.as_any().downcast_ref().expect("a specification sees only its own states")
     }

@@ -1,25 +1,26 @@
-//! What an operation is about.
+//! The subjects of operations.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What an operation is about: which operations may be left out of a history together.
+/// The subject of an operation: operations with the same subject may be removed from a history together.
 ///
 /// See [`Spec::subject`](super::Spec::subject).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// One value, key or the like, known by this number. Where two should have the same number by chance, they are left
-    /// out together, which does no harm.
+    /// One value, key or the like, identified by this number. If two of them have the same number by chance, they are
+    /// removed together, which does no harm.
     One(u64),
-    /// Several, of which some can be taken from it: [`Spec::restrict`](super::Spec::restrict) says what is left.
+    /// Several subjects, some of which can be removed from the operation: [`Spec::restrict`](super::Spec::restrict)
+    /// returns the rest.
     Several,
-    /// None: it stays legal whatever else is left out.
+    /// No subject: the operation stays legal whatever else is removed.
     Free,
-    /// All of them: nothing else can be left out.
+    /// All subjects: no other operation can be removed.
     All,
 }
 
 impl Subject {
-    /// This value, key or the like: equal ones are one subject.
+    /// Returns the subject of this value, key or the like. Equal ones are the same subject.
     ///
     /// ```
     /// use trueline::spec::Subject;

@@ -1,4 +1,4 @@
-//! How much a test tested: where nothing was tried, nothing went wrong.
+//! How much a test tested: a test that tried too little passes only because it could not fail.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -7,42 +7,42 @@ use super::plan::Plan;
 use crate::drive::Call;
 use crate::history::{EventKind, History, Value, visible};
 
-/// Why a test in which nothing went wrong has tested too little to pass.
+/// The reason why a test without failures has tested too little to pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TooLittle {
-    /// It gave up.
+    /// The test gave up.
     GaveUp {
-        /// So many threads never came back from operations that block.
+        /// The number of threads that never returned from operations that block.
         lost: u32,
     },
-    /// It judged too few runs.
+    /// The test judged too few runs.
     FewRuns {
-        /// So many were judged.
+        /// The number of runs that were judged.
         judged: u64,
-        /// So many should be, at [least](super::Test::min_runs).
+        /// The [minimum](super::Test::min_runs) number of runs that must be judged.
         least: u64,
-        /// So many were made, but not judged in time.
+        /// The number of runs that were made, but could not be judged in time.
         undecided: u64,
     },
     /// In no run did two operations overlap.
     NoOverlap {
-        /// So many runs were made.
+        /// The number of runs.
         runs: u64,
     },
     /// An operation was never called.
     NeverCalled {
         /// Its name.
         operation: String,
-        /// So many calls of others were made.
+        /// The number of calls of all operations.
         calls: u64,
     },
-    /// It was explored, but no operation can be interrupted.
+    /// Schedules were explored, but no operation reached a schedule point, so none could be interrupted.
     NoSchedulePoint,
 }
 
 impl TooLittle {
-    /// What to do about it in a test.
+    /// Returns advice on how to change the test.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::GaveUp { .. } => {
@@ -88,16 +88,16 @@ impl fmt::Display for TooLittle {
     }
 }
 
-/// What is known of an operation.
+/// What the runs have shown about one operation.
 #[derive(Clone, Debug, Default)]
 struct Called {
     calls: u64,
-    /// What it returned first.
+    /// The first result that it returned.
     first: Option<Value>,
     has_returned_others: bool,
 }
 
-/// What was called, in all runs of a test.
+/// The calls in all runs of a test.
 #[derive(Debug, Default)]
 pub(super) struct Coverage(Mutex<Covered>);
 
@@ -109,15 +109,16 @@ struct Covered {
     has_overlap: bool,
 }
 
-/// How often an operation should have been called before it is said that it never is: by chance, that does not happen.
+/// An operation without any call is reported as never called if at least this many calls were expected: chance does not
+/// explain that.
 const EXPECTED_CALLS: u64 = 100;
-/// How many runs without overlapping operations are no chance.
+/// Operations that never overlap are reported after at least this many runs: chance does not explain that.
 const RUNS_WITHOUT_OVERLAP: u64 = 100;
-/// How many threads there are, at most, for each that has a role.
+/// The maximum number of threads for each thread that has a role.
 const THREADS_PER_ROLE: u64 = 8;
 
 impl Coverage {
-    /// Takes in a run.
+    /// Adds a run.
     pub(super) fn add(&self, history: &History<Call, Value>) {
         let covered = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         covered.runs += 1;
@@ -144,15 +145,15 @@ impl Coverage {
         }
     }
 
-    /// What was not tested, of what the test is about.
+    /// Returns the reasons why too little was tested.
     pub(super) fn too_little(&self, plan: &Plan) -> Vec<TooLittle> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever asks for one program knows what it calls.
+        // A user who asks for one program knows its calls.
         if plan.options.replay.is_some() || plan.options.only.is_some() {
             return Vec::new();
         }
         let mut found = Vec::new();
-        // Nothing overlaps in a test with one thread, and whoever asks for that knows it.
+        // Nothing overlaps in a test with one thread, and a user who asks for one thread knows that.
         if !covered.has_overlap && covered.runs >= RUNS_WITHOUT_OVERLAP && plan.options.threads != Some(1) {
             found.push(TooLittle::NoOverlap { runs: covered.runs });
         }
@@ -169,7 +170,7 @@ impl Coverage {
         found
     }
 
-    /// Which operations returned always the same, though they were called often.
+    /// Returns a warning for each operation that always returned the same result, although it was called often.
     pub(super) fn warnings(&self, plan: &Plan) -> Vec<String> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if plan.options.replay.is_some() || plan.options.only.is_some() || !plan.fixed.is_empty() {
@@ -192,7 +193,7 @@ impl Coverage {
             .collect()
     }
 
-    /// The names of operations that were called, and are not among these.
+    /// Returns the names of the operations that were called and are not in `reached`.
     #[cfg(feature = "systematic")]
     pub(super) fn called_except<'p>(&self, plan: &'p Plan, reached: &[bool]) -> Vec<&'p str> {
         let covered = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +204,7 @@ impl Coverage {
             .collect()
     }
 
-    /// How many runs were taken in.
+    /// Returns the number of runs that were added.
     #[cfg(feature = "systematic")]
     pub(super) fn runs(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).runs

@@ -1,8 +1,10 @@
-//! What a model seems to be, from what it does: how models that say nothing of it reach the near-linear monitors.
+//! Guessing the family of a model from its behavior, so that models without declared meanings reach the near-linear
+//! monitors.
 //!
-//! The model is tried out on arguments of the test's own generators, and what it did is compared with each family that has a
-//! monitor. What fits is a guess, and is used as one: a linearization that the monitor finds is replayed on the model, and a
-//! rejection is confirmed by a search with the model. So a wrong guess costs time, and is given up; it never makes a verdict.
+//! The model is tried out on arguments of the test's own generators, and its behavior is compared with each family that
+//! has a monitor. A family that fits is only a guess: a linearization that the monitor finds is replayed on the model,
+//! and a rejection is confirmed by a search with the model. So a wrong guess costs time, and is then dropped; it never
+//! determines a verdict.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::{replace, take};
@@ -22,27 +24,27 @@ use crate::judge::{Algorithm, Config, check, replay};
 use crate::spec::{Initial, Object, Outcomes, Spec, Standard};
 use crate::verdict::{Judgement, Verdict};
 
-/// Objects that have a monitor.
+/// A family of objects that has a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Queue,
     Stack,
-    /// A priority queue from which the least is taken.
+    /// A priority queue from which the least value is taken.
     Least,
-    /// One from which the greatest is taken.
+    /// A priority queue from which the greatest value is taken.
     Greatest,
     Register,
     Counter,
     Set,
     Map,
-    /// A multiset from which any is taken.
+    /// A multiset from which any value may be taken.
     Bag,
     Lock,
     SharedLock,
     Semaphore,
 }
 
-/// What an operation is in its family.
+/// The role of an operation in its family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Put,
@@ -51,10 +53,10 @@ enum Role {
     Write,
     Read,
     Swap,
-    /// Takes what is in the register, and leaves nothing.
+    /// Takes the value out of the register, and leaves nothing.
     Empty,
     Increment,
-    /// Adds one, and returns the count so much behind.
+    /// Adds one, and returns the count before plus this number: 0 for the old count, 1 for the new count.
     FetchIncrement(i64),
     Count,
     Add,
@@ -129,7 +131,7 @@ impl Role {
         matches!(self, Look | Read | Count | Contains | GetAt)
     }
 
-    /// Whether it returns always the same.
+    /// Returns whether the result is always the same.
     fn says_nothing(self) -> bool {
         matches!(
             self,
@@ -137,23 +139,24 @@ impl Role {
         )
     }
 
-    /// Whether it may wait, instead of saying that there is nothing to take.
+    /// Returns whether the operation may block, instead of returning that there is nothing to take.
     fn may_wait(self) -> bool {
         matches!(self, Take | Look | Lock | LockShared | Acquire | Unlock | UnlockShared)
     }
 
-    /// Whether a model need not say what it does to a lock that is not held: tests do not call it then.
+    /// Returns whether the operation unlocks. Its effect on a lock that is not held may differ in the model, because
+    /// tests do not call it then.
     fn is_unlock(self) -> bool {
         matches!(self, Unlock | UnlockShared)
     }
 
-    /// Whether it is called with an argument.
+    /// Returns whether the operation has an argument.
     fn has_argument(self) -> bool {
         matches!(self, Put | Write | Swap | Add | Remove | Contains | PutAt | InsertAt | DeleteAt | RemoveAt | GetAt)
     }
 }
 
-/// What an object of a family holds.
+/// The contents of an object of a family.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Held {
     Values(VecDeque<Value>),
@@ -164,7 +167,7 @@ pub(super) enum Held {
     Permits(u64),
 }
 
-/// What an `Option` is as a value.
+/// Converts an `Option` to a value, as [`Datum`](crate::history::Datum) does.
 fn option(value: Option<Value>) -> Value {
     match value {
         None => Value::Null,
@@ -174,7 +177,7 @@ fn option(value: Option<Value>) -> Value {
     }
 }
 
-/// The key and the value of an entry of a map.
+/// Returns the key and the value of an entry of a map.
 fn entry(argument: &Value) -> Option<(&Value, &Value)> {
     match argument {
         Value::List(list) => match &**list {
@@ -186,8 +189,8 @@ fn entry(argument: &Value) -> Option<(&Value, &Value)> {
 }
 
 impl Held {
-    /// Carries out an operation: what it returns, `done` if it says nothing; `None` if it waits, or does not take the argument.
-    /// Of what may be taken from a bag, it takes the one `recorded`.
+    /// Executes an operation, and returns its result, which is `done` if the result is always the same; `None` if the
+    /// operation blocks, or does not accept the argument. From a bag, it takes the value that was `recorded`, if any.
     fn apply(
         &mut self,
         family: Family,
@@ -281,28 +284,29 @@ impl Held {
     }
 }
 
-/// What a model seems to be.
+/// A guess of the family of a model.
 #[derive(Debug)]
 pub(super) struct Guess {
     family: Family,
-    /// By operation.
+    /// The role of each operation.
     roles: Vec<Role>,
-    /// By operation: what it returns, if it says nothing.
+    /// For each operation, the first result that was seen: the only result if it is always the same.
     done: Vec<Value>,
-    /// By operation: whether it waits where it finds nothing.
+    /// For each operation, whether it blocks if there is nothing to take.
     waits: Vec<bool>,
     start: Held,
     is_wrong: AtomicBool,
 }
 
-/// What a model seems to be, once that is asked for: trying it out is code of the test, for which runs must be known.
+/// The guess of a model's family, which is made when the first run is judged: the model is code of the test and may end
+/// the process, and the run must be known by then.
 #[derive(Debug)]
 pub(super) struct Guessing {
     workload: Workload,
     guess: OnceLock<Option<Guess>>,
 }
 
-/// For how long a model is tried out.
+/// The time limit for trying out a model.
 const LONGEST: Duration = Duration::from_millis(300);
 
 impl Guessing {
@@ -310,14 +314,14 @@ impl Guessing {
         Self { workload, guess: OnceLock::new() }
     }
 
-    /// The guess, if the model was tried out already.
+    /// Returns the guess, if the model has already been tried out.
     pub(super) fn known(&self) -> Option<&Guess> {
         self.guess.get()?.as_ref()
     }
 
     pub(super) fn get(&self, spec: &ModelSpec) -> Option<&Guess> {
         let try_out = || {
-            // If the model panics, or does not return in time, nothing is known of it: it may ask for more than is tried.
+            // If the model panics, or does not return in time, there is no guess: it may not support these calls.
             let (model, workload) = (ModelSpec { guess: None, ..spec.clone() }, self.workload.clone());
             Supervised::start(move || Guess::of(&model, &workload)).wait(|_| Some(LONGEST)).ok().flatten()
         };
@@ -325,8 +329,8 @@ impl Guessing {
     }
 }
 
-/// What a model did: which operation, with what, what it might have returned, what it did return unless it waited, and whether
-/// it changed anything.
+/// A call that was tried out on a model: its possible results, the result that was chosen (`None` if it blocked), and
+/// whether it changed the state.
 struct Done {
     call: Call,
     results: Vec<Value>,
@@ -334,16 +338,17 @@ struct Done {
     changed: bool,
 }
 
-/// How often a model is tried from the start, and with how many operations.
+/// The number of times that a model is tried from its initial state, and the number of operations each time.
 const TRIES: u64 = 24;
 const TRIED: u32 = 32;
-/// How many ways to see the operations are tried for a family.
+/// The maximum number of assignments of roles to operations that are tried for a family.
 const MOST_WAYS: usize = 2000;
 
-/// How many results an operation may have at most.
+/// The maximum number of results of an operation.
 const MOST_RESULTS: usize = 64;
 
-/// What the model did, from the start again and again.
+/// Tries out the model, several times from its initial state, and returns the calls; `None` if an operation has too
+/// many results.
 fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
     let count = u32::try_from(spec.operations.len()).ok()?;
     let mut random = Random::new(7);
@@ -352,7 +357,7 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
         let (mut state, mut done) = (spec.initial.clone(), Vec::new());
         for place in 0..TRIED {
             let operation = random.below(count);
-            // Few arguments, so that they meet, or any.
+            // Either any arguments, or only a few different ones, so that operations use the same arguments more often.
             let argument = match number % 3 {
                 0 => workload.argument(operation, &mut random),
                 few => workload.draw(operation, random.bits(), u32::try_from(few).ok()? + 1, u64::from(place)),
@@ -379,7 +384,7 @@ fn try_out(spec: &ModelSpec, workload: &Workload) -> Option<Vec<Vec<Done>>> {
 }
 
 impl Guess {
-    /// What the model seems to be, if it seems to be anything that has a monitor.
+    /// Returns the first family that fits the behavior of the model, if one does.
     pub(super) fn of(spec: &ModelSpec, workload: &Workload) -> Option<Self> {
         let tries = try_out(spec, workload)?;
         Family::ALL.into_iter().find_map(|family| Self::of_family(family, spec.operations.len(), &tries))
@@ -422,10 +427,10 @@ impl Guess {
         Some(guess)
     }
 
-    /// Whether this is what the model did.
+    /// Returns whether this guess explains all calls that were tried out. Determines the initial contents, too.
     fn fit(&mut self, tries: &[Vec<Done>]) -> bool {
         if self.family == Family::Register {
-            // What it starts with is what is seen before it is changed.
+            // The initial value is the first one that is seen before the register is changed.
             let seen = |done: &Vec<Done>| {
                 let first = done.first()?;
                 let role = self.roles[first.call.operation as usize];
@@ -449,7 +454,7 @@ impl Guess {
             })
     }
 
-    /// Whether an object that holds this would have done this, too. It does so.
+    /// Returns whether an object with these contents has the same possible results, and executes the call on it.
     fn is_done_by(&self, held: &mut Held, done: &Done) -> bool {
         let Done { call, results, result, changed } = done;
         let mut may_return = self.outcomes(held, call);
@@ -471,7 +476,7 @@ impl Guess {
         is_same
     }
 
-    /// How many permits a semaphore had at the start, if it had too few in this try.
+    /// Returns the initial number of permits of a semaphore, if an acquire blocked or failed in this try.
     fn permits(&self, done: &[Done]) -> Option<u64> {
         let mut taken = 0_i64;
         for Done { call, result, .. } in done {
@@ -484,7 +489,7 @@ impl Guess {
         None
     }
 
-    /// What an operation may do to what is held, each result once.
+    /// Returns the outcomes of an operation on these contents, each result once.
     fn outcomes(&self, held: &Held, call: &Call) -> Vec<(Value, Held)> {
         let chosen: Vec<Option<Value>> = match (self.family, self.roles[call.operation as usize], held) {
             (Family::Bag, Take, Held::Values(values)) if !values.is_empty() => {
@@ -508,7 +513,7 @@ impl Guess {
         (!(finds_nothing && self.waits[operation])).then_some(result)
     }
 
-    /// What an operation means, as far as there is a word for it.
+    /// Returns the meaning of an operation, if [`Meaning`] has one for it.
     #[cfg(feature = "systematic")]
     pub(super) fn meaning(&self, operation: u32) -> Option<Meaning> {
         match (self.family, self.roles.get(operation as usize)?) {
@@ -520,12 +525,12 @@ impl Guess {
         }
     }
 
-    /// Whether it was found to be wrong.
+    /// Returns whether the guess was found to be wrong.
     pub(super) fn is_wrong(&self) -> bool {
         self.is_wrong.load(Ordering::Relaxed)
     }
 
-    /// Judges a history of the model by the monitor of what it seems to be; `None` if that refuses.
+    /// Judges a history of the model by the monitor of its guessed family; `None` if the monitor cannot judge it.
     pub(super) fn judge(&self, model: &ModelSpec, history: &Recorded, config: &Config) -> Option<Judgement<Value>> {
         if self.is_wrong() {
             return None;
@@ -540,7 +545,8 @@ impl Guess {
                 }
             }
             Verdict::Rejected(evidence) => {
-                // What comes behind does not make it right. What the model itself says about it is what counts.
+                // Later events cannot make a rejected prefix linearizable. The verdict of the model itself on this
+                // prefix counts.
                 let confirmed = check(model, &until(history, evidence.event), config);
                 if !confirmed.verdict.is_accepted() {
                     return Some(confirmed);
@@ -556,8 +562,8 @@ impl Guess {
     }
 }
 
-/// The history up to this return, and up to those of operations that are open there, as what they returned counts too. What
-/// has not returned by then has not returned.
+/// Returns the history up to this return, extended to the returns of the operations that are open there, because their
+/// results matter, too. Operations that have not returned by then are pending.
 fn until(history: &Recorded, event: u32) -> Recorded {
     let is_open = |called: u32, returned: u32| called < event && event < returned;
     let returns = history.operations().iter().map(|operation| (operation.call_position(), operation.return_position()));
@@ -715,7 +721,7 @@ mod tests {
     use crate::drive::Kind;
     use crate::history::{Argument, Datum};
 
-    /// An operation of a model: its name, whether it has an argument, and what it does.
+    /// An operation of a model: its name, the limit of its arguments if it has any, and its body.
     type Operation<M> = (&'static str, Option<u32>, fn(&mut M, i64) -> Value);
 
     fn spec<M: PlainModel>(initial: M, operations: &[Operation<M>]) -> (ModelSpec, Workload) {
@@ -840,7 +846,7 @@ mod tests {
         assert_eq!((guess.family, &guess.roles[..]), (Family::Map, &[InsertAt, RemoveAt, GetAt][..]));
     }
 
-    /// A model whose operations may wait, or have several outcomes.
+    /// The operations of a model, which may block, or have several outcomes.
     type Operations = Vec<(&'static str, Option<u32>, Step)>;
 
     fn plain<M: PlainModel>(operations: &[Operation<M>]) -> Operations {
@@ -851,7 +857,7 @@ mod tests {
         operations.iter().map(of_model).collect()
     }
 
-    /// An operation without an argument that may wait.
+    /// Returns an operation without an argument that may block.
     fn waiting<M: PlainModel>(
         name: &'static str,
         body: fn(&mut M) -> Option<Value>,
@@ -863,7 +869,7 @@ mod tests {
         is_possible.then_some(Value::Null)
     }
 
-    /// Takes any of the first so many values.
+    /// Returns an operation that takes any of the first `most` values.
     fn take_any(most: usize) -> (&'static str, Option<u32>, Step) {
         let take = move |values: &Values, _: &Value| {
             let without = |place: usize| {
@@ -878,7 +884,7 @@ mod tests {
         ("take", None, choices(take))
     }
 
-    /// A lock: whether it is held for writing, and how many read.
+    /// A lock: whether it is held for writing, and the number of readers.
     type Locked = (bool, u32);
 
     fn lock() -> Operations {
@@ -939,7 +945,7 @@ mod tests {
         let free = Held::Lock { is_held: false, readers: 0 };
         let roles = vec![Lock, Unlock, TryLock];
         assert_eq!(seems(spec_of((false, 0_u32), lock())), Some((Family::Lock, roles.clone(), free.clone())));
-        // What it does when it is not held is left to the model, if it does not matter.
+        // The effect of `unlock` on a lock that is not held is left to the model.
         let mut lax = lock();
         lax[1] = waiting("unlock", |(is_held, _): &mut Locked| {
             *is_held = false;
@@ -954,15 +960,15 @@ mod tests {
         assert_eq!(seems(spec_of(Values::new(), [plain(&[PUSH_BACK]), vec![take_any(2)]].concat())), None);
     }
 
-    /// A small history of the model, in which a result may be changed to another of its kind.
+    /// Returns a small history of the model, in which some results may be replaced by other results of the history.
     fn history(spec: &ModelSpec, workload: &Workload, random: &mut Random) -> Recorded {
         let (mut builder, mut state, mut unique) = (History::builder(), spec.initial.clone(), 0);
         let processes = 2 + random.below(3);
-        // By process: what it has called, and what it will return.
+        // For each process, its open call, and the result that it will return.
         let mut open: Vec<Option<(Call, Option<Value>)>> = vec![None; processes as usize];
         let mut results: Vec<Value> = vec![Value::Null];
         let mut left = 4 + random.below(9);
-        // Operations that wait may do so forever.
+        // Operations that block may do so forever.
         for _ in 0..200 {
             let process = random.below(processes);
             let slot = &mut open[process as usize];
@@ -990,7 +996,7 @@ mod tests {
                     let result = if changes { random.pick(&results).clone() } else { result.clone() };
                     results.push(result.clone());
                     if random.below(20) == 0 && left == 0 {
-                        break; // what is open never returns
+                        break; // the open calls never return
                     }
                     builder.ret(process, result).expect("open");
                     *slot = None;
@@ -1000,7 +1006,7 @@ mod tests {
         builder.finish()
     }
 
-    /// What became of histories of models that look like others.
+    /// The numbers of verdicts on histories of models that look like others.
     #[derive(Debug, Default)]
     struct Tally {
         rejected: u32,
@@ -1009,7 +1015,7 @@ mod tests {
         wrong_guesses: u32,
     }
 
-    /// Judges so many histories of each model as the first of them: no verdict is wrong.
+    /// Judges this many histories of each model as if it were the first model, and asserts that no verdict is wrong.
     fn judge_as_the_first<M: PlainModel>(initial: &M, models: &[Operations], histories: u32) -> Tally {
         let (seeming, workload) = spec_of(initial.clone(), models[0].clone());
         let guess = Guess::of(&seeming, &workload).expect("it is of a family");
@@ -1022,7 +1028,7 @@ mod tests {
                 let right = check(&model, &history, &Config::new()).verdict;
                 let judgement = guess.judge(&model, &history, &Config::new());
                 tally.wrong_guesses += u32::from(guess.is_wrong());
-                // What its monitor refuses is searched anyway.
+                // Histories that the monitor cannot judge are searched anyway.
                 let Some(judgement) = judgement else {
                     tally.refused += 1;
                     continue;
@@ -1039,7 +1045,7 @@ mod tests {
         tally
     }
 
-    /// Judges histories of models that look like a family and are not, as that family.
+    /// Judges histories of models that look like a family, but do not belong to it, as that family.
     fn judge_look_alikes(histories: u32) {
         let bounded: Operation<Values> = ("push", ANY, |model, x| {
             if model.len() < 2 {

@@ -1,8 +1,8 @@
 //! Testing a concurrent object in a dozen lines.
 //!
-//! A test says how to make the object, what is right (a plain Rust type, or a specification by name), and for each
-//! operation its name, its arguments, and what to call. [`Test::run`] then makes many small runs under real threads, on a
-//! fresh object each, and compares each with what is right.
+//! A test specifies how to create the object, its correct behavior (a plain Rust type, or a specification by name), and
+//! for each operation its name, its arguments, and the code to call. [`Test::run`] then makes many small runs on real
+//! threads, each on a fresh object, and checks the history of each run against the specification.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -16,9 +16,9 @@
 //!     .run();
 //! ```
 //!
-//! A run that cannot be explained makes the test fail, with a report: the threads side by side, the few operations that
-//! matter, what was returned and what could have been, and how to run it again. So does one that gets stuck, and a panic of
-//! the object.
+//! A run whose history no linearization explains makes the test fail with a report: the threads side by side, the few
+//! operations that matter, the results that were returned and those that were possible, and how to repeat the run. A
+//! run that gets stuck and a panic of the object make the test fail, too.
 //!
 //! ```should_panic
 //! use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -45,9 +45,9 @@
 //!     .run();
 //! ```
 //!
-//! The program of the run is made smaller before that, for two [seconds](Test::shrink_for) at most: the report is about the
-//! smallest one that was seen going wrong in the same way, and ends with a test of it to be kept. All that is to be filled
-//! in is the test that failed, up to `.run()`, as a function of its own:
+//! Before the report is written, the program of the failing run is shrunk, for at most two [seconds](Test::shrink_for).
+//! The report shows the smallest program that was seen failing in the same way, and ends with a regression test for it.
+//! To complete that test, move the failing test, up to `.run()`, into a function of its own:
 //!
 //! ```
 //! # use std::collections::VecDeque;
@@ -72,18 +72,20 @@
 //!
 //! # What real objects need
 //!
-//! - **A handle for each thread** ([`Test::handle`]), which may hold guards from one operation to a later one, and be
-//!   dropped by an operation; **roles** ([`Test::by`]), such as a single consumer; operations that are possible only
+//! - **A handle for each thread** ([`Test::handle`]), which may hold guards from one operation to a later one, and may
+//!   be dropped by an operation; **roles** ([`Test::by`]), such as a single consumer; operations that are possible only
 //!   [sometimes](Test::when).
-//! - **Operations that may never return** ([`Test::may_block`]), with a way to [let them go](Test::release).
-//! - Operations [before](Test::before) a run, to fill the object, and [after](Test::after) it, when all is quiet.
-//! - Fixed [programs](Test::program), and [workers](Test::worker) that choose what to do from what they have seen.
-//! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values; elements
-//!   of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
+//! - **Operations that may never return** ([`Test::may_block`]), with a way to [release them](Test::release).
+//! - Operations [before](Test::before) a run, to fill the object, and [after](Test::after) it, when all threads have
+//!   finished.
+//! - Fixed [programs](Test::program), and [workers](Test::worker) that choose their calls from the results they have
+//!   seen.
+//! - Arguments from [generators](crate::drive::Generate): ranges, lists, [unique](crate::drive::unique) values;
+//!   elements of a [chosen size](crate::drive::Payload), keys whose [hashes collide](crate::drive::Colliding).
 //! - Operations that [wait for each other](Test::synchronises): channels, exchangers, barriers.
 //! - [Weak](Test::weak) operations, such as `len`, which are called only on request.
-//! - Closing, dropping an end, and polling a future [once](poll_once) are operations like others. What they return must tell
-//!   the model what happened:
+//! - Closing, dropping an end, and polling a future [once](poll_once), which are operations like any others. Their
+//!   results must tell the model what happened:
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -116,21 +118,21 @@
 //!
 //! # The environment
 //!
-//! | variable | what it is |
+//! | variable | meaning |
 //! |---|---|
-//! | `TRUELINE_SEED` | the seed of all that is random |
-//! | `TRUELINE_REPLAY` | the only run that is made, as a report names it |
-//! | `TRUELINE_TIME` | for how many seconds runs are made |
-//! | `TRUELINE_RUNS` | how many runs are made, however long that takes |
-//! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | how many threads, and operations of each |
-//! | `TRUELINE_CHAOS` | at one in how many schedule points threads give way; 0 for never |
-//! | `TRUELINE_CLOCK` | `tsc`, `instant` or `counter` |
-//! | `TRUELINE_PAGES` | the folder in which failing runs, and failing assertions, are drawn, as pages for a browser |
-//! | `TRUELINE_SHRINK_TIME` | for how many seconds the program of a failing run is made smaller; 0 for not at all |
-//! | `TRUELINE_WEAK` | 1: operations that are tagged weak are called too |
+//! | `TRUELINE_SEED` | seeds all randomness |
+//! | `TRUELINE_REPLAY` | makes only this run, whose name is taken from a report |
+//! | `TRUELINE_TIME` | makes runs for this many seconds |
+//! | `TRUELINE_RUNS` | makes this many runs, however long that takes |
+//! | `TRUELINE_THREADS`, `TRUELINE_OPERATIONS` | the number of threads, and of operations of each thread |
+//! | `TRUELINE_CHAOS` | makes threads yield at one in N schedule points; 0 disables yielding |
+//! | `TRUELINE_CLOCK` | the clock: `tsc`, `instant` or `counter` |
+//! | `TRUELINE_PAGES` | draws failing runs, and failing assertions, as HTML pages in this folder |
+//! | `TRUELINE_SHRINK_TIME` | shrinks a failing program for at most this many seconds; 0 disables shrinking |
+//! | `TRUELINE_WEAK` | 1 to call operations that are tagged weak, too |
 //!
-//! Runs that failed are kept in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and tried first the next
-//! time.
+//! Failing runs are recorded in `trueline-regressions.txt`, beside the `Cargo.toml` of the package, and are tried first
+//! the next time.
 
 mod calls;
 mod coverage;
@@ -186,20 +188,20 @@ use plan::{Options, Signature};
 use settings::settings;
 use synchronising::{Mode, Who};
 
-/// A test of the objects that `make` makes: the start of a [`Test`].
+/// Creates a [`Test`] of the objects that `make` returns.
 ///
 /// See the [module](self) for examples.
 #[track_caller]
 pub fn test<O: Send + Sync + 'static>(make: impl Fn() -> O + Send + Sync + 'static) -> Test<O> {
     let place = std::panic::Location::caller();
     let thread = std::thread::current();
-    // Test harnesses call the thread of a test by its name, unless they have one thread only.
+    // Test harnesses name the thread of a test after the test, unless they run all tests on one thread.
     let of_harness = thread.name().filter(|name| *name != "main");
     let name = of_harness.map_or_else(
         || format!("{}:{}", place.file().rsplit(['/', '\\']).next().unwrap_or_default(), place.line()),
         str::to_owned,
     );
-    // A line is no name to remember runs by: the next edit moves it.
+    // A line number is not a name to record failing runs by: the next edit moves the line.
     let remembers = of_harness.is_some();
     Test {
         make: Arc::new(make),
@@ -235,8 +237,8 @@ impl<O: fmt::Debug> fmt::Debug for Shared<O> {
     }
 }
 
-/// A test that does not know yet what is right: give it a [model](Test::model), a [specification by name](Test::spec), or
-/// [one of your own](Test::own_spec).
+/// Marks a test whose correct behavior is not specified yet: give it a [model](Test::model), a [specification by
+/// name](Test::spec), or [one of your own](Test::own_spec).
 #[derive(Debug)]
 pub struct Unjudged(());
 
@@ -253,7 +255,7 @@ impl<M: fmt::Debug> fmt::Debug for Modelled<M> {
     }
 }
 
-/// A test whose operations are compared with a specification by name.
+/// A test whose operations are compared with a specification that was chosen by name.
 #[cfg(feature = "named")]
 #[derive(Debug)]
 pub struct Specified {
@@ -286,19 +288,19 @@ impl<M: fmt::Debug> fmt::Debug for Synchronising<M> {
     }
 }
 
-/// Whether an operation may be called now.
+/// Returns whether an operation may be called now.
 type IsPossible<H> = Box<dyn Fn(&mut H) -> bool + Send + Sync>;
 
-/// What makes the handle of a thread.
+/// Creates the handle of a thread.
 type MakeHandle<O, H> = Arc<dyn Fn(&Shared<O>, u32) -> H + Send + Sync>;
 
-/// What lets operations go that wait.
+/// Releases operations that are blocked.
 type Release<O> = Arc<dyn Fn(&O) + Send + Sync>;
 
-/// Carries out an operation on a handle, with an argument, and tells when.
+/// Executes an operation on a handle, with an argument, and records its timestamps.
 type Carry<H> = Box<dyn Fn(&mut H, &Value, Clock) -> Timed + Send + Sync>;
 
-/// What carries out an operation.
+/// The code that executes an operation.
 struct Body<H> {
     call: Carry<H>,
     is_possible: Option<IsPossible<H>>,
@@ -311,20 +313,20 @@ pub struct NamedCall {
     argument: Value,
 }
 
-/// A call of the operation with this name, for [programs](Test::program).
+/// Creates a call of the operation with this name, for [programs](Test::program).
 pub fn call(name: &str, argument: impl Argument) -> NamedCall {
     NamedCall { name: name.to_owned(), argument: argument.to_value() }
 }
 
 /// A test of a concurrent object: see the [module](self).
 ///
-/// `O` is the object, `H` what each thread has of it, and `J` says what is right.
+/// `O` is the type of the object, `H` the type of each thread's handle, and `J` specifies the correct behavior.
 #[must_use = "a test does nothing until `run` is called"]
 pub struct Test<O, H = Shared<O>, J = Unjudged> {
     make: Arc<dyn Fn() -> O + Send + Sync>,
     handle: MakeHandle<O, H>,
     release: Option<Release<O>>,
-    /// By operation of the outline.
+    /// Indexed by the operation's number in the outline.
     bodies: Vec<Body<H>>,
     outline: Outline,
     judge: J,
@@ -343,10 +345,10 @@ impl<O, H, J: fmt::Debug> fmt::Debug for Test<O, H, J> {
 }
 
 impl<O: 'static> Test<O, Shared<O>, Unjudged> {
-    /// Gives each thread a handle of its own, which operations get instead of the object.
+    /// Gives each thread a handle of its own, which its operations get instead of the object.
     ///
-    /// It is made on its thread, and dropped when all threads are done. Threads are numbered from 0; operations
-    /// [before](Test::before) and [after](Test::after) a run have a handle of their own.
+    /// A handle is created on its thread, and dropped when all threads have finished. Threads are numbered from 0.
+    /// Operations [before](Test::before) and [after](Test::after) a run have a handle of their own.
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -390,16 +392,17 @@ impl<O, H> Test<O, H, Unjudged> {
         Test { make, handle, release, bodies, outline, judge, options }
     }
 
-    /// What is right is what this plain Rust type does, one operation at a time, from this state.
+    /// Specifies the correct behavior by a plain Rust type, which executes one operation at a time, starting from this
+    /// state.
     pub fn model<M: PlainModel>(self, initial: M) -> Test<O, H, Modelled<M>> {
         self.judged_by(Modelled { initial, steps: Vec::new(), independent_keys: false })
     }
 
-    /// Operations wait for each other: what is right is said by [`together`](Test::together), which operations synchronise
-    /// and what each of them then returns. What is kept from one synchronisation to the next is this plain Rust type; `()`
-    /// if nothing is.
+    /// Tests operations that wait for each other. [`together`](Test::together) specifies which operations synchronize,
+    /// and what each of them then returns. `initial` is the state, of a plain Rust type, that is kept from one
+    /// synchronization to the next; use `()` if there is no state.
     ///
-    /// Runs in which calls should have returned and did not are failures too.
+    /// A run also fails if calls that should have returned did not return.
     ///
     /// ```
     /// use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -421,10 +424,10 @@ impl<O, H> Test<O, H, Unjudged> {
         self.judged_by(Synchronising { initial, modes: Vec::new() })
     }
 
-    /// What is right is what the specification of this name says, such as `queue` or `register:0`
-    /// (`trueline specs` lists them): its near-linear monitors judge long runs too.
+    /// Specifies the correct behavior by the name of a specification, such as `queue` or `register:0` (`trueline specs`
+    /// lists them). Long runs can be judged, too, by the near-linear monitors of the specification.
     ///
-    /// Operations have the names that the specification gives them.
+    /// Operations must have the names that the specification gives them.
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -439,7 +442,7 @@ impl<O, H> Test<O, H, Unjudged> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such specification.
+    /// If there is no specification with this name.
     #[cfg(feature = "named")]
     #[track_caller]
     pub fn spec(self, name: &str) -> Test<O, H, Specified> {
@@ -467,7 +470,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self.bodies.push(Body { call: Box::new(call), is_possible: None });
     }
 
-    /// Calls the last operation so many times as often as one without a weight.
+    /// Sets the weight of the last operation: it is called this many times as often as an operation without a weight.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -477,7 +480,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Only the thread with this role calls the last operation; others call those without a role.
+    /// Restricts the last operation to one thread, which has this role. Threads without a role call only operations
+    /// without a role, and a thread with a role calls only operations of that role.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -495,17 +499,19 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self.by_threads(role, 1)
     }
 
-    /// The same with so many threads that have the role.
+    /// Restricts the last operation to threads with this role, as [`by`](Test::by) does, and sets the number of these
+    /// threads.
     ///
     /// # Panics
-    /// If there is no operation yet, or it is by no thread.
+    /// If there is no operation yet, or `threads` is 0.
     #[track_caller]
     pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
         self.outline.by_threads(role, threads);
         self
     }
 
-    /// Only the thread with this role calls the last operation, and it calls operations without a role, too.
+    /// Restricts the last operation to one thread, which has this role. Unlike with [`by`](Test::by), this thread also
+    /// calls operations without a role.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -525,8 +531,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// The last operation is called only on request ([`check_weak`](Test::check_weak), or `TRUELINE_WEAK=1`): for
-    /// operations such as `len` or iteration that many objects do not promise to be exact.
+    /// Calls the last operation only on request ([`check_weak`](Test::check_weak), or `TRUELINE_WEAK=1`). Use it for
+    /// operations such as `len` or iteration, which many objects do not promise to be exact.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -536,13 +542,13 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Whether operations that are tagged [weak](Test::weak) are called.
+    /// Sets whether operations that are tagged [weak](Test::weak) are called.
     pub fn check_weak(mut self, yes: bool) -> Self {
         self.outline.weak = yes;
         self
     }
 
-    /// The last operation may wait for something that never comes. Then it is pending, and the run is judged as it is.
+    /// Allows the last operation to wait forever. If it does, it is pending when the run is judged.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -552,8 +558,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// The last operation is called only when this holds for the thread's handle: a guard is there to be dropped, a
-    /// channel is not closed yet.
+    /// Calls the last operation only if this function returns `true` for the thread's handle: for example, if there is
+    /// a guard to drop, or a channel is not closed yet.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -564,27 +570,27 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// How operations are let go that wait for something that never comes: close the channel, open the gate. What they
-    /// return then does not count. Objects that are written on [`primitives`](crate::primitives) need nothing.
+    /// Sets the function that releases operations that wait forever, such as by closing the channel. The results that
+    /// they then return do not count. Objects that are written with [`primitives`](crate::primitives) do not need it.
     pub fn release(mut self, release: impl Fn(&O) + Send + Sync + 'static) -> Self {
         self.release = Some(Arc::new(release));
         self
     }
 
-    /// What is called before the threads start, one behind the other: an initial fill.
+    /// Adds calls that are made one after another before the threads start, such as an initial fill.
     pub fn before(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
         self.outline.before.extend(calls);
         self
     }
 
-    /// What is called when all threads are done: a look at what is left.
+    /// Adds calls that are made when all threads have finished, such as reading what is left.
     pub fn after(mut self, calls: impl IntoIterator<Item = NamedCall>) -> Self {
         self.outline.after.extend(calls);
         self
     }
 
-    /// A fixed program that is run besides random ones, or instead of them if no operation has a weight: what each thread
-    /// calls.
+    /// Adds a fixed program, as the calls of each thread. It is run in addition to random programs, or instead of them
+    /// if all operations have weight 0.
     ///
     /// ```
     /// use trueline::test::call;
@@ -602,11 +608,12 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Runs only this program, or explores it, instead of all others: what each thread calls, as a report writes it.
+    /// Runs or explores only this program instead of all others. It is written in the notation of reports.
     ///
-    /// Threads are apart by `|`, calls of a thread by `,`, and the argument of a call is behind the name of its operation, as
-    /// in JSON. If something is called before the threads start, or when they are done, it is around them, and they are in
-    /// parentheses: nothing else is called [before](Test::before) and [after](Test::after).
+    /// Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows the name of its
+    /// operation, in JSON notation. Calls before the threads start and calls after they have finished are written
+    /// around the threads, which are then in parentheses. They replace the calls of [`before`](Test::before) and
+    /// [`after`](Test::after).
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -617,17 +624,18 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// # .runs(10).run();
     /// ```
     ///
-    /// The test [panics](Test::run) if the program calls what is not there.
+    /// The test [panics](Test::run) if the program calls an operation that does not exist.
     pub fn only(mut self, program: &str) -> Self {
         self.options.only = Some(program.into());
-        // It is kept as it is.
+        // The program is in the source of the test already, and need not be recorded.
         self.options.remembers = false;
         self
     }
 
-    /// Lets each thread choose what it calls next, from what it has seen.
+    /// Lets each thread choose its next call from the results that it has seen.
     ///
-    /// How large the run is meant to be is up to it too: [`Worker::operations`] says what the test would like.
+    /// The function also decides how many calls to make: [`Worker::operations`] returns the number that the test asks
+    /// for.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -650,8 +658,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
 
     settings!();
 
-    /// Explores all schedules of small programs, instead of making runs under real threads: the same test, and what is
-    /// found is found for certain, and again. The object must be written on [`primitives`](crate::primitives).
+    /// Explores all schedules of small programs, instead of making runs on real threads. Failures are found
+    /// deterministically, and can be reproduced. The object must be written with [`primitives`](crate::primitives).
     ///
     /// ```should_panic
     /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -681,11 +689,12 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Explores what went wrong under real threads, to [make it smaller](Test::shrink_for) for certain, and to tell it step
-    /// by step. If it does not go wrong when it is explored, what real threads did is told as ever.
+    /// Explores the program of a run that failed on real threads, to [shrink](Test::shrink_for) it deterministically
+    /// and to report it step by step. If it does not fail when it is explored, the run on real threads is reported as
+    /// usual.
     ///
-    /// The object must be written on [`primitives`](crate::primitives), as for [`explore`](Test::explore): one that waits
-    /// by other means would wait for ever.
+    /// The object must be written with [`primitives`](crate::primitives), as for [`explore`](Test::explore): one that
+    /// blocks by other means would block forever.
     ///
     /// ```
     /// use std::time::Duration;
@@ -721,10 +730,10 @@ impl<O, H: 'static, J> Test<O, H, J> {
         self
     }
 
-    /// Makes only the run that a report names so, often.
+    /// Makes only the run with this name, which is taken from a report, and repeats it.
     ///
     /// # Panics
-    /// If it does not name a run.
+    /// If `token` is not the name of a run.
     #[track_caller]
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
@@ -736,10 +745,11 @@ impl<O, H: 'static, J> Test<O, H, J> {
 }
 
 impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
-    /// An operation: its name, what makes its arguments, what it calls, and what it does to the model.
+    /// Adds an operation: its name, the generator of its arguments, the code that it calls, and its effect on the
+    /// model.
     ///
     /// # Panics
-    /// If there is one of this name already.
+    /// If there is already an operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         self,
@@ -755,7 +765,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
         self.partial_operation(name, arguments, body, move |state, argument| Some(model(state, argument)))
     }
 
-    /// The same for an operation that waits in some states: `None` says that it cannot happen in this one.
+    /// Adds a partial operation, which is blocked in some states: the model returns `None` if it cannot happen in this
+    /// state.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -789,7 +800,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is one of this name already.
+    /// If there is already an operation with this name.
     #[track_caller]
     pub fn partial_operation<G, R>(
         mut self,
@@ -811,7 +822,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
         self
     }
 
-    /// The last operation never changes the model: judging is faster then.
+    /// Declares that the last operation never changes the model, which makes judging faster.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -822,8 +833,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
         self
     }
 
-    /// What the last operation means: if all operations of a test have a [meaning](Meaning), the near-linear monitors
-    /// judge, so that runs may be long.
+    /// Declares the meaning of the last operation. If all operations of a test have a [meaning](Meaning), the
+    /// near-linear monitors judge its runs, so that runs may be long.
     ///
     /// ```
     /// # use std::collections::VecDeque;
@@ -838,7 +849,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// # .runs(20).run();
     /// ```
     ///
-    /// The model must do what it means; this is tried out before the first run.
+    /// The model must behave as the meaning says; this is tried out before the first run.
     ///
     /// # Panics
     /// If there is no operation yet.
@@ -849,8 +860,9 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
         self
     }
 
-    /// The first argument of each operation is a key, and operations on different keys have nothing to do with each
-    /// other: each key is judged alone, which is much faster. An operation without arguments concerns all keys.
+    /// Declares that the first argument of each operation is a key, and that operations on different keys are
+    /// independent. Each key is then judged alone, which is much faster. An operation without arguments affects all
+    /// keys.
     pub fn independent_keys(mut self) -> Self {
         self.judge.independent_keys = true;
         self
@@ -858,10 +870,11 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
 }
 
 impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
-    /// An operation: its name, what makes its arguments, and what it calls. It [may block](Test::may_block).
+    /// Adds an operation: its name, the generator of its arguments, and the code that it calls. It [may
+    /// block](Test::may_block).
     ///
     /// # Panics
-    /// If there is one of this name already.
+    /// If there is already an operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         mut self,
@@ -877,11 +890,12 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         self.may_block()
     }
 
-    /// Operations that synchronise: from their arguments, in the order of the names, to their results.
+    /// Declares that operations with these names synchronize. `results` maps their arguments, in the order of the
+    /// names, to their results.
     ///
-    /// Of one operation alone, it is from its argument to its result. If a name is there more than once, executions come in any
-    /// order, each of which is tried: up to seven executions of one operation may synchronise, or more if the order does
-    /// not matter (see [`in_any_order`](Self::in_any_order)).
+    /// For one name, it maps a single argument to a single result. If a name occurs more than once, every order of its
+    /// executions is tried. There may be at most 5,040 orders, which is the number for seven executions of one
+    /// operation, unless the order does not matter (see [`in_any_order`](Self::in_any_order)).
     ///
     /// ```
     /// use trueline::primitives::{Condvar, Mutex};
@@ -916,7 +930,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation of such a name yet.
+    /// If there is no operation with one of these names yet.
     #[track_caller]
     pub fn together<const N: usize, A: Argument, R: Datum>(
         self,
@@ -926,7 +940,8 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         self.together_if(names, move |state, arguments| Some(results(state, arguments)))
     }
 
-    /// The same for operations that synchronise in some states, or with some arguments: `None` says that they do not.
+    /// Declares that operations with these names synchronize in some states, or with some arguments, as
+    /// [`together`](Self::together) does; `results` returns `None` if they do not.
     ///
     /// ```
     /// # use std::sync::Mutex;
@@ -946,7 +961,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation of such a name yet.
+    /// If there is no operation with one of these names yet, or no name is given.
     #[track_caller]
     pub fn together_if<const N: usize, A: Argument, R: Datum>(
         mut self,
@@ -959,9 +974,10 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         self
     }
 
-    /// As many executions of one operation as the state says synchronise: from all their arguments to all their results.
+    /// Declares that several executions of one operation synchronize. `size` computes their number from the state, and
+    /// `results` maps all their arguments to all their results.
     ///
-    /// They come in any order, each of which is tried, if there are up to seven of them; if there may be more, see
+    /// Every order of the executions is tried if there are at most seven of them; if there may be more, see
     /// [`in_any_order`](Self::in_any_order).
     ///
     /// ```
@@ -977,7 +993,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation of this name yet.
+    /// If there is no operation with this name yet.
     #[track_caller]
     pub fn so_many_together<A: Argument, R: Datum>(
         mut self,
@@ -991,9 +1007,9 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
         self
     }
 
-    /// Declares that the order of the executions in the last `together` does not matter: each has the same result, and the
-    /// next state is the same, in whichever order they come. More than seven executions of one operation can synchronise
-    /// then. This is tried out: the order in which they are found and its reverse must agree.
+    /// Declares that the order of the executions in the last `together` does not matter: in every order, each execution
+    /// has the same result and the next state is the same. More than seven executions of one operation can then
+    /// synchronize. This is checked on samples: a few orders, among them the given order and its reverse, must agree.
     ///
     /// ```
     /// # use std::sync::Barrier;
@@ -1037,7 +1053,7 @@ fn how_to_instrument() -> &'static str {
     }
 }
 
-/// What executions that synchronise return, without its types.
+/// Returns the step of executions that synchronize, without its types.
 fn step_of<M: PlainModel, A: Argument, R: Datum>(
     results: impl Fn(&mut M, A) -> Option<R> + Send + Sync + 'static,
 ) -> model::Step {
@@ -1064,10 +1080,11 @@ impl<M: PlainModel> Judges for Synchronising<M> {
 
 #[cfg(feature = "named")]
 impl<O, H: 'static> Test<O, H, Specified> {
-    /// An operation of the specification: its name there, what makes its arguments, and what it calls.
+    /// Adds an operation of the specification: its name there, the generator of its arguments, and the code that it
+    /// calls.
     ///
     /// # Panics
-    /// If there is one of this name already, or the specification has none.
+    /// If there is already an operation with this name, or the specification has no operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         mut self,
@@ -1085,7 +1102,8 @@ impl<O, H: 'static> Test<O, H, Specified> {
     }
 }
 
-/// What says what is right, without its types.
+/// The part of a test that specifies the correct behavior. It is turned into a [`Judge`], which does not have its
+/// types.
 trait Judges {
     fn into_judge(self, workload: &Workload) -> Arc<dyn Judge>;
 }
@@ -1128,9 +1146,9 @@ impl Judges for Specified {
     }
 }
 
-/// Polls a future once: what it is ready with, if it is ready now. It is dropped then, and nobody wakes it.
+/// Polls a future once, and returns its output if it is ready. The future is then dropped, and is never woken.
 ///
-/// This makes an operation of what waits, so that what is seen without waiting is compared with the model.
+/// This turns an operation that waits into one that does not, so that its result can be compared with the model.
 ///
 /// ```
 /// use trueline::test::poll_once;
@@ -1146,79 +1164,82 @@ pub fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     }
 }
 
-/// What a test found.
+/// The result of a test.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How many runs were made.
+    /// The number of runs.
     pub runs: u64,
-    /// How many operations were recorded in them.
+    /// The number of operations in all runs.
     pub operations: u64,
-    /// How many runs could not be judged in time.
+    /// The number of runs that could not be judged in time.
     pub undecided: u64,
-    /// How many threads were lost in operations that never returned, if the test gave up for that; else 0.
+    /// The number of threads that were lost in operations that never returned, if the test gave up because of that;
+    /// otherwise 0.
     pub lost: u32,
-    /// How long it took.
+    /// The time that the test took.
     pub elapsed: Duration,
-    /// How much of that was judging.
+    /// The part of that time that was spent on judging.
     pub judging: Duration,
-    /// The seed of all that was random.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// The clock.
+    /// The clock that was used.
     pub clock: Clock,
-    /// What is wrong with a better clock, if that could not be used.
+    /// The reason why a better clock could not be used, if there is one.
     pub warning: Option<&'static str>,
-    /// Why a test in which nothing went wrong has tested too little to pass; it is empty if it has not, if something went
-    /// wrong, or if the test was cancelled.
+    /// The reasons why a test without failures has tested too little to pass. Empty if there are none, if there was a
+    /// failure, or if the test was canceled.
     pub too_little: Vec<TooLittle>,
-    /// What else should be known of a test that passes, in sentences.
+    /// Other warnings about a test without failures, as sentences.
     pub warnings: Vec<String>,
-    /// The run that went wrong, if there was one: the first.
+    /// The first run that failed, if any.
     pub failure: Option<Failure>,
-    /// Further runs that went wrong, if [more](Plan::collect) were asked for.
+    /// Further runs that failed, if [more than one](Plan::collect) was requested.
     pub further: Vec<Failure>,
-    /// What was explored, if it was.
+    /// The extent of the exploration, if the test explored schedules.
     pub explored: Option<Explored>,
 }
 
-/// How much was explored.
+/// The extent of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explored {
-    /// How many programs.
+    /// The number of programs.
     pub programs: u64,
-    /// How many executions in all.
+    /// The number of executions of all programs.
     pub executions: u64,
-    /// How many of them were cut off, because an equivalent one is explored elsewhere.
+    /// The number of executions that were cut off because an equivalent one is explored elsewhere.
     pub redundant: u64,
-    /// How many different histories there were, program by program.
+    /// The number of different histories, summed over the programs.
     pub histories: u64,
-    /// How many serial histories they were compared with, if they were.
+    /// The number of serial histories that they were compared with, if they were.
     pub serial: Option<u64>,
-    /// By which semantics histories were compared with them, if operations might be out of order.
+    /// The semantics by which histories were compared with serial ones, if operations may be out of order.
     pub semantics: Option<String>,
-    /// Up to how many preemptions all executions of all programs were explored; `None` if not even those without.
+    /// The largest number of preemptions for which all executions of all programs were explored; `None` if not even all
+    /// executions without preemptions were.
     pub preemptions: Option<u32>,
-    /// Whether all executions of all programs were, or all that were asked for.
+    /// Whether all executions of all programs were explored, or all that were requested.
     pub is_complete: bool,
-    /// Whether one execution was asked for, and its schedule does not fit: it is of another object, or of another version.
+    /// Whether one execution was requested, and its schedule does not fit the test: it belongs to another object, or to
+    /// another version of it.
     pub is_misfit: bool,
 }
 
 #[expect(private_bounds, reason = "what says what is right is either a model or a specification")]
 impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
-    /// Makes runs until one goes wrong or the time is over; panics with a report if one does.
+    /// Makes runs until one fails or the time is over, and panics with a report if one fails.
     ///
     /// # Panics
-    /// If a run goes wrong, or the test has tested [too little](TooLittle).
+    /// If a run fails, or the test has tested [too little](TooLittle).
     #[track_caller]
     pub fn run(self) {
         self.outcome().conclude();
     }
 
-    /// Makes runs until one goes wrong or the time is over.
+    /// Makes runs until one fails or the time is over, and returns the outcome.
     ///
     /// # Panics
-    /// If the test makes no sense: it has no operation, or a program calls one that is not there.
+    /// If the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
     pub fn outcome(mut self) -> Outcome {
         self.options = self.options.with_environment();
@@ -1226,10 +1247,10 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
         self.into_plan().run()
     }
 
-    /// The test without its types, with nothing from the environment.
+    /// Returns the test without its types. Environment variables are ignored.
     ///
     /// # Panics
-    /// If the test makes no sense: it has no operation, or a program calls one that is not there.
+    /// If the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
     pub fn into_plan(self) -> Plan {
         let Self { make, handle, release, bodies, outline, judge, options } = self;
@@ -1248,7 +1269,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     }
 }
 
-/// An object of a test, without its types.
+/// The object of a test, without its types.
 struct Object<O, H> {
     object: Shared<O>,
     handle: MakeHandle<O, H>,
@@ -1268,7 +1289,7 @@ impl<O: Send + Sync + 'static, H: 'static> Instance for Object<O, H> {
     }
 }
 
-/// What a thread has of an object.
+/// The handle of a thread.
 struct Bound<H> {
     handle: H,
     bodies: Arc<[Body<H>]>,

@@ -1,7 +1,8 @@
-//! Watching over code of the test that runs outside of operations: constructors, destructors, models, generators.
+//! Supervision of the test's code that runs outside of operations: constructors, destructors, models, generators.
 //!
-//! It runs on a thread of its own, which notes what it is about to do. If that takes too long, the thread is left behind, and
-//! the test fails with the place. The watchdog of [`Runner`](crate::drive::Runner) does the same for operations.
+//! This code runs on a thread of its own, which notes what it is about to do. If that takes too long, the thread is
+//! abandoned, and the test fails with a report that names this code. The watchdog of [`Runner`](crate::drive::Runner)
+//! does the same for operations.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -15,20 +16,20 @@ use super::token::Token;
 use crate::drive::{Task, message, without_exit};
 use crate::primitives::Cancellation;
 
-/// What a supervised thread does.
+/// The activity of a supervised thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// Something that ends by itself, such as runs under a watchdog.
+    /// Something that terminates by itself, such as runs under a watchdog.
     Running,
-    /// It generates programs.
+    /// Generating programs.
     Generating,
-    /// It makes an object.
+    /// Creating an object.
     Constructing,
-    /// It drops an object.
+    /// Dropping an object.
     Dropping,
-    /// It compares a history with the model.
+    /// Comparing a history with the model.
     Judging,
-    /// It finds out why a run failed.
+    /// Finding out why a run failed.
     Explaining,
 }
 
@@ -36,7 +37,7 @@ impl Doing {
     const ALL: [Self; 6] =
         [Self::Running, Self::Generating, Self::Constructing, Self::Dropping, Self::Judging, Self::Explaining];
 
-    /// Which code of the test that is.
+    /// Returns the name of the test's code that this activity executes.
     pub(super) fn place(self) -> &'static str {
         match self {
             Self::Running => "the test",
@@ -49,21 +50,22 @@ impl Doing {
     }
 }
 
-/// How long code outside of operations may take, if the watchdog is not set to more.
+/// The time that code outside of operations may take, unless the watchdog is set to a longer time.
 pub(super) const LONGEST: Duration = Duration::from_secs(3);
-/// How often it is looked whether a thread gets anywhere.
+/// The interval at which the supervisor checks whether a thread makes progress.
 const TICK: Duration = Duration::from_millis(20);
-/// How long a thread may take to end when it is cancelled.
+/// The time that a canceled thread has to terminate.
 const GRACE: Duration = Duration::from_millis(50);
-/// How long a thread must have run in vain before it can be stuck.
+/// A runnable thread counts as stuck only if it has used at least this much CPU time without progress; with less, it
+/// may be waiting for a processor.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
-/// What others see of a supervised thread.
+/// The part of a supervised thread that its supervisor can see.
 #[derive(Default)]
 struct Beacon {
-    /// Bits 0 to 7: what it does; 8 to 31: the run that this is about; the others change with each step.
+    /// Bits 0 to 7: the activity; bits 8 to 31: the index of the run in `tokens`; bits 32 to 63 change with each step.
     at: AtomicU64,
-    /// The runs.
+    /// The runs that the thread makes.
     tokens: Mutex<Vec<Token>>,
     task: OnceLock<Task>,
     cancellation: Cancellation,
@@ -71,11 +73,11 @@ struct Beacon {
 
 thread_local!(static BEACON: RefCell<Option<Arc<Beacon>>> = const { RefCell::new(None) });
 
-/// One step, in the bits that change with each.
+/// One step, in the bits that change with each step.
 const STEP: u64 = 1 << 32;
 
-/// Notes what this thread does, in which run if that is another one, until the guard is dropped. It costs a few nanoseconds, and nothing is noted on threads that
-/// nobody supervises.
+/// Notes the activity of this thread, and its run if `run` is given, until the guard is dropped. This takes a few
+/// nanoseconds. On threads that are not supervised, nothing is noted.
 #[must_use = "the note is withdrawn when the guard is dropped"]
 pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     let before = BEACON.with_borrow(|beacon| {
@@ -89,7 +91,7 @@ pub(super) fn note(doing: Doing, run: Option<usize>) -> Note {
     Note(before)
 }
 
-/// Notes which runs this thread makes.
+/// Notes the runs that this thread makes.
 pub(super) fn note_runs(tokens: &[Token]) {
     BEACON.with_borrow(|beacon| {
         if let Some(beacon) = beacon {
@@ -98,12 +100,12 @@ pub(super) fn note_runs(tokens: &[Token]) {
     });
 }
 
-/// Withdraws a note.
+/// Withdraws a note when it is dropped.
 pub(super) struct Note(Option<u64>);
 
 impl Drop for Note {
     fn drop(&mut self) {
-        // Whoever gets the panic is to know where it came from.
+        // After a panic, the note stays, so that the supervisor knows where the panic came from.
         let Some(before) = self.0.filter(|_| !std::thread::panicking()) else { return };
         let _ = BEACON.try_with(|beacon| {
             if let Some(beacon) = &*beacon.borrow() {
@@ -114,23 +116,23 @@ impl Drop for Note {
     }
 }
 
-/// Why a supervised thread returned nothing.
+/// The reason why a supervised thread did not return a result.
 pub(super) struct Trouble {
-    /// What it did.
+    /// The activity of the thread.
     pub(super) doing: Doing,
-    /// In which run.
+    /// The run.
     pub(super) token: Option<Box<Token>>,
     pub(super) how: How,
 }
 
-/// What kept a thread from returning.
+/// How a supervised thread failed to return.
 pub(super) enum How {
     Panicked(Box<dyn Any + Send>),
     Stuck(Duration),
 }
 
 impl How {
-    /// It as a part of a sentence.
+    /// Returns it as a part of a sentence.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Panicked(payload) => format!("panicked: {}", message(&**payload)),
@@ -139,14 +141,14 @@ impl How {
     }
 }
 
-/// A thread that is supervised.
+/// A supervised thread.
 pub(super) struct Supervised<T> {
     result: Receiver<std::thread::Result<T>>,
     beacon: Arc<Beacon>,
 }
 
 impl<T: Send + 'static> Supervised<T> {
-    /// Starts a thread, which has the name of the present one.
+    /// Starts a thread, which gets the name of the current thread.
     pub(super) fn start(code: impl FnOnce() -> T + Send + 'static) -> Self {
         let beacon = Arc::<Beacon>::default();
         let (sender, result) = channel();
@@ -156,7 +158,7 @@ impl<T: Send + 'static> Supervised<T> {
             noted.task.get_or_init(Task::here);
             BEACON.set(Some(noted));
             let result = without_exit(|| catch_unwind(AssertUnwindSafe(code)));
-            // Nobody listens any more if it took too long.
+            // If the code took too long, the supervisor no longer listens.
             if let Err(unsent) = sender.send(result) {
                 std::mem::forget(unsent);
             }
@@ -168,7 +170,8 @@ impl<T: Send + 'static> Supervised<T> {
         Self { result, beacon }
     }
 
-    /// Waits for what it returns. It is in trouble if it does one thing for longer than its `limit`.
+    /// Waits for the result of the thread. Returns [`Trouble`] if it panics, or if one activity takes longer than its
+    /// `limit`.
     pub(super) fn wait(self, limit: impl Fn(Doing) -> Option<Duration>) -> Result<T, Trouble> {
         let beacon = &*self.beacon;
         let ran = || beacon.task.get().and_then(Task::ran);
@@ -186,7 +189,7 @@ impl<T: Send + 'static> Supervised<T> {
                 continue;
             }
             ticks += 1;
-            // If this thread was not awake either, it is the machine that is slow.
+            // If this thread was not scheduled either, the whole machine is slow, so that time does not count.
             let waited = since.elapsed().min(TICK * 2 * ticks);
             let is_starved = || match (ran_before, ran()) {
                 (Some(before), Some(now)) => {
@@ -220,7 +223,7 @@ fn doing(at: u64) -> Doing {
 /// Calls code of the test on a thread of its own.
 ///
 /// # Panics
-/// If it does, or if it does not return in time.
+/// If the code panics, or does not return in time.
 #[track_caller]
 pub(super) fn call<T: Send + 'static>(doing: Doing, code: impl FnOnce() -> T + Send + 'static) -> T {
     let noted = move || {

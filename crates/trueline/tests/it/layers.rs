@@ -180,7 +180,10 @@ use crate::three::E;
 fn the_leaf_has_no_dependencies() {
     let leaf = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("trueline-sync");
     let manifest = fs::read_to_string(leaf.join("Cargo.toml")).expect("the leaf crate is there");
-    assert!(!manifest.contains("dependencies"), "trueline-sync must depend on nothing: instrumented crates are built on it");
+    assert!(
+        !manifest.contains("dependencies"),
+        "trueline-sync must depend on nothing: instrumented crates are built on it"
+    );
     let mut files = Vec::new();
     sources(&leaf.join("src"), &mut files);
     let names_us = |file: &&PathBuf| {

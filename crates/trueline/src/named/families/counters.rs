@@ -4,8 +4,8 @@ use super::{DONE, Settled, Written, brief, done, not_in_table, record, without_k
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{Counter, CounterOp, CounterRet, FetchAdd, FetchAddOp, Spec};
 
-/// The number to add: an operation that is called after increments or decrements may leave out that it is 1, and the
-/// latter takes away.
+/// Reads the number to add. It may be omitted if the name of the operation contains `inc` or `dec`, and is then 1;
+/// `dec` subtracts it.
 fn addend(record: &Record) -> Result<i64, String> {
     let f = record.f.to_ascii_lowercase();
     let (increments, decrements) = (f.contains("inc"), f.contains("dec"));
@@ -28,7 +28,7 @@ fn addend(record: &Record) -> Result<i64, String> {
         .ok_or_else(|| format!("`{}` takes away {number}, which does not fit 64 bits; take less", record.f))
 }
 
-/// Refuses numbers that may add up to more than 64 bits: the specification wraps around then, as atomic integers do, and
+/// Rejects numbers whose sum may exceed 64 bits: the specification would then wrap around, as atomic integers do, but
 /// the counter of a database does not.
 fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), String> {
     let sum = |sign: i64| {
@@ -43,7 +43,7 @@ fn fits(initial: i64, added: impl Iterator<Item = i64> + Clone) -> Result<(), St
     ))
 }
 
-/// The number that an operation returned.
+/// Reads the number that an operation returned.
 fn number(record: &Record, result: &Value) -> Result<i64, String> {
     result.as_int().ok_or_else(|| {
         format!(
@@ -114,14 +114,14 @@ impl Written for FetchAdd {
     }
 }
 
-/// Refuses histories that may exceed 64 bits.
+/// Rejects histories whose sums may exceed 64 bits.
 pub(super) fn settle_counter(spec: &Counter, operations: &[(&CounterOp, Option<&CounterRet>)]) -> Settled<CounterRet> {
     let added = operations.iter().map(|(op, _)| if let CounterOp::Add(number) = op { *number } else { 0 });
     fits(spec.initial(), added)?;
     Ok(None)
 }
 
-/// Refuses histories that may exceed 64 bits.
+/// Rejects histories whose sums may exceed 64 bits.
 pub(super) fn settle_fetch_add(spec: &FetchAdd, operations: &[(&FetchAddOp, Option<&i64>)]) -> Settled<i64> {
     let added = operations.iter().map(|(op, _)| if let FetchAddOp::FetchAdd(number) = op { *number } else { 0 });
     fits(spec.initial(), added)?;

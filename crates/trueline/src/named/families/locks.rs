@@ -4,7 +4,8 @@ use super::{DONE, Written, not_in_table, record, whether, without_key};
 use crate::history::{ProcessId, Record, Value};
 use crate::spec::{LockRet, Mutex, MutexOp, RwLock, RwLockOp, Semaphore, SemaphoreOp};
 
-/// The result of an operation that waits until it has what it wants; `attempt` is one that does not.
+/// Reads the result of an operation that blocks until it succeeds; `attempt` is the name of the operation that does not
+/// block.
 fn waited(record: &Record, result: &Value, attempt: &str) -> Result<LockRet, String> {
     if *result == Value::Bool(false) {
         return Err(format!(
@@ -14,7 +15,7 @@ fn waited(record: &Record, result: &Value, attempt: &str) -> Result<LockRet, Str
     Ok(LockRet::Done)
 }
 
-/// The result of an operation that tries.
+/// Reads the result of an operation that does not block, and may fail.
 fn tried(record: &Record, result: &Value) -> Result<LockRet, String> {
     whether(record, result).map(LockRet::Taken)
 }

@@ -8,7 +8,7 @@ use crate::history::{ProcessId, Record, Value};
 use crate::spec::persistent::Text;
 use crate::spec::{Kv, KvOp, KvRet, Map, MapOp, MapRet};
 
-/// A value that goes into a map, where null means absent.
+/// Checks a value that is stored in a map, in which null means absent.
 fn present(record: &Record, value: Value) -> Result<Value, String> {
     if value.is_null() {
         return Err(format!(
@@ -18,8 +18,8 @@ fn present(record: &Record, value: Value) -> Result<Value, String> {
     Ok(value)
 }
 
-/// A string behind a string, or a value behind those of a list. To an absent value, a string is appended as to "", any
-/// other as to an empty list.
+/// Appends a string to a string, or a value to a list. An absent value counts as "" if a string is appended, and as an
+/// empty list otherwise.
 pub(super) fn append(old: Option<&Value>, end: &Value) -> Option<Value> {
     match (old, end) {
         (None, Value::Text(_)) => Some(end.clone()),
@@ -114,7 +114,7 @@ impl Written for Map<Value, Value> {
     }
 }
 
-/// A string; `role` says which.
+/// Reads a string; `role` names it in errors.
 fn text(record: &Record, role: &str, value: &Value) -> Result<Text, String> {
     match value {
         Value::Text(text) => Ok(Text::from(text.clone())),

@@ -1,4 +1,4 @@
-//! How the operations of each specification are written in files.
+//! The notation in files of each specification's operations.
 
 mod counters;
 mod locks;
@@ -23,11 +23,11 @@ use crate::spec::{
     RelaxedStack, RwLock, Semaphore, Set, Spec, Stack, StackHeights,
 };
 
-/// The family of a specification whose operations are written like those of `W`.
+/// The family of a specification whose operations have the notation of `W`.
 #[derive(Debug)]
 struct Of<S: Spec, W = S> {
     spec: S,
-    /// [`Family::settle`].
+    /// The function that [`Family::settle`] returns.
     settle: Option<Settle<S>>,
     process_matters: bool,
     written: PhantomData<fn() -> W>,
@@ -60,17 +60,17 @@ where
     }
 }
 
-/// The family of a specification that is written as it says itself.
+/// Returns the family of a specification that has a notation of its own.
 fn of<S: Written + Typed + Debug + Send + 'static>(spec: S) -> Box<dyn AnyFamily> {
     Box::new(Of::<S>::new(spec))
 }
 
-/// The family of a specification of which only the whole history tells some things.
+/// Returns the family of a specification for which some questions depend on the whole history.
 fn settled<S: Written + Typed + Debug + Send + 'static>(spec: S, settle: Settle<S>) -> Box<dyn AnyFamily> {
     Box::new(Of::<S> { settle: Some(settle), ..Of::new(spec) })
 }
 
-/// The family of a relaxed specification that is written like the strict one.
+/// Returns the family of a relaxed specification that has the notation of the strict one.
 fn like<W, S>(spec: S) -> Box<dyn AnyFamily>
 where
     S: Typed + Debug + Send + 'static,
@@ -79,24 +79,25 @@ where
     Box::new(Of::<S, W>::new(spec))
 }
 
-/// The family of a specification whose operations may be out of order by the factor.
+/// Returns the family of a specification whose operations may be out of order by this factor.
 fn quasi<S: Written + Typed + Debug + Send + 'static>(spec: S, factor: u32) -> Box<dyn AnyFamily> {
     Box::new(Quasi { family: Of::<S>::new(spec), factor })
 }
 
-/// The family of a specification whose operations wait for each other.
+/// Returns the family of a specification whose operations wait for each other.
 fn waiting<F: SyncFamily>(family: F) -> Box<dyn AnyFamily> {
     Box::new(Synchronising(family))
 }
 
-/// The family of a specification, with its parameter.
+/// Returns the family of a specification, with its parameter.
 pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options) -> Result<Box<dyn AnyFamily>, String> {
     let name = info.name;
     let initial = || parameter.map_or(Ok(Value::Null), |parameter| initial_value(name, parameter));
     let wildcard = options.nil_wildcard;
     let parties = || parties(name, parameter);
     let family: Box<dyn AnyFamily> = match name {
-        // Only the spec with compare-and-set knows the wildcard; the table keeps `cas` out of a plain register.
+        // Only the specification with compare-and-set supports the wildcard; the table keeps `cas` out of a plain
+        // register.
         "register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
         "register" => of(Register::new(initial()?)),
         "cas-register" if wildcard => of(CasRegister::new(initial()?).nil_wildcard(Value::Null)),
@@ -188,12 +189,12 @@ pub(super) fn family(info: &SpecInfo, parameter: Option<&str>, options: Options)
     Ok(family)
 }
 
-/// By how much operations may be out of order.
+/// Reads the distance by which operations may be out of order.
 fn factor(spec: &str, parameter: Option<&str>) -> Result<u32, String> {
     u32::try_from(amount(spec, "factor", 0, parameter)?).map_err(|_| format!("that is no factor; write {spec}:3 for 3"))
 }
 
-/// The same, and whether it may claim to be empty: `2` or `2:empty`.
+/// Reads this factor, and whether the object may spuriously report that it is empty: `2` or `2:empty`.
 fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), String> {
     match parameter.and_then(|parameter| parameter.split_once(':')) {
         None => Ok((factor(spec, parameter)?, false)),
@@ -202,9 +203,9 @@ fn factor_and_empty(spec: &str, parameter: Option<&str>) -> Result<(u32, bool), 
     }
 }
 
-/// How many synchronise.
+/// Reads the number of parties that synchronize.
 fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
-    // Not more than threads can be.
+    // More threads than this are not possible.
     let parties = amount(spec, "number of parties", 1, parameter)?;
     usize::try_from(parties)
         .ok()
@@ -212,14 +213,14 @@ fn parties(spec: &str, parameter: Option<&str>) -> Result<usize, String> {
         .ok_or_else(|| format!("`{spec}` of {parties} parties would never synchronise; write {spec}:3 for 3"))
 }
 
-/// The number that a counter begins with; 0 if there is no parameter.
+/// Reads the initial number of a counter; 0 if there is no parameter.
 fn initial_number(spec: &str, parameter: Option<&str>) -> Result<i64, String> {
     parameter.map_or(Ok(0), |text| {
         text.parse().map_err(|_| format!("`{spec}` begins with a number, not with `{text}`; write {spec} or {spec}:5"))
     })
 }
 
-/// A number that a specification cannot do without.
+/// Reads a number that a specification requires.
 fn amount(spec: &str, what: &str, least: u64, parameter: Option<&str>) -> Result<u64, String> {
     let Some(text) = parameter else {
         return Err(format!("`{spec}` needs its {what}; write {spec}:3 for 3"));
@@ -229,7 +230,7 @@ fn amount(spec: &str, what: &str, least: u64, parameter: Option<&str>) -> Result
     })
 }
 
-/// The initial value of a register, as people type it.
+/// Reads the initial value of a register, as users type it.
 fn initial_value(spec: &str, text: &str) -> Result<Value, String> {
     Ok(match text {
         "" => return Err(format!("the initial value is missing after `{spec}:`; write {spec}:0, or {spec} for null")),
@@ -255,7 +256,7 @@ fn initial_value(spec: &str, text: &str) -> Result<Value, String> {
     })
 }
 
-/// The names in the table and in the families must agree; a test holds them together.
+/// Panics because the table and a family disagree on the names of operations; a test checks that they agree.
 fn not_in_table(name: &str) -> ! {
     unreachable!("{name} is in the table, but its family does not read it")
 }
@@ -264,7 +265,7 @@ fn record(f: &str, value: Value) -> Record {
     Record { f: f.into(), key: None, value }
 }
 
-/// The same of an operation with a key.
+/// Returns the record of an operation with a key.
 fn keyed(f: &str, key: &Value, value: Value) -> Record {
     Record { f: f.into(), key: Some(key.clone()), value }
 }
@@ -273,7 +274,7 @@ fn pair(first: &Value, second: &Value) -> Value {
     [first.clone(), second.clone()].into_iter().collect()
 }
 
-/// What a result that says nothing is shown as.
+/// The text for a result that carries no information.
 const DONE: &str = "ok";
 
 fn show_option(value: Option<&Value>) -> String {
@@ -289,7 +290,7 @@ fn without_key(record: &Record) -> Result<&Value, String> {
     }
 }
 
-/// An element that goes into a container whose null means empty.
+/// Returns the element that is added to a container, in which null means empty.
 fn element(record: &Record) -> Result<Value, String> {
     let value = without_key(record)?;
     if value.is_null() {
@@ -301,8 +302,8 @@ fn element(record: &Record) -> Result<Value, String> {
     Ok(value.clone())
 }
 
-/// The result of an operation that may fail elsewhere (a full queue, a lock not taken) but not here: anything but a
-/// `false` that is not the argument said again.
+/// Checks the result of an operation that may fail elsewhere (a full queue, a lock that is not free) but always
+/// succeeds here: every result is accepted except `false`, unless `false` repeats the argument.
 fn done(record: &Record, result: &Value) -> Result<(), String> {
     if *result == Value::Bool(false) && record.value != *result {
         return Err(format!(
@@ -322,7 +323,7 @@ fn whether(record: &Record, result: &Value) -> Result<bool, String> {
     }
 }
 
-/// Whether a compare-and-set succeeded; logs often say its argument again when it did.
+/// Returns whether a compare-and-set succeeded. Logs often repeat its argument if it did.
 fn swapped(record: &Record, result: &Value) -> Result<bool, String> {
     if matches!(result, Value::List(_)) && *result == record.value { Ok(true) } else { whether(record, result) }
 }
@@ -345,7 +346,7 @@ fn brief(value: &Value) -> String {
     text
 }
 
-/// The result of an operation that puts an element into a container, or takes one out, or looks at one.
+/// Returns the result of an operation that adds an element to a container, removes one, or reads one.
 fn container_ret(puts: bool, record: &Record, result: &Value) -> Result<ContainerRet<Value>, String> {
     if puts {
         done(record, result).map(|()| ContainerRet::Done)
@@ -365,7 +366,7 @@ fn element_or_empty(result: &Value) -> Option<Value> {
     (!result.is_null()).then(|| result.clone())
 }
 
-/// `[old new]`.
+/// Reads `[old new]`.
 fn old_and_new(record: &Record, value: &Value) -> Result<(Value, Value), String> {
     match value {
         Value::List(values) if values.len() == 2 => Ok((values[0].clone(), values[1].clone())),
@@ -377,10 +378,10 @@ fn old_and_new(record: &Record, value: &Value) -> Result<(Value, Value), String>
     }
 }
 
-/// The key and the rest of the argument.
+/// Returns the key and the rest of the argument.
 ///
-/// Without the field `key`, the argument is `[key rest]`; of an operation that needs nothing but a key, it is the key,
-/// or `[key null]` as Jepsen's independent tests have it.
+/// Without the field `key`, the argument is `[key rest]`. For an operation that needs only a key, it is the key, or
+/// `[key null]` as in Jepsen's independent tests.
 fn key_and_rest(record: &Record, only_key: bool) -> Result<(Value, Value), String> {
     if let Some(key) = &record.key {
         return Ok((key.clone(), record.value.clone()));
@@ -410,7 +411,8 @@ fn tuple(value: &Value) -> Option<(&Value, &Value)> {
     }
 }
 
-/// A result of an operation with a key: as it is, or the value of `[key value]` if the key came that way.
+/// Returns the result of an operation with a key: the value if the result is `[key value]` and the call gave its key in
+/// such a pair, otherwise the result itself.
 fn untupled<'result>(record: &Record, key: &Value, result: &'result Value) -> &'result Value {
     let came_in_a_tuple = record.key.is_none() && tuple(&record.value).is_some_and(|(first, _)| first == key);
     match tuple(result) {

@@ -38,7 +38,7 @@ impl Written for Queue<Value> {
     }
 }
 
-/// Whether there was room for an element. Logs may leave that out, or say the element again, if there was.
+/// Returns whether there was room for an element. If there was, logs may omit the result or repeat the element.
 fn accepted(record: &Record, result: &Value) -> Result<bool, String> {
     if *result != record.value {
         return if result.is_null() { Ok(true) } else { whether(record, result) };
@@ -103,7 +103,7 @@ impl Written for Stack<Value> {
     }
 }
 
-/// `[height value]`; 0 or null, if the stack was empty.
+/// Reads `[height value]`; 0 or null if the stack was empty.
 fn popped(record: &Record, result: &Value) -> Result<StackHeightsRet<Value>, String> {
     let (height, value) = match (tuple(result), result) {
         (Some((height, value)), _) => (height.as_int(), element_or_empty(value)),
@@ -213,9 +213,9 @@ impl Written for PriorityQueue<Value> {
     }
 }
 
-/// Decides what a number is that an append returned: its index, or the element again, which says no more than that it was
-/// appended. It is the same for all appends of a history: the element, if all appends that returned a number returned their
-/// elements.
+/// Decides the meaning of the numbers that appends returned: the index, or the element repeated, which shows only that
+/// it was appended. The meaning is the same for all appends of a history: the element, if all appends that returned a
+/// number returned their elements.
 pub(super) fn settle_log(
     _: &Log<Value>,
     operations: &[(&LogOp<Value>, Option<&LogRet<Value>>)],
@@ -243,7 +243,7 @@ impl Written for Log<Value> {
 
     fn read_ret(record: &Record, op: &Self::Op, result: &Value) -> Result<Self::Ret, String> {
         Ok(match (op, result) {
-            // The element again, unless it could be an index: see `settle_log`.
+            // The element repeated, unless it could be an index: see `settle_log`.
             (LogOp::Append(element), result) if element == result && size(record, result).is_err() => LogRet::Done,
             (LogOp::Append(_), Value::Null | Value::Bool(true)) => LogRet::Done,
             (LogOp::Append(_), Value::Bool(false)) => {

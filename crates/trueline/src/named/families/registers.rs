@@ -81,10 +81,10 @@ impl Written for CasRegister<Value> {
     }
 }
 
-/// A read or write, and the value that stands beside it: of a read, what it found.
+/// A read or a write, and the value of its list entry: for a read, the value that it returned.
 type Access = (MicroOp<Value, Value>, Value);
 
-/// `[[f key value]..]`.
+/// Reads `[[f key value]..]`.
 fn micro_ops(record: &Record, list: &Value) -> Result<Vec<Access>, String> {
     let fault = |what: &Value| {
         format!(
@@ -201,7 +201,7 @@ impl Written for Array<Value> {
             ArrayOp::Read(index) => ("read", *index, Value::Null),
             ArrayOp::Write(index, value) => ("write", *index, value.clone()),
         };
-        // It was read from such a number.
+        // The index was read from an integer that fits.
         Record { f: f.into(), key: Some(Value::Int(i64::try_from(index).unwrap_or(i64::MAX))), value }
     }
 

@@ -90,7 +90,7 @@ impl Written for Multiset<Value> {
                 MultisetRet::Done
             }
             MultisetOp::Remove(_) => MultisetRet::Removed(whether(record, result)?),
-            // What is greater than any count can be is as wrong as the greatest.
+            // A count that does not fit is as impossible as the largest one that does.
             MultisetOp::Count(_) => MultisetRet::Count(u32::try_from(size(record, result)?).unwrap_or(u32::MAX)),
         })
     }

@@ -14,7 +14,7 @@ use crate::spec::sync::{
     TwoFamilies, TwoFamiliesOp,
 };
 
-/// A number from 0 on.
+/// Reads a nonnegative number.
 fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> {
     value.as_int().and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
         format!(
@@ -24,7 +24,7 @@ fn number<N: TryFrom<i64>>(record: &Record, value: &Value) -> Result<N, String> 
     })
 }
 
-/// Who comes.
+/// Reads the identity of the caller: the argument, or the number of the process if there is no argument.
 fn me<N: TryFrom<i64>>(process: ProcessId, record: &Record) -> Result<N, String> {
     match without_key(record)? {
         Value::Null => number(record, &Value::Int(i64::from(process.0))),
@@ -32,7 +32,7 @@ fn me<N: TryFrom<i64>>(process: ProcessId, record: &Record) -> Result<N, String>
     }
 }
 
-/// A list of two.
+/// Reads a list of two values.
 fn two<'v>(record: &Record, value: &'v Value) -> Result<[&'v Value; 2], String> {
     match value {
         Value::List(values) => match values.as_ref() {
@@ -51,7 +51,7 @@ fn list(numbers: (u64, u64)) -> String {
     [int(numbers.0), int(numbers.1)].into_iter().collect::<Value>().to_string()
 }
 
-/// An operation of a channel.
+/// Reads an operation of a channel.
 fn channel_op(name: &str, record: &Record) -> Result<ChannelOp<Value>, String> {
     Ok(match name {
         "send" => ChannelOp::Send(element(record)?),
@@ -92,8 +92,8 @@ where
     Some(Box::new(Together::new(family, spec)))
 }
 
-/// The families: for each its specification, and how operations and results are read and shown; before all of them, what
-/// specifies them, what is asked of their histories, and their objects.
+/// Defines families. The first line gives the trait of their specifications, the criterion of their histories, and
+/// their objects. Each family then gives its specification, and how its operations and results are read and shown.
 macro_rules! families {
     ($specifies:ident, $criterion:ident, $object:expr; $($family:ident: $spec:ty, $read_op:expr, $read_ret:expr, $show_op:expr, $show_ret:expr;)+) => {
         $(
@@ -249,7 +249,7 @@ families! {
     CombiningBarrierFamily: Barrier,
         |_, _, record| {
             let [me, value] = two(record, without_key(record)?)?;
-            // Sums of as many as there can be threads (see `parties`) fit 64 bits.
+            // The sum over the maximum number of threads (see `parties`) fits into 64 bits.
             Ok(BarrierOp { me: number(record, me)?, value: number::<u32>(record, value)?.into() })
         },
         |record, _, result| number(record, result).map(Some),
@@ -369,7 +369,7 @@ families! {
         |()| DONE.to_owned();
 }
 
-/// Which values a receive wants.
+/// Reads the filter of a receive.
 fn filter(record: &Record) -> Result<Filter, String> {
     let value = without_key(record)?;
     if value.is_null() {

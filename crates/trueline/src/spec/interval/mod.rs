@@ -1,17 +1,17 @@
-//! Objects whose operations take effect in several steps: in which they begin, go on and end.
+//! Objects whose operations take effect in several steps: an operation begins in the first and ends in the last.
 //!
-//! Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks: interval-linearizability*, in the
-//! manner of Lawrence & Lowe, *Synchronisation: Specification and Testing*, whose section 10 asks for it. Where operations
-//! [synchronise](super::sync), each takes part in one synchronisation. Here it takes part in one *step* or more: it begins in
-//! the first and ends, with its result, in the last. Asked for some executions that are all open, an [`IntervalSpec`] says
-//! whether they may take a step in the present state, which of them end with it and what these return, and what the
-//! state is then.
+//! This is interval linearizability (Castañeda, Rajsbaum & Raynal, *Unifying concurrent objects and distributed tasks:
+//! interval-linearizability*), in the manner of Lawrence & Lowe, *Synchronisation: Specification and Testing*, whose
+//! section 10 asks for it. Where operations [synchronize](super::sync), each takes part in one synchronization. Here it
+//! takes part in one or more *steps*: it begins in the first and ends, with its result, in the last. Given executions
+//! that are all open, an [`IntervalSpec`] returns whether they may take a step in the current state, which of them end
+//! with it, the results of these, and the next state.
 //!
 //! | specification | steps |
 //! |---|---|
 //! | [`Signal`] | a child meets its parent twice |
-//! | [`WriteSnapshot`] | each writes a value, and later takes a snapshot of all |
-//! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec), in which all begin and end |
+//! | [`WriteSnapshot`] | each operation writes a value, and later takes a snapshot of all values |
+//! | [`OneStep`] | those of a [`SyncSpec`](super::sync::SyncSpec): all operations begin and end in one step |
 
 mod one_step;
 mod signal;
@@ -24,10 +24,10 @@ pub use one_step::OneStep;
 pub use signal::{Signal, SignalOp};
 pub use write_snapshot::WriteSnapshot;
 
-/// The part of an execution in a step.
+/// The role of an execution in a step.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum Part<'a, Op> {
-    /// It has taken part in an earlier step, and not ended.
+    /// It took part in an earlier step, and has not ended.
     GoesOn(&'a Op),
     /// It takes part for the first time.
     Begins(&'a Op),
@@ -42,26 +42,26 @@ impl<Op> Clone for Part<'_, Op> {
 impl<Op> Copy for Part<'_, Op> {}
 
 impl<'a, Op> Part<'a, Op> {
-    /// What was called.
+    /// Returns the operation that was called.
     pub fn op(self) -> &'a Op {
         match self {
             Self::Begins(op) | Self::GoesOn(op) => op,
         }
     }
 
-    /// Whether it begins.
+    /// Returns whether the execution begins with this step.
     pub fn begins(self) -> bool {
         matches!(self, Self::Begins(_))
     }
 }
 
-/// What a step may lead to: each possible state, with the result of each execution that ends with the step, and `None` for
-/// each that goes on, in their order.
+/// The possible outcomes of a step: each possible next state, with the result of each execution that ends with the
+/// step, and `None` for each that continues, in the order of the executions.
 pub type Stepped<State, Ret> = Vec<(State, Vec<Option<Ret>>)>;
 
-/// An object whose operations take effect in one step or more.
+/// An object whose operations take effect in one or more steps.
 ///
-/// The signal of the paper, whose `signalUpAndWait` meets two calls of the parent:
+/// As an example, the signal of the paper, whose `signalUpAndWait` meets two calls of the parent:
 ///
 /// ```
 /// use trueline::spec::interval::Part::{self, Begins, GoesOn};
@@ -100,35 +100,38 @@ pub type Stepped<State, Ret> = Vec<(State, Vec<Option<Ret>>)>;
 /// }
 /// ```
 ///
-/// What the methods promise is stated with each; a specification that lies gets wrong verdicts.
+/// Each method states what it promises. If a specification breaks a promise, verdicts can be wrong.
 pub trait IntervalSpec: Sync {
     /// An operation with its arguments.
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What is kept from one step to the next.
+    /// The state that is kept from one step to the next.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
 
-    /// The state in the beginning.
+    /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// The place of an operation among those that take a step with it. [`step`](Self::step) is given executions by place;
-    /// those of one place with those that go on first, and then in the order of their calls, which must not matter.
+    /// Returns the place of an operation among those that take a step with it. The executions are passed to
+    /// [`step`](Self::step) sorted by place. Of those with equal places, the ones that continue come first, and
+    /// otherwise they are in the order of their calls, which must not matter.
     fn place(&self, op: &Self::Op) -> u32 {
         let _ = op;
         0
     }
 
-    /// Whether some parts, in the order of their places, may be the first of more that take a step in this state. The
-    /// default says yes, so that all sets of open executions are tried; to say no saves time.
+    /// Returns whether these parts, in the order of their places, may be the first of a larger group that takes a step
+    /// in this state. The default is `true`, so that all sets of open executions are tried; returning `false` saves
+    /// time.
     fn extends(&self, state: &Self::State, parts: &[Part<'_, Self::Op>]) -> bool {
         let _ = (state, parts);
         true
     }
 
-    /// What may come of it if exactly these executions take a step: nothing if they may not, several if there is a choice.
+    /// Returns the outcomes if exactly these executions take a step: none if they cannot, several if the step is
+    /// nondeterministic.
     ///
-    /// With each step somebody begins or ends, so that there are not endlessly many. An outcome in which nobody does is no
-    /// step, and is left out.
+    /// In each step, some execution must begin or end, so that the number of steps is finite. An outcome in which none
+    /// does is not a step, and is ignored.
     fn step(&self, state: &Self::State, parts: &[Part<'_, Self::Op>]) -> Stepped<Self::State, Self::Ret>;
 }

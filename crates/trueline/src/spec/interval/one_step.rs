@@ -1,11 +1,12 @@
-//! Synchronisations as steps.
+//! Synchronizations as steps.
 
 use super::{IntervalSpec, Part, Stepped};
 use crate::spec::sync::SyncSpec;
 
-/// An object whose operations synchronise, as one whose operations all begin and end in one step.
+/// Adapts an object whose operations synchronize: they all begin and end in one step.
 ///
-/// The two notions then agree: a history is synchronisation-linearisable exactly if it is interval-linearizable so.
+/// The two criteria then agree: a history is synchronization-linearizable if and only if it is interval-linearizable
+/// with this specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneStep<S>(pub S);
 
@@ -36,7 +37,7 @@ impl<S: SyncSpec> IntervalSpec for OneStep<S> {
     }
 }
 
-/// Nobody ever goes on: whoever begins ends.
+/// Returns the operations of these parts. An execution never continues, because it ends in the step in which it begins.
 fn ops<'a, Op>(parts: &[Part<'a, Op>]) -> Vec<&'a Op> {
     parts.iter().map(|part| part.op()).collect()
 }

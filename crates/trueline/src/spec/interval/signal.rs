@@ -6,33 +6,34 @@ use super::{IntervalSpec, Stepped};
 /// An operation of a [`Signal`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalOp {
-    /// The child puts it up, and waits until it is put down.
+    /// The child raises the signal, and waits until it is lowered.
     SignalUpAndWait,
-    /// The parent waits until it is up.
+    /// The parent waits until the signal is up.
     WaitForSignalUp,
-    /// The parent puts it down.
+    /// The parent lowers the signal.
     SignalDown,
 }
 
-/// A signal between a child and its parent, from which barriers are made (Lawrence & Lowe, section 10 and figure 16).
+/// A signal between a child and its parent, from which barriers are built (Lawrence & Lowe, section 10 and figure 16).
 ///
-/// The child's call meets two calls of the parent: with the first, the parent learns of the child; with the second, it lets
-/// the child go. The parent makes these in turn. What is called otherwise is told of by no step: a signal that is put down
-/// before it was seen, or seen twice, is rejected if the call returns.
+/// The child's call meets two calls of the parent: with the first, the parent learns of the child; with the second, it
+/// releases the child. The parent makes these calls in turn. No other calls are part of a step: if the parent lowers a
+/// signal that it has not seen, or waits for a second signal before it has lowered the first, the history is rejected
+/// if that call returns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signal;
 
 impl IntervalSpec for Signal {
     type Op = SignalOp;
     type Ret = ();
-    /// Whether the parent has learned of a child that it has not let go.
+    /// Whether the parent has learned of a child that it has not released yet.
     type State = bool;
 
     fn initial(&self) -> bool {
         false
     }
 
-    /// The child first.
+    /// Puts the child first.
     fn place(&self, op: &SignalOp) -> u32 {
         u32::from(*op != SignalOp::SignalUpAndWait)
     }

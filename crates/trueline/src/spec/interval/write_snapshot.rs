@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 use super::Part::{self, Begins, GoesOn};
 use super::{IntervalSpec, Stepped};
 
-/// Each brings a value, and returns the set of all values that were brought by then, its own among them (Castañeda, Rajsbaum
-/// & Raynal).
+/// A write-snapshot object: each operation writes a value, and returns the set of all values written so far, including
+/// its own (Castañeda, Rajsbaum & Raynal).
 ///
-/// One that is slow may be seen by another that returns before a third is called, and see that third itself: it brings its
-/// value in an early step, and takes its snapshot in a late one. No single moment of it explains both, so neither
-/// linearizability nor synchronisations can say that. If several bring values or take snapshots in one step, they might as
-/// well do so in several, one after the other; so each is alone in its steps.
+/// A slow operation may be seen by another one that returns before a third one is called, and may itself see that third
+/// one: it writes its value in an early step, and takes its snapshot in a late one. No single moment explains both, so
+/// neither linearizability nor synchronizations can express this. Operations that write values or take snapshots in the
+/// same step might as well do so in several steps, one after another; so each operation is alone in its steps.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteSnapshot<V>(PhantomData<fn(V)>);
 

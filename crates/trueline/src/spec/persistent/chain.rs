@@ -1,13 +1,14 @@
 //! A persistent list for stacks, queues and logs.
 //!
-//! Nodes point from newer to older elements. A chain is its newest node and a length: its elements are that node and
-//! the `len - 1` nodes before it. So many chains share one line of nodes, and to drop the oldest element is to shorten
-//! the length. The oldest element is found by *jump pointers*: each node also points to one far ancestor, chosen by the
-//! skew-binary rule of E. W. Myers, "An applicative random-access stack" (Information Processing Letters 17, 1983), by
-//! which any ancestor is O(log n) jumps away though a node has just one jump pointer.
+//! Nodes point from newer to older elements. A chain consists of its newest node and a length: its elements are that
+//! node and the `len - 1` nodes before it. So many chains can share one line of nodes, and dropping the oldest element
+//! only decreases the length. The oldest element is found by *jump pointers*: each node also points to one far
+//! ancestor, which is chosen by the skew-binary rule of E. W. Myers, "An applicative random-access stack" (Information
+//! Processing Letters 17, 1983). By this rule, any ancestor is O(log n) jumps away, although a node has only one jump
+//! pointer.
 //!
-//! The hash is a polynomial ([`polynomial`](super::polynomial)), the newest element having weight 1, so that an element
-//! can be taken off at both ends.
+//! The hash is a polynomial ([`polynomial`](super::polynomial)) in which the newest element has weight 1, so that an
+//! element can be removed at both ends.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -18,7 +19,7 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 
 /// A persistent list that grows at its newest end and shrinks at both ends.
 ///
-/// A clone costs one reference count. The hash is kept at each update; see the [module](super).
+/// A clone increments one reference count. The hash is maintained by each update; see the [module](super).
 ///
 /// ```
 /// use trueline::spec::persistent::Chain;
@@ -28,13 +29,14 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 /// let (oldest, rest) = two.drop_oldest().unwrap();
 /// assert_eq!(*oldest, 'a');
 /// assert_eq!(rest, Chain::new().push_newest('b'));
-/// assert_eq!(one.len(), 1); // as it was
+/// assert_eq!(one.len(), 1); // unchanged
 /// ```
 ///
 /// # Memory
 ///
-/// A node lives as long as a chain has it *or a newer one*: dropped oldest elements of a chain that is never empty are
-/// kept until the chains that grew from them are gone. An empty chain holds nothing.
+/// A node lives as long as a chain contains it *or a newer node*: elements that were dropped at the oldest end of a
+/// chain that is never empty are kept until the chains that grew from them are gone. An empty chain keeps nothing
+/// alive.
 pub struct Chain<T> {
     /// `None` if and only if `len` is 0, so that an empty chain keeps nothing alive.
     newest: Option<Arc<Node<T>>>,
@@ -45,11 +47,11 @@ pub struct Chain<T> {
 
 struct Node<T> {
     value: T,
-    /// The number of nodes on the way to the first one, this one and that one included.
+    /// The number of nodes on the path to the first one, including both ends.
     depth: usize,
-    /// The node before this one. `None` stands for an imagined node of depth 0 that is its own parent and jump.
+    /// The node before this one. `None` stands for an imaginary node of depth 0 that is its own parent and jump.
     parent: Link<T>,
-    /// A proper ancestor, therefore always kept alive by `parent` already.
+    /// A proper ancestor, which is therefore always kept alive by `parent`.
     jump: Link<T>,
 }
 
@@ -65,12 +67,12 @@ impl<T> Node<T> {
         let far = near.and_then(|node| node.jump.as_ref());
         let near_depth = near.map_or(0, |node| node.depth);
         let far_depth = far.map_or(0, |node| node.depth);
-        // Two jumps of equal length in a row become one, as two equal digits do in a skew-binary counter.
+        // Two consecutive jumps of equal length become one, as two equal digits do in a skew-binary counter.
         let jump = if depth(&parent) - near_depth == near_depth - far_depth { far.cloned() } else { parent.clone() };
         Self { value, depth: depth(&parent) + 1, parent, jump }
     }
 
-    /// The ancestor of this depth, which is from 1 to the depth of this node.
+    /// Returns the ancestor with this depth, which is from 1 to the depth of this node.
     fn ancestor(&self, wanted: usize) -> &Self {
         debug_assert!((1..=self.depth).contains(&wanted));
         let mut node = self;
@@ -78,7 +80,7 @@ impl<T> Node<T> {
             let link = if depth(&node.jump) >= wanted { &node.jump } else { &node.parent };
             match link {
                 Some(older) => node = older,
-                // Only the imagined node of depth 0 is beyond a missing link, and `wanted` is not.
+                // Only the imaginary node of depth 0 is beyond a missing link, and `wanted` is at least 1.
                 None => break,
             }
         }
@@ -87,10 +89,10 @@ impl<T> Node<T> {
 }
 
 impl<T> Drop for Node<T> {
-    /// Drops a line of nodes in a loop: the recursion that Rust would make of it overflows the stack.
+    /// Drops a line of nodes in a loop, because the default recursion would overflow the stack.
     fn drop(&mut self) {
-        // Each jump goes before the parent that keeps its target alive. So it is never the last reference, and the only
-        // nodes that are freed here are freed one after the other.
+        // Each jump is dropped before the parent that keeps its target alive. So it is never the last reference, and
+        // the only nodes that are freed here are freed one after another.
         self.jump = None;
         let mut next = self.parent.take();
         while let Some(link) = next {
@@ -103,27 +105,27 @@ impl<T> Drop for Node<T> {
 }
 
 impl<T> Chain<T> {
-    /// The chain without elements. It allocates nothing.
+    /// Creates a chain without elements. It allocates nothing.
     pub const fn new() -> Self {
         Self { newest: None, len: 0, hash: 0 }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The element that was pushed last.
+    /// Returns the element that was pushed last.
     pub fn newest(&self) -> Option<&T> {
         self.newest.as_ref().map(|node| &node.value)
     }
 
-    /// The element that was pushed first.
+    /// Returns the element that was pushed first.
     ///
     /// # Complexity
     ///
@@ -133,13 +135,13 @@ impl<T> Chain<T> {
         Some(&newest.ancestor(newest.depth + 1 - self.len).value)
     }
 
-    /// The elements from the newest to the oldest: the way the nodes are linked.
+    /// Iterates over the elements from the newest to the oldest, which is how the nodes are linked.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.nodes().map(|node| &node.value)
     }
 
-    /// Whether this chain may start, from its oldest element on, with the elements of `start`: `false` is certain, `true`
-    /// is not, for only the newest few elements of `start` are compared.
+    /// Returns whether this chain may start, from its oldest element on, with the elements of `start`. `false` is
+    /// certain, but `true` is not, because only a few of the newest elements of `start` are compared.
     ///
     /// ```
     /// use trueline::spec::persistent::Chain;
@@ -164,9 +166,9 @@ impl<T> Chain<T> {
         start.nodes().take(ELEMENTS).zip(own).all(|(wanted, own)| wanted.value == own.value)
     }
 
-    /// About how many bytes the last update allocated, at most: one node.
+    /// Returns the approximate maximum number of bytes that the last update allocated: one node.
     ///
-    /// What the element itself holds on the heap is not known here and not counted.
+    /// The memory that the element itself holds on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {
         if self.is_empty() { 0 } else { size_of::<Node<T>>() + ARC_HEADER + ALLOCATOR_OVERHEAD }
     }
@@ -177,7 +179,7 @@ impl<T> Chain<T> {
 }
 
 impl<T: Hash> Chain<T> {
-    /// The chain with one element more, its newest.
+    /// Returns the chain with one more element as its newest.
     #[must_use = "the chain itself does not change"]
     pub fn push_newest(&self, value: T) -> Self {
         let hash = add(multiply(self.hash, BASE), element_hash(&value));
@@ -185,7 +187,7 @@ impl<T: Hash> Chain<T> {
         Self { newest, len: self.len + 1, hash }
     }
 
-    /// The newest element, and the chain without it.
+    /// Returns the newest element, and the chain without it.
     pub fn pop_newest(&self) -> Option<(&T, Self)> {
         let newest = self.newest.as_ref()?;
         if self.len == 1 {
@@ -195,7 +197,7 @@ impl<T: Hash> Chain<T> {
         Some((&newest.value, Self { newest: newest.parent.clone(), len: self.len - 1, hash }))
     }
 
-    /// The oldest element, and the chain without it.
+    /// Returns the oldest element, and the chain without it.
     ///
     /// # Complexity
     ///
@@ -210,7 +212,7 @@ impl<T: Hash> Chain<T> {
     }
 }
 
-// By hand, because derived ones would ask for `T: Clone` and `T: Default`.
+// Implemented by hand, because derived implementations would require `T: Clone` and `T: Default`.
 impl<T> Clone for Chain<T> {
     fn clone(&self) -> Self {
         Self { newest: self.newest.clone(), len: self.len, hash: self.hash }
@@ -230,7 +232,7 @@ impl<T: Eq> PartialEq for Chain<T> {
         }
         for (left, right) in self.nodes().zip(other.nodes()) {
             if Arc::ptr_eq(left, right) {
-                return true; // and so is all that is older
+                return true; // All older nodes are shared, too.
             }
             if left.value != right.value {
                 return false;
@@ -250,7 +252,7 @@ impl<T> Hash for Chain<T> {
 }
 
 impl<T: Debug> Debug for Chain<T> {
-    /// The elements from the oldest to the newest, as a list is written.
+    /// Formats the elements as a list, from the oldest to the newest.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut elements: Vec<&T> = self.iter().collect();
         elements.reverse();
@@ -290,7 +292,7 @@ mod tests {
         let mut random = Random::new(7);
         let mut versions = vec![(Chain::new(), VecDeque::new())];
         for round in 0..60_000 {
-            // Mostly the latest version, at times an old one: then the history branches.
+            // Mostly the latest version, sometimes an older one, so that the history branches.
             let from = if random.below(8) == 0 { random.below(versions.len()) } else { versions.len() - 1 };
             let (chain, mut model) = versions[from].clone();
             let next = match random.below(5) {
@@ -401,7 +403,7 @@ mod tests {
             assert!(format!("{chain:?}").starts_with("[0, 1, 2"));
             assert_eq!(chain.oldest(), Some(&0));
             drop(again);
-            // Shared from the middle on: what is freed ends where another chain begins.
+            // The older half is shared: freeing stops at the node where the other chain begins.
             let mut half = chain.clone();
             for _ in 0..MANY / 2 {
                 half = half.pop_newest().unwrap().1;
@@ -411,7 +413,7 @@ mod tests {
             let branch = half.push_newest(9);
             drop(half);
             assert_eq!(branch.iter().count() as u64, MANY / 2 + 1);
-            // The oldest half dropped by length alone.
+            // The oldest elements are dropped by decreasing the length only.
             let mut queue = branch;
             for expected in 0..MANY / 4 {
                 let (oldest, rest) = queue.drop_oldest().unwrap();

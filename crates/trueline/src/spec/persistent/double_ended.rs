@@ -1,12 +1,13 @@
 //! A persistent list that grows and shrinks at both ends.
 //!
-//! Two [`Chain`]s, the newest elements of which are the two ends, and the oldest of which meet in the middle. An end
-//! whose chain has run out is the oldest element of the other chain, and a chain gives that away in O(log n). So nothing
-//! is ever turned round, and every update costs that at most: no bound is amortised, which would be of little worth
-//! where many states branch off one.
+//! It consists of two [`Chain`]s. Their newest elements are the two ends, and their oldest elements meet in the middle.
+//! If the chain of an end is empty, that end is the oldest element of the other chain, which can be removed in O(log
+//! n). So no chain is ever reversed, and every update costs O(log n) at most. This bound is not amortized: an amortized
+//! bound would be of little use, because many states branch off a single one.
 //!
-//! Where the two chains meet depends on the route and is no part of the contents. Hence the list has a hash of its own,
-//! a polynomial ([`polynomial`](super::polynomial)) over all elements, the one at the back having weight 1.
+//! The place where the two chains meet depends on the updates, and is not part of the contents. Therefore, the list has
+//! a hash of its own, a polynomial ([`polynomial`](super::polynomial)) over all elements, in which the back has weight
+//! 1.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -16,7 +17,7 @@ use super::polynomial::{BASE, BASE_INVERSE, add, base_to_the, element_hash, mult
 
 /// A persistent list that grows and shrinks at both ends.
 ///
-/// A clone costs two reference counts. The hash is kept at each update; see the [module](super).
+/// A clone increments two reference counts. The hash is maintained by each update; see the [module](super).
 ///
 /// ```
 /// use trueline::spec::persistent::DoubleEnded;
@@ -30,76 +31,79 @@ use super::polynomial::{BASE, BASE_INVERSE, add, base_to_the, element_hash, mult
 ///
 /// # Complexity
 ///
-/// Pushes at the back cost O(1), all else O(log n), where n is the number of elements pushed since the list was empty.
-/// Lists of equal hashes that were made by different routes may have to be compared element by element.
+/// Pushing at the back costs O(1). All other updates, and reading an end, cost O(log n), where n is the number of
+/// elements pushed since the list was empty. Lists that have equal hashes but were created by different updates may
+/// have to be compared element by element.
 pub struct DoubleEnded<T> {
-    /// The front is its newest element.
+    /// The front of the list is the newest element of this chain.
     front: Chain<T>,
-    /// The back is its newest element; its oldest one follows the oldest one of `front`.
+    /// The back of the list is the newest element of this chain. Its oldest element follows the oldest element of
+    /// `front`.
     back: Chain<T>,
     /// The polynomial hash of the elements, less than the prime.
     hash: u64,
 }
 
 impl<T> DoubleEnded<T> {
-    /// The list without elements. It allocates nothing.
+    /// Creates a list without elements. It allocates nothing.
     pub const fn new() -> Self {
         Self { front: Chain::new(), back: Chain::new(), hash: 0 }
     }
 
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.front.len() + self.back.len()
     }
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.front.is_empty() && self.back.is_empty()
     }
 
-    /// The element at the front.
+    /// Returns the element at the front.
     pub fn front(&self) -> Option<&T> {
         self.front.newest().or_else(|| self.back.oldest())
     }
 
-    /// The element at the back.
+    /// Returns the element at the back.
     pub fn back(&self) -> Option<&T> {
         self.back.newest().or_else(|| self.front.oldest())
     }
 
-    /// The elements from the front to the back.
+    /// Iterates over the elements from the front to the back.
     ///
     /// # Complexity
     ///
-    /// The back half is gathered first: O(n) to begin with.
+    /// The back chain is collected first, which costs O(n).
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mut back: Vec<&T> = self.back.iter().collect();
         back.reverse();
         self.front.iter().chain(back)
     }
 
-    /// About how many bytes the last update allocated, at most: one node, see [`Chain::heap_size`].
+    /// Returns the approximate maximum number of bytes that the last update allocated: one node, see
+    /// [`Chain::heap_size`].
     pub fn heap_size(&self) -> usize {
         self.front.heap_size().max(self.back.heap_size())
     }
 }
 
 impl<T: Hash> DoubleEnded<T> {
-    /// The list with one element more, at the front.
+    /// Returns the list with one more element at the front.
     #[must_use = "the list itself does not change"]
     pub fn push_front(&self, value: T) -> Self {
         let hash = add(self.hash, multiply(element_hash(&value), base_to_the(self.len())));
         Self { front: self.front.push_newest(value), back: self.back.clone(), hash }
     }
 
-    /// The list with one element more, at the back.
+    /// Returns the list with one more element at the back.
     #[must_use = "the list itself does not change"]
     pub fn push_back(&self, value: T) -> Self {
         let hash = add(multiply(self.hash, BASE), element_hash(&value));
         Self { front: self.front.clone(), back: self.back.push_newest(value), hash }
     }
 
-    /// The element at the front, and the list without it.
+    /// Returns the element at the front, and the list without it.
     pub fn pop_front(&self) -> Option<(&T, Self)> {
         let (value, front, back) = match self.front.pop_newest() {
             Some((value, front)) => (value, front, self.back.clone()),
@@ -109,7 +113,7 @@ impl<T: Hash> DoubleEnded<T> {
         Some((value, Self { front, back, hash }))
     }
 
-    /// The element at the back, and the list without it.
+    /// Returns the element at the back, and the list without it.
     pub fn pop_back(&self) -> Option<(&T, Self)> {
         let (value, front, back) = match self.back.pop_newest() {
             Some((value, back)) => (value, self.front.clone(), back),
@@ -120,7 +124,7 @@ impl<T: Hash> DoubleEnded<T> {
     }
 }
 
-// By hand, because derived ones would ask for `T: Clone` and `T: Default`.
+// Implemented by hand, because derived implementations would require `T: Clone` and `T: Default`.
 impl<T> Clone for DoubleEnded<T> {
     fn clone(&self) -> Self {
         Self { front: self.front.clone(), back: self.back.clone(), hash: self.hash }
@@ -139,7 +143,7 @@ impl<T: Eq> PartialEq for DoubleEnded<T> {
             return false;
         }
         if self.front.len() == other.front.len() {
-            // Chains know what they share.
+            // Comparing chains stops at the first node that they share.
             return self.front == other.front && self.back == other.back;
         }
         self.iter().eq(other.iter())
@@ -156,7 +160,7 @@ impl<T> Hash for DoubleEnded<T> {
 }
 
 impl<T: Debug> Debug for DoubleEnded<T> {
-    /// The elements from the front to the back, as a list is written.
+    /// Formats the elements as a list, from the front to the back.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.iter()).finish()
     }
@@ -180,7 +184,7 @@ mod tests {
         let mut random = Random::new(13);
         let mut versions = vec![(DoubleEnded::new(), VecDeque::new())];
         for round in 0..60_000 {
-            // Mostly the latest version, at times an old one: then the history branches.
+            // Mostly the latest version, sometimes an older one, so that the history branches.
             let from = if random.below(8) == 0 { random.below(versions.len()) } else { versions.len() - 1 };
             let (list, mut model) = versions[from].clone();
             let value = random.below(3);

@@ -1,20 +1,21 @@
-//! States that share what they have in common.
+//! States that share their common parts.
 //!
 //! A checker keeps many states of one object, each a step away from another. The types here are immutable: an update
-//! gives a new value that shares all but a little with the old one, so that a step never costs the size of the state.
+//! returns a new value that shares almost everything with the old one, so that the cost of a step does not grow with
+//! the size of the state.
 //!
 //! - [`Chain`]: a list that grows and shrinks at its newest end and shrinks at its oldest (stacks, queues, logs).
 //! - [`DoubleEnded`]: a list that grows and shrinks at both ends.
 //! - [`Trie`]: a map; with values `()`, a set.
-//! - [`Treap`]: a map in the order of its keys (priority queues).
+//! - [`Treap`]: a map that is sorted by its keys (priority queues).
 //! - [`Text`]: a text that grows at its end.
 //!
-//! All keep a 64-bit hash of their contents up to date at each update. [`Hash`] writes only that (and the length), and
-//! two values are compared element by element only if hashes and lengths agree, up to the first part that they share.
-//! Equal contents have equal hashes by whatever route they were reached.
+//! All of them maintain a 64-bit hash of their contents. [`Hash`] writes only this hash (and the length). Two values
+//! are compared element by element only if their hashes and lengths agree, up to the first part that they share. Equal
+//! contents have equal hashes, no matter how they were reached.
 //!
-//! The hash is a fixed function ([`FoldHasher`]): the same in each run, so that nothing which depends on it, such as
-//! the order in which a [`Trie`] is iterated, differs between runs.
+//! The hash is a fixed function ([`FoldHasher`]). It is the same in each run, so that nothing that depends on it, such
+//! as the iteration order of a [`Trie`], differs between runs.
 
 mod chain;
 mod double_ended;
@@ -32,18 +33,19 @@ pub use text::Text;
 pub use treap::Treap;
 pub use trie::Trie;
 
-/// What an allocator adds to an allocation, about: its header, and the rounding up to the next size it has.
+/// The approximate overhead of an allocation: the header of the allocator, and the rounding up to its next size class.
 const ALLOCATOR_OVERHEAD: usize = 16;
 
-/// The two counters before the contents of an `Arc`.
+/// The size of the two counters in front of the contents of an `Arc`.
 const ARC_HEADER: usize = 2 * size_of::<usize>();
 
 /// A small, fast and fixed hash function by folded multiplication.
 ///
-/// Each word is combined with the state by exclusive or, multiplied to 128 bits by an odd constant, and the two halves
-/// are folded together: the high half carries what the low one is blind to, and the other way round. It has no random
-/// seed, so that equal values have equal hashes in every run; hence whoever chooses the values can choose collisions,
-/// which cost time and never a wrong answer here.
+/// Each word is combined with the state by exclusive or, the result is multiplied by an odd constant, and the two
+/// halves of the 128-bit product are folded together: the high half depends on the bits to which the low half is blind,
+/// and the other way around. There is no random seed, so that equal values have equal hashes in every run. Therefore,
+/// an adversary who chooses the values can choose collisions, but here these cost only time and never cause a wrong
+/// answer.
 ///
 /// ```
 /// use std::hash::{Hash, Hasher};
@@ -62,15 +64,15 @@ pub struct FoldHasher {
     state: u64,
 }
 
-/// Odd constants without pattern: the fractional parts of the square roots of 2, 3 and 5.
+/// Odd constants without a pattern: the fractional parts of the square roots of 2 (with the lowest bit set), 3 and 5.
 const START: u64 = 0x6A09_E667_F3BC_C909;
 const STEP: u64 = 0xBB67_AE85_84CA_A73B;
 const FINISH: u64 = 0x3C6E_F372_FE94_F82B;
 
-/// The full product of two words, folded to one.
+/// Returns the full product of two words, folded to one word.
 fn fold(left: u64, right: u64) -> u64 {
     let product = u128::from(left) * u128::from(right);
-    // The cast takes the low half on purpose.
+    // The cast takes the low half intentionally.
     (product as u64) ^ ((product >> 64) as u64)
 }
 
@@ -82,7 +84,8 @@ impl Default for FoldHasher {
 
 impl Hasher for FoldHasher {
     fn finish(&self) -> u64 {
-        // A second round: after one, neighbouring small integers still differ by a constant in the low half.
+        // A second round, because after only one, the hashes of adjacent small integers still differ by a constant in
+        // the low half.
         fold(self.state ^ START, FINISH)
     }
 
@@ -95,7 +98,7 @@ impl Hasher for FoldHasher {
         }
         let rest = words.remainder();
         if !rest.is_empty() {
-            // At most 7 bytes, so the last one is free for how many they are: "a" and "a\0" must differ.
+            // At most 7 bytes, so the last byte is free for their number: "a" and "a\0" must differ.
             let mut buffer = [0; 8];
             buffer[..rest.len()].copy_from_slice(rest);
             buffer[7] = rest.len() as u8;
@@ -129,28 +132,29 @@ impl Hasher for FoldHasher {
     }
 }
 
-/// The hash of one value by [`FoldHasher`].
+/// Returns the hash of one value by [`FoldHasher`].
 pub fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = FoldHasher::default();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Descriptions of elements in an order that does not depend on hashes: shorter ones first, so that numbers ascend.
+/// Returns the descriptions of elements in an order that does not depend on hashes: shorter ones first, so that numbers
+/// ascend.
 pub(super) fn in_reading_order<T: Debug>(elements: impl Iterator<Item = T>) -> Vec<String> {
     let mut descriptions: Vec<String> = elements.map(|element| format!("{element:?}")).collect();
     descriptions.sort_by(|left, right| left.len().cmp(&right.len()).then_with(|| left.cmp(right)));
     descriptions
 }
 
-/// The entries of a map as people write one, in the order of their descriptions.
+/// Formats the entries of a map, in the order of their descriptions.
 pub(super) fn describe_map<'map, K: Debug + 'map, V: Debug + 'map>(
     entries: impl Iterator<Item = (&'map K, &'map V)>,
 ) -> String {
     format!("{{{}}}", in_reading_order(entries.map(|(key, value)| DescribedEntry(key, value))).join(", "))
 }
 
-/// An entry as `Debug` writes those of maps.
+/// An entry, formatted as `Debug` formats the entries of maps.
 struct DescribedEntry<'map, K, V>(&'map K, &'map V);
 
 impl<K: Debug, V: Debug> Debug for DescribedEntry<'_, K, V> {
@@ -161,7 +165,7 @@ impl<K: Debug, V: Debug> Debug for DescribedEntry<'_, K, V> {
 
 #[cfg(test)]
 pub(super) mod testing {
-    /// A generator of random numbers that is enough for tests: xorshift with a multiplication at the end.
+    /// A random number generator that is good enough for tests: xorshift with a final multiplication.
     pub(crate) struct Random(u64);
 
     impl Random {
@@ -176,7 +180,7 @@ pub(super) mod testing {
             self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
         }
 
-        /// A number from 0 to `end - 1`.
+        /// Returns a number from 0 to `end - 1`.
         pub(crate) fn below(&mut self, end: usize) -> usize {
             ((self.next() >> 33) as usize) % end
         }

@@ -1,14 +1,14 @@
-//! Hashes of sequences that can be kept up to date at both ends.
+//! Hashes of sequences that can be updated at both ends.
 //!
-//! The hash of e1, .., en is the polynomial e1 b^(n-1) + .. + en b^0 in a fixed base b modulo the prime 2^61 - 1. Modulo
-//! a prime the base has an inverse, so an element can be put on and taken off at both ends. (Modulo 2^64, which is
-//! cheaper, there are short sequences of two elements that collide whatever the base and the elements' hashes are.)
+//! The hash of e1, .., en is the polynomial e1 b^(n-1) + .. + en b^0 in a fixed base b modulo the prime 2^61 - 1.
+//! Modulo a prime, the base has an inverse, so an element can be added and removed at both ends. (Modulo 2^64, which is
+//! cheaper, there are short sequences of two distinct elements that collide for every odd base and all element hashes.)
 
 use std::hash::Hash;
 
 use super::hash_of;
 
-/// The modulus of the hash, a Mersenne prime: the remainder needs no division.
+/// The modulus of the hash, a Mersenne prime, so that the remainder needs no division.
 const PRIME: u64 = (1 << 61) - 1;
 /// The base of the polynomial: an arbitrary large number less than the prime.
 pub(super) const BASE: u64 = 0x0B5A_D4EC_EDA1_CE2B;
@@ -16,7 +16,8 @@ pub(super) const BASE_INVERSE: u64 = inverse(BASE);
 /// `BASE_SQUARED[i]` is the base to the power of 2^i.
 const BASE_SQUARED: [u64; usize::BITS as usize] = repeated_squares(BASE);
 
-/// The hash of an element as a number from 1 to the prime - 1: with 0, repetitions would be of no weight.
+/// Returns the hash of an element as a number from 1 to the prime - 1: if it were 0, repeating the element would not
+/// change the hash.
 pub(super) fn element_hash<T: Hash>(value: &T) -> u64 {
     hash_of(value) % (PRIME - 1) + 1
 }
@@ -31,12 +32,12 @@ pub(super) const fn subtract(left: u64, right: u64) -> u64 {
 }
 
 pub(super) const fn multiply(left: u64, right: u64) -> u64 {
-    // 2^61 is 1 modulo the prime, so what is above 61 bits is added to what is below.
+    // 2^61 is 1 modulo the prime, so the bits above the lowest 61 are added to these.
     let product = left as u128 * right as u128;
     add(product as u64 & PRIME, (product >> 61) as u64)
 }
 
-/// By Fermat's little theorem: the power of the prime - 2.
+/// Computes the inverse by Fermat's little theorem: the power of the prime - 2.
 const fn inverse(number: u64) -> u64 {
     let mut power = number;
     let mut result = 1;
@@ -65,7 +66,7 @@ pub(super) fn base_to_the(mut exponent: usize) -> u64 {
     let mut result = 1;
     while exponent > 0 {
         result = multiply(result, BASE_SQUARED[exponent.trailing_zeros() as usize]);
-        exponent &= exponent - 1; // clears the lowest one
+        exponent &= exponent - 1; // clears the lowest bit that is set
     }
     result
 }

@@ -1,8 +1,8 @@
 //! A persistent text that grows at its end.
 //!
-//! A text is a line of pieces, each pointing to the one before it; to append is to add a piece, which is not copied. How
-//! a text was pieced together is no part of its contents: the hash is a polynomial ([`polynomial`](super::polynomial))
-//! over the bytes, which for a concatenation follows from the hashes and lengths of its two parts.
+//! A text is a line of pieces, each of which points to the one before it. Appending adds a piece, which is not copied.
+//! The division into pieces is not part of the contents: the hash is a polynomial ([`polynomial`](super::polynomial))
+//! over the bytes, and the hash of a concatenation follows from the hashes and lengths of its two parts.
 
 use std::fmt::{self, Debug, Display};
 use std::hash::{Hash, Hasher};
@@ -13,9 +13,9 @@ use smallvec::SmallVec;
 use super::polynomial::{BASE, add, base_to_the, multiply};
 use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 
-/// A persistent text: appending to it does not cost its length.
+/// A persistent text: the cost of appending does not depend on its length.
 ///
-/// A clone costs one reference count. The hash is kept at each update; see the [module](super).
+/// A clone increments one reference count. The hash is maintained by each update; see the [module](super).
 ///
 /// ```
 /// use trueline::spec::persistent::Text;
@@ -28,12 +28,12 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER};
 ///
 /// # Complexity
 ///
-/// To make a text of a string costs the length of the string. Two texts are compared byte by byte only if lengths and
-/// hashes agree, up to the first piece that they share.
+/// Creating a text from a string costs the length of the string. Two texts are compared byte by byte only if their
+/// lengths and hashes agree, up to the first piece that they share.
 #[derive(Clone, Default)]
 pub struct Text {
     newest: Link,
-    /// In bytes.
+    /// The length in bytes.
     len: usize,
     /// The polynomial hash of the bytes, less than the prime.
     hash: u64,
@@ -48,7 +48,7 @@ struct Piece {
 }
 
 impl Drop for Piece {
-    /// Drops a line of pieces in a loop: the recursion that Rust would make of it overflows the stack.
+    /// Drops a line of pieces in a loop, because the default recursion would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.before.take();
         while let Some(link) = next {
@@ -58,26 +58,27 @@ impl Drop for Piece {
 }
 
 impl Text {
-    /// The empty text. It allocates nothing.
+    /// Creates an empty text. It allocates nothing.
     pub const fn new() -> Self {
         Self { newest: None, len: 0, hash: 0 }
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no letters.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// This text with another one behind it.
+    /// Returns this text followed by another one.
     ///
     /// # Complexity
     ///
-    /// O(p + log n), where p is the number of pieces of `end`, and n its length: 1 piece, if it was made of a string.
+    /// O(p + log n), where p is the number of pieces of `end`, and n its length. A text that was created from a string
+    /// is one piece.
     #[must_use = "the text itself does not change"]
     pub fn append(&self, end: &Self) -> Self {
         if self.is_empty() {
@@ -92,8 +93,8 @@ impl Text {
         }
     }
 
-    /// Whether this text may start with `start`: `false` is certain, `true` is not, for only the last few pieces of
-    /// `start` are compared.
+    /// Returns whether this text may start with `start`. `false` is certain, but `true` is not, because only the last
+    /// few pieces of `start` are compared.
     ///
     /// ```
     /// use trueline::spec::persistent::Text;
@@ -106,7 +107,7 @@ impl Text {
     ///
     /// # Complexity
     ///
-    /// The length of those pieces, and the number of pieces of this text that are not part of `start`.
+    /// The length of these pieces, and the number of pieces of this text that are not part of `start`.
     pub fn may_start_with(&self, start: &Self) -> bool {
         const PIECES: usize = 4;
         let Some(mut behind) = self.len.checked_sub(start.len) else { return false };
@@ -134,13 +135,13 @@ impl Text {
         true
     }
 
-    /// About how many bytes the last update allocated, at most: one piece, whose letters are shared with what was
-    /// appended.
+    /// Returns the approximate number of bytes that the last update allocated if it appended a text of one piece: this
+    /// piece, whose bytes are shared with the text that was appended.
     pub fn heap_size(&self) -> usize {
         if self.is_empty() { 0 } else { size_of::<Piece>() + ARC_HEADER + ALLOCATOR_OVERHEAD }
     }
 
-    /// The pieces from the last to the first.
+    /// Iterates over the pieces from the last to the first.
     fn pieces(&self) -> impl Iterator<Item = &Arc<str>> {
         std::iter::successors(self.newest.as_ref(), |piece| piece.before.as_ref()).map(|piece| &piece.text)
     }
@@ -151,7 +152,7 @@ impl From<Arc<str>> for Text {
         if text.is_empty() {
             return Self::new();
         }
-        // Plus 1, because a zero byte would else be of no weight.
+        // Plus 1, because otherwise a zero byte at the start would not change the hash.
         let hash = text.bytes().fold(0, |hash, byte| add(multiply(hash, BASE), u64::from(byte) + 1));
         Self { len: text.len(), hash, newest: Some(Arc::new(Piece { text, before: None })) }
     }
@@ -174,14 +175,14 @@ impl PartialEq for Text {
         if self.hash != other.hash || self.len != other.len {
             return false;
         }
-        // From the end: the pieces to come, and what is left of the last ones.
+        // Compares from the end: the pieces that remain, and the rest of the current ones.
         let (mut left_pieces, mut right_pieces) = (self.newest.as_ref(), other.newest.as_ref());
         let (mut left, mut right): (&[u8], &[u8]) = (&[], &[]);
         loop {
             if left.is_empty() && right.is_empty() {
                 if let (Some(left), Some(right)) = (left_pieces, right_pieces) {
                     if Arc::ptr_eq(left, right) {
-                        return true; // and so is all that is before
+                        return true; // All earlier pieces are shared, too.
                     }
                 }
             }
@@ -223,7 +224,7 @@ impl Display for Text {
 }
 
 impl Debug for Text {
-    /// As a string is written.
+    /// Formats the text as a string literal.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Debug::fmt(&self.to_string(), formatter)
     }

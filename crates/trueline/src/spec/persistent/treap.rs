@@ -1,8 +1,9 @@
-//! A persistent map in the order of its keys.
+//! A persistent map that is sorted by its keys.
 //!
-//! A treap (R. Seidel and C. R. Aragon, "Randomized search trees", Algorithmica 16, 1996): a search tree by the keys that
-//! is a heap by priorities. Here the priority of a key is its hash, so the shape depends on the contents alone: maps that
-//! are equal have equal trees, and are compared subtree by subtree, each one that both share at the cost of a pointer.
+//! It is a treap (R. Seidel and C. R. Aragon, "Randomized search trees", Algorithmica 16, 1996): a search tree by keys
+//! that is also a heap by priorities. Here the priority of a key is its hash, so the shape depends only on the
+//! contents: equal maps have equal trees. They are compared subtree by subtree, and a subtree that both share costs one
+//! pointer comparison.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Debug};
@@ -12,9 +13,9 @@ use std::sync::Arc;
 use super::trie::entry_hash;
 use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
 
-/// A persistent map in the order of its keys.
+/// A persistent map that is sorted by its keys.
 ///
-/// A clone costs one reference count. The hash is kept at each update; see the [module](super).
+/// A clone increments one reference count. The hash is maintained by each update; see the [module](super).
 ///
 /// ```
 /// use trueline::spec::persistent::Treap;
@@ -23,19 +24,20 @@ use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, hash_of};
 /// let two = one.insert("a", 2);
 /// assert_eq!(two.first(), Some((&"a", &2)));
 /// assert_eq!(two.remove(&"a"), one);
-/// assert_eq!(one.first(), Some((&"b", &1))); // as it was
+/// assert_eq!(one.first(), Some((&"b", &1))); // unchanged
 /// ```
 ///
 /// # Complexity
 ///
-/// Updates and queries cost O(log n), as expected of random keys: it takes keys chosen against the (fixed) hash function
-/// to make the tree deep. An empty map allocates nothing. Use a [`Trie`](super::Trie) where the order does not matter.
+/// Updates and queries cost O(log n), as expected for random keys: only keys that were chosen to attack the (fixed)
+/// hash function make the tree deep. An empty map allocates nothing. If the order does not matter, use a
+/// [`Trie`](super::Trie).
 pub struct Treap<K, V> {
     root: Link<K, V>,
     len: usize,
     /// The wrapping sum of the hashes of the entries: it does not depend on their order.
     hash: u64,
-    /// What the update that made this map allocated, in bytes, about. No part of the contents.
+    /// The approximate number of bytes that the update that created this map allocated. Not part of the contents.
     allocated: u32,
 }
 
@@ -44,22 +46,22 @@ struct Node<K, V> {
     priority: u64,
     key: K,
     value: V,
-    /// Lesser keys, of lesser rank than this one.
+    /// The entries with lesser keys. This node outranks all of them.
     left: Link<K, V>,
-    /// Greater keys, of lesser rank than this one.
+    /// The entries with greater keys. This node outranks all of them.
     right: Link<K, V>,
 }
 
 type Link<K, V> = Option<Arc<Node<K, V>>>;
 
 impl<K: Ord, V> Node<K, V> {
-    /// By priority, and by key where priorities are equal: a total order, so that there is one shape only.
+    /// Compares by priority, and by key if priorities are equal: this order is total, so that there is only one shape.
     fn outranks(&self, other: &Self) -> bool {
         (self.priority, &self.key) > (other.priority, &other.key)
     }
 }
 
-/// Makes nodes and counts them.
+/// Creates nodes and counts them.
 struct Builder {
     nodes: usize,
 }
@@ -74,7 +76,7 @@ impl Builder {
         self.link(Node { priority: node.priority, key: node.key.clone(), value: node.value.clone(), left, right })
     }
 
-    /// The tree with an entry whose key it does not have yet.
+    /// Returns the tree with an entry whose key it does not have yet.
     fn with_new<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, mut entry: Node<K, V>) -> Link<K, V> {
         match tree {
             Some(node) if !entry.outranks(node) => {
@@ -93,7 +95,7 @@ impl Builder {
         }
     }
 
-    /// The entries with keys less than `key`, and those with greater ones; it has no such key itself.
+    /// Splits a tree that does not have `key` into the entries with lesser keys and those with greater ones.
     fn split<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K) -> (Link<K, V>, Link<K, V>) {
         match tree {
             None => (None, None),
@@ -108,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// The tree with another value for a key that it has.
+    /// Returns the tree with another value for a key that it has.
     fn with_value<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K, value: V) -> Link<K, V> {
         let node = tree.as_ref()?;
         match key.cmp(&node.key) {
@@ -127,7 +129,7 @@ impl Builder {
         }
     }
 
-    /// The tree without a key that it has.
+    /// Returns the tree without a key that it has.
     fn without<K: Clone + Ord, V: Clone>(&mut self, tree: &Link<K, V>, key: &K) -> Link<K, V> {
         let node = tree.as_ref()?;
         match key.cmp(&node.key) {
@@ -143,7 +145,7 @@ impl Builder {
         }
     }
 
-    /// The tree without its least key.
+    /// Returns the tree without its least key.
     fn without_first<K: Clone, V: Clone>(&mut self, tree: &Link<K, V>) -> Link<K, V> {
         let node = tree.as_ref()?;
         if node.left.is_none() {
@@ -153,7 +155,7 @@ impl Builder {
         self.copy(node, left, node.right.clone())
     }
 
-    /// Two trees as one, where all keys of the first are less than those of the second.
+    /// Joins two trees; all keys of the first are less than those of the second.
     fn join<K: Clone + Ord, V: Clone>(&mut self, less: &Link<K, V>, greater: &Link<K, V>) -> Link<K, V> {
         match (less, greater) {
             (None, tree) | (tree, None) => tree.clone(),
@@ -170,22 +172,22 @@ impl Builder {
 }
 
 impl<K, V> Treap<K, V> {
-    /// The map without entries. It allocates nothing.
+    /// Creates a map without entries. It allocates nothing.
     pub const fn new() -> Self {
         Self { root: None, len: 0, hash: 0, allocated: 0 }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The entry with the least key.
+    /// Returns the entry with the least key.
     pub fn first(&self) -> Option<(&K, &V)> {
         let mut node = self.root.as_ref()?;
         while let Some(left) = &node.left {
@@ -194,23 +196,24 @@ impl<K, V> Treap<K, V> {
         Some((&node.key, &node.value))
     }
 
-    /// The entries in the order of their keys.
+    /// Iterates over the entries in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let mut iter = Iter { parents: Vec::new() };
         iter.descend(&self.root);
         iter
     }
 
-    /// About how many bytes the update that made this map allocated: the nodes on the way to the changed entry.
+    /// Returns the approximate number of bytes that the update that created this map allocated: the nodes on the path
+    /// to the changed entry.
     ///
-    /// What keys and values themselves hold on the heap is not known here and not counted.
+    /// The memory that keys and values themselves hold on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {
         self.allocated as usize
     }
 }
 
 impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let mut tree = &self.root;
         while let Some(node) = tree {
@@ -223,7 +226,7 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
         None
     }
 
-    /// The map in which this key has this value, whether it had another one or none.
+    /// Returns the map in which this key has this value, whether or not it had a value before.
     #[must_use = "the map itself does not change"]
     pub fn insert(&self, key: K, value: V) -> Self {
         let mut builder = Builder { nodes: 0 };
@@ -244,7 +247,7 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
         }
     }
 
-    /// The entry with the least key, and the map without it.
+    /// Returns the entry with the least key, and the map without it.
     ///
     /// ```
     /// use trueline::spec::persistent::Treap;
@@ -262,7 +265,7 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
         Some((key, value, Self::made(&builder, root, self.len - 1, hash)))
     }
 
-    /// The map without this key, whether it had a value or not.
+    /// Returns the map without this key, whether or not it had a value.
     #[must_use = "the map itself does not change"]
     pub fn remove(&self, key: &K) -> Self {
         let Some(present) = self.get(key) else {
@@ -276,12 +279,13 @@ impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Treap<K, V> {
 
     fn made(builder: &Builder, root: Link<K, V>, len: usize, hash: u64) -> Self {
         let allocated = builder.nodes * (size_of::<Node<K, V>>() + ARC_HEADER + ALLOCATOR_OVERHEAD);
-        // Only a tree of degenerate depth would not fit, and it is enough then to say "very much".
+        // Only the allocations of a degenerate, very deep tree would not fit, and then the maximum is a good enough
+        // answer.
         Self { root, len, hash, allocated: u32::try_from(allocated).unwrap_or(u32::MAX) }
     }
 }
 
-// By hand, because derived ones would ask for `K: Clone` and so on.
+// Implemented by hand, because derived implementations would require `K: Clone` and so on.
 impl<K, V> Clone for Treap<K, V> {
     fn clone(&self) -> Self {
         Self { root: self.root.clone(), len: self.len, hash: self.hash, allocated: self.allocated }
@@ -302,7 +306,8 @@ impl<K: Eq, V: Eq> PartialEq for Treap<K, V> {
 
 impl<K: Eq, V: Eq> Eq for Treap<K, V> {}
 
-/// Whether two subtrees in the same place have the same entries: the shape is that of the contents.
+/// Returns whether two subtrees at the same position have the same entries. This compares node by node, because the
+/// contents determine the shape.
 fn same_entries<K: Eq, V: Eq>(left: &Link<K, V>, right: &Link<K, V>) -> bool {
     match (left, right) {
         (None, None) => true,
@@ -331,15 +336,15 @@ impl<K: Debug, V: Debug> Debug for Treap<K, V> {
 }
 
 impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> FromIterator<(K, V)> for Treap<K, V> {
-    /// Of several values for a key, the last one counts.
+    /// If a key occurs more than once, its last value counts.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         entries.into_iter().fold(Self::new(), |treap, (key, value)| treap.insert(key, value))
     }
 }
 
-/// The entries in the order of their keys.
+/// Iterates over the entries in the order of their keys.
 struct Iter<'treap, K, V> {
-    /// Those whose left subtrees are done, the least last.
+    /// The nodes whose left subtrees are finished; the one with the least key is last.
     parents: Vec<&'treap Node<K, V>>,
 }
 
@@ -368,7 +373,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A key whose hash says little of it.
+    /// A key with only three different hashes.
     #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
     struct Clash(u64);
 

@@ -1,15 +1,16 @@
 //! A persistent hash map.
 //!
-//! Small maps are one sorted array. A larger one is a tree over the bits of the keys' hashes, highest bits first, with
+//! Small maps are one sorted array. A larger map is a tree over the bits of the keys' hashes, highest bits first, with
 //! such arrays as leaves. Three properties make it simple:
 //!
 //! - *Sorted by hash, branching by the highest bits*: the entries of a subtree are a contiguous part of the sorted
-//!   entries. To split a leaf is to cut it, to merge one is to join, and iteration is in the order of the hashes.
-//! - *The shape depends on the contents alone*: a subtree is a leaf if and only if it has at most [`LEAF_CAPACITY`]
-//!   entries (or no bits are left). So maps that are equal have equal trees, and are compared subtree by subtree, each
-//!   one that both share at the cost of a pointer.
-//! - *Hashes of keys are not stored*: for small keys that halves the memory, and keys in a leaf are found by equality,
-//!   so a small map is read without hashing at all.
+//!   entries. A leaf is split by cutting it, leaves are merged by concatenating them, and iteration follows the order
+//!   of the hashes.
+//! - *The shape depends only on the contents*: a subtree is a leaf if and only if it has at most [`LEAF_CAPACITY`]
+//!   entries (or no bits are left). So equal maps have equal trees. They are compared subtree by subtree, and a subtree
+//!   that both share costs one pointer comparison.
+//! - *Hashes of keys are not stored*: for small keys this halves the memory. Keys in a leaf are found by equality, so a
+//!   small map is read without hashing at all.
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -17,18 +18,18 @@ use std::sync::Arc;
 
 use super::{ALLOCATOR_OVERHEAD, ARC_HEADER, FoldHasher, hash_of};
 
-/// How many entries a leaf has at most, unless their hashes agree in all bits that branches look at.
+/// The maximum number of entries of a leaf, unless their hashes agree in all bits that branches look at.
 const LEAF_CAPACITY: usize = 24;
-/// How many bits of the hash a branch looks at. With 3, an update of a map of 1 000 to 100 000 entries took a quarter
-/// less time and memory than with 4: the tree is deeper, but less is copied on each level.
+/// The number of hash bits that a branch looks at. With 3, an update of a map of 1,000 to 100,000 entries took a
+/// quarter less time and memory than with 4: the tree is deeper, but less is copied on each level.
 const BRANCH_BITS: u32 = 3;
 const BRANCH_CHILDREN: usize = 1 << BRANCH_BITS;
-/// The deepest level that may have a branch is the one before this.
+/// The number of levels that may have branches, which is also the level of the deepest leaves.
 const LEVELS: u32 = u64::BITS / BRANCH_BITS;
 
 /// A persistent hash map; with values `()`, a set.
 ///
-/// A clone costs one reference count. The hash is kept at each update; see the [module](super).
+/// A clone increments one reference count. The hash is maintained by each update; see the [module](super).
 ///
 /// ```
 /// use trueline::spec::persistent::Trie;
@@ -37,25 +38,27 @@ const LEVELS: u32 = u64::BITS / BRANCH_BITS;
 /// let two = one.insert("b", 2);
 /// assert_eq!(two.get(&"a"), Some(&1));
 /// assert_eq!(two.remove(&"b"), one);
-/// assert_eq!(one.len(), 1); // as it was
+/// assert_eq!(one.len(), 1); // unchanged
 /// ```
 ///
 /// # Complexity
 ///
-/// Updates cost O(log n), where a map of up to 24 entries is one array that is copied. An empty map allocates nothing.
+/// Updates cost O(log n). A map of up to 24 entries is one array, which each update copies. An empty map allocates
+/// nothing.
 pub struct Trie<K, V> {
     root: Node<K, V>,
     /// The wrapping sum of the hashes of the entries: it does not depend on their order.
     hash: u64,
-    /// What the update that made this map allocated, in bytes, about. No part of the contents.
+    /// The approximate number of bytes that the update that created this map allocated. Not part of the contents.
     allocated: u32,
 }
 
-/// A subtree: a leaf, a branch, or (`Branch(None)`) nothing.
+/// A subtree: a leaf, a branch, or empty (`Branch(None)`).
 ///
-/// "Nothing" is no variant of its own because a node then takes two words instead of three, and a branch has many.
+/// The empty subtree is not a variant of its own, because this way a node takes two words instead of three, and a
+/// branch has many nodes.
 enum Node<K, V> {
-    /// One entry or more, sorted by the hash of the key; those with equal hashes in any order.
+    /// One or more entries, sorted by the hash of the key; entries with equal hashes are in any order.
     Leaf(Arc<[Entry<K, V>]>),
     Branch(Option<Arc<Branch<K, V>>>),
 }
@@ -72,7 +75,7 @@ struct Entry<K, V> {
     value: V,
 }
 
-/// Which child of a branch on this level has the keys of this hash.
+/// Returns which child of a branch on this level contains the keys with this hash.
 fn slot(hash: u64, level: u32) -> usize {
     ((hash >> (u64::BITS - BRANCH_BITS * (level + 1))) as usize) % BRANCH_CHILDREN
 }
@@ -105,7 +108,7 @@ impl<K, V> Clone for Node<K, V> {
     }
 }
 
-/// Makes nodes and counts their bytes.
+/// Creates nodes and counts their bytes.
 struct Builder {
     allocated: usize,
 }
@@ -115,7 +118,8 @@ impl Builder {
         Self { allocated: 0 }
     }
 
-    /// The iterator should know its exact length, as chains of slices do: then its items are moved just once.
+    /// Creates a leaf. The iterator should know its exact length, as chains of slices do, so that its items are moved
+    /// only once.
     fn leaf<K, V>(&mut self, entries: impl Iterator<Item = Entry<K, V>>) -> Node<K, V> {
         let entries: Arc<[Entry<K, V>]> = entries.collect();
         self.allocated += size_of_val(&*entries) + ARC_HEADER + ALLOCATOR_OVERHEAD;
@@ -127,7 +131,7 @@ impl Builder {
         Node::Branch(Some(Arc::new(branch)))
     }
 
-    /// The branch with one child replaced.
+    /// Returns the branch with one child replaced.
     fn with_child<K, V>(&mut self, branch: &Branch<K, V>, slot: usize, child: Node<K, V>, len: usize) -> Node<K, V> {
         let mut child = Some(child);
         let children = std::array::from_fn(|index| {
@@ -137,7 +141,7 @@ impl Builder {
         self.branch(Branch { len, children })
     }
 
-    /// The subtree on this level of entries that are sorted by hash.
+    /// Returns the subtree on this level for entries that are sorted by hash.
     fn subtree<K: Clone + Hash, V: Clone>(&mut self, entries: &[Entry<K, V>], level: u32) -> Node<K, V> {
         if entries.is_empty() {
             return Node::EMPTY;
@@ -155,7 +159,7 @@ impl Builder {
         self.branch(Branch { len: entries.len(), children })
     }
 
-    /// The subtree with an entry whose key it does not have yet.
+    /// Returns the subtree with an entry whose key it does not have yet.
     fn with_new<K: Clone + Hash, V: Clone>(
         &mut self,
         node: &Node<K, V>,
@@ -183,7 +187,7 @@ impl Builder {
         }
     }
 
-    /// The subtree with another value for a key that it has.
+    /// Returns the subtree with another value for a key that it has.
     fn with_value<K: Clone + Eq, V: Clone>(
         &mut self,
         node: &Node<K, V>,
@@ -207,14 +211,14 @@ impl Builder {
         }
     }
 
-    /// The subtree without a key that it has.
+    /// Returns the subtree without a key that it has.
     fn without<K: Clone + Eq, V: Clone>(&mut self, node: &Node<K, V>, level: u32, hash: u64, key: &K) -> Node<K, V> {
         match node {
             Node::Branch(None) => Node::EMPTY,
             Node::Branch(Some(branch)) => {
                 let slot = slot(hash, level);
                 if branch.len - 1 <= LEAF_CAPACITY {
-                    // The shape is that of the contents: what would fit into a leaf is one.
+                    // The contents determine the shape: a subtree that fits into a leaf must be a leaf.
                     let mut entries = Vec::with_capacity(branch.len - 1);
                     entries.extend(Iter::of_branch(branch).filter(|entry| entry.key != *key).cloned());
                     return self.leaf(entries.into_iter());
@@ -232,48 +236,50 @@ impl Builder {
     }
 }
 
-/// Where a leaf has a key. By equality, not by hash: comparing a few keys costs less than hashing them.
+/// Returns the position of a key in a leaf. It is found by equality, not by hash, because comparing a few keys costs
+/// less than hashing them.
 fn place<K: Eq, V>(entries: &[Entry<K, V>], key: &K) -> Option<usize> {
     entries.iter().position(|entry| entry.key == *key)
 }
 
 impl<K, V> Trie<K, V> {
-    /// The map without entries. It allocates nothing.
+    /// Creates a map without entries. It allocates nothing.
     pub const fn new() -> Self {
         Self { root: Node::EMPTY, hash: 0, allocated: 0 }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.root.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries in the order of their keys' hashes: the same in each run, and by whatever route the map was reached,
-    /// except among keys whose hashes are equal.
+    /// Iterates over the entries in the order of their keys' hashes. This order is the same in each run, no matter how
+    /// the map was reached, except among keys whose hashes are equal.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         Iter::of_node(&self.root).map(|entry| (&entry.key, &entry.value))
     }
 
-    /// The keys, in the order of [`iter`](Self::iter).
+    /// Iterates over the keys, in the order of [`iter`](Self::iter).
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// About how many bytes the update that made this map allocated: the nodes on the way to the changed entry.
+    /// Returns the approximate number of bytes that the update that created this map allocated: the nodes on the path
+    /// to the changed entry.
     ///
-    /// What keys and values themselves hold on the heap is not known here and not counted.
+    /// The memory that keys and values themselves hold on the heap is unknown here, and is not counted.
     pub fn heap_size(&self) -> usize {
         self.allocated as usize
     }
 }
 
 impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &K) -> Option<&V> {
         let mut node = &self.root;
         if let Node::Branch(Some(_)) = node {
@@ -290,12 +296,12 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
         }
     }
 
-    /// Whether there is a value for this key.
+    /// Returns whether there is a value for this key.
     pub fn contains_key(&self, key: &K) -> bool {
         self.get(key).is_some()
     }
 
-    /// The map in which this key has this value, whether it had another one or none.
+    /// Returns the map in which this key has this value, whether or not it had a value before.
     #[must_use = "the map itself does not change"]
     pub fn insert(&self, key: K, value: V) -> Self {
         let mut builder = Builder::new();
@@ -318,7 +324,7 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
         Self::made(builder, root, self.hash.wrapping_sub(old_hash).wrapping_add(new_hash))
     }
 
-    /// The map without this key, whether it had a value or not.
+    /// Returns the map without this key, whether or not it had a value.
     #[must_use = "the map itself does not change"]
     pub fn remove(&self, key: &K) -> Self {
         let Some(present) = self.get(key) else {
@@ -331,13 +337,14 @@ impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> Trie<K, V> {
     }
 
     fn made(builder: Builder, root: Node<K, V>, hash: u64) -> Self {
-        // Only a leaf of a hundred million equal hashes would not fit, and it is enough then to say "very much".
+        // Only a leaf with about a hundred million equal hashes would not fit, and then the maximum is a good enough
+        // answer.
         let allocated = u32::try_from(builder.allocated).unwrap_or(u32::MAX);
         Self { root, hash, allocated }
     }
 }
 
-// By hand, because derived ones would ask for `K: Clone` and so on.
+// Implemented by hand, because derived implementations would require `K: Clone` and so on.
 impl<K, V> Clone for Trie<K, V> {
     fn clone(&self) -> Self {
         Self { root: self.root.clone(), hash: self.hash, allocated: self.allocated }
@@ -358,12 +365,13 @@ impl<K: Eq, V: Eq> PartialEq for Trie<K, V> {
 
 impl<K: Eq, V: Eq> Eq for Trie<K, V> {}
 
-/// Whether two subtrees in the same place have the same entries.
+/// Returns whether two subtrees at the same position have the same entries.
 fn same_entries<K: Eq, V: Eq>(left: &Node<K, V>, right: &Node<K, V>) -> bool {
     match (left, right) {
         (Node::Leaf(left), Node::Leaf(right)) => {
             let in_order = Arc::ptr_eq(left, right) || left == right;
-            // Keys with equal hashes may be in another order. As keys are distinct, one direction is enough.
+            // Keys with equal hashes may be in a different order. Because keys are distinct, checking one direction is
+            // enough.
             in_order || (left.len() == right.len() && left.iter().all(|entry| right.contains(entry)))
         }
         (Node::Branch(None), Node::Branch(None)) => true,
@@ -372,7 +380,7 @@ fn same_entries<K: Eq, V: Eq>(left: &Node<K, V>, right: &Node<K, V>) -> bool {
             Arc::ptr_eq(left, right)
                 || (left.len == right.len && children.all(|(left, right)| same_entries(left, right)))
         }
-        // The shape is that of the contents.
+        // The contents determine the shape.
         _ => false,
     }
 }
@@ -391,16 +399,16 @@ impl<K: Debug, V: Debug> Debug for Trie<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone + Eq + Hash> FromIterator<(K, V)> for Trie<K, V> {
-    /// Of several values for a key, the last one counts.
+    /// If a key occurs more than once, its last value counts.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         entries.into_iter().fold(Self::new(), |trie, (key, value)| trie.insert(key, value))
     }
 }
 
-/// The entries of a subtree in the order of their hashes.
+/// Iterates over the entries of a subtree in the order of their hashes.
 struct Iter<'trie, K, V> {
     leaf: std::slice::Iter<'trie, Entry<K, V>>,
-    /// What is left of the branches on the way to the leaf, the innermost last.
+    /// The remaining children of the branches on the path to the leaf, the innermost last.
     branches: Vec<std::slice::Iter<'trie, Node<K, V>>>,
 }
 
@@ -475,7 +483,7 @@ mod tests {
         }
     }
 
-    /// Checks shape, order, counts and hash against what their documentation says.
+    /// Checks the shape, order, counts and hash against their documentation.
     fn assert_sound<K: Key>(trie: &Trie<K, u64>) {
         fn sound<K: Key>(node: &Node<K, u64>, level: u32, prefix: &mut Vec<usize>) -> usize {
             match node {
@@ -522,7 +530,8 @@ mod tests {
         assert_sound(trie);
     }
 
-    /// Random updates, `grow` in ten of which insert; branching off old versions, all of which are checked in the end.
+    /// Makes random updates, of which `grow` in ten insert, on the latest and on older versions. The
+    /// kept versions are checked at regular intervals.
     fn agrees_with_a_map<K: Key>(seed: u64, rounds: usize, keys: u64, grow: usize) {
         let mut random = Random::new(seed);
         let mut versions: Vec<(Trie<K, u64>, HashMap<u64, u64>)> = vec![(Trie::new(), HashMap::new())];
@@ -548,7 +557,7 @@ mod tests {
             if round % (rounds / 20) == 0 {
                 for (trie, model) in &versions {
                     assert_is(trie, model, keys);
-                    // The same contents by another route.
+                    // The same contents, created by other updates.
                     let direct: Trie<K, u64> = trie.iter().map(|(key, value)| (key.clone(), *value)).collect();
                     assert_eq!(hash_of(&direct), hash_of(trie));
                     assert_eq!(direct, *trie);

@@ -1,4 +1,4 @@
-//! A queue that gives out values at most so many places from where they were put in.
+//! A queue that returns each value near its position in the order of enqueues.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,14 +9,14 @@ use super::super::queue::{QueueOp, QueueRet};
 use super::super::{Outcomes, Spec, Steps, outcome};
 use super::add;
 
-/// A queue of which the value that was enqueued as number i is dequeued as number i - k to i + k.
+/// A queue in which the value that was enqueued as number i is dequeued as number i - k to i + k.
 ///
-/// Operations and results are those of a [`Queue`](super::super::Queue), which it is for `k = 0`. Only dequeues that return a
-/// value are numbered. `Peek` returns what a dequeue might. This is how far definition 4 of quasi linearizability lets
-/// dequeues be out of order, as a specification: see the [module](super).
+/// Operations and results are those of a [`Queue`](super::super::Queue), and for `k = 0` it is a `Queue`. Only dequeues
+/// that return a value are numbered. `Peek` returns any value that a dequeue may return. This specification allows
+/// dequeues to be as far out of order as definition 4 of quasi linearizability does: see the [module](super).
 ///
 /// # Complexity
-/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state costs 2k values and a list node.
+/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state takes the memory of 2k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{DisplacementQueue, QueueOp, QueueRet, Spec};
@@ -39,21 +39,21 @@ pub struct DisplacementQueue<V> {
 }
 
 impl<V> DisplacementQueue<V> {
-    /// Gives out values at most `k` places from where they were put in.
+    /// Creates a queue that returns values at most `k` positions from their position in the order of enqueues.
     pub const fn new(k: u32) -> Self {
         Self { k, values: PhantomData }
     }
 }
 
-/// What a [`DisplacementQueue`] holds.
+/// The state of a [`DisplacementQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DisplacementState<V: Hash + Eq> {
-    /// The values that may be next, from the oldest on, each with the number of dequeues until it is due: negative if it is
-    /// late.
+    /// The values that may be next, starting with the oldest, each with the number of dequeues until it is due, which
+    /// is negative if it is late.
     near: Vec<(V, i64)>,
-    /// Those that are due later.
+    /// The values that cannot be next yet.
     far: Chain<V>,
-    /// When the next value to be enqueued will be due.
+    /// The number of dequeues until the next value to be enqueued will be due.
     due: i64,
 }
 
@@ -82,7 +82,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for DisplacementQueue<V> {
             return outcome(QueueRet::Done, next);
         }
         let mut outcomes = Outcomes::new();
-        // What is as late as can be must be next.
+        // A value that is as late as allowed must be next.
         let must_be_first = near.first().is_some_and(|(_, due)| *due == -k);
         for (rank, (value, _)) in near.iter().enumerate().take(if must_be_first { 1 } else { near.len() }) {
             if recorded.is_some_and(|recorded| *recorded != QueueRet::Value(Some(value.clone()))) {

@@ -1,26 +1,28 @@
-//! Objects that are allowed to be a little out of order, as ordinary specifications.
+//! Objects whose operations may be slightly out of order, as ordinary specifications.
 //!
-//! Henzinger, Kirsch, Payer, Sezgin & Sokolova, *Quantitative relaxation of concurrent data structures*, and what Round-Up's
-//! paper cites. With such a specification, *linearizability* is judged, by every checker: time counts, and what is left in
-//! the object at the end does no harm. [`judge::quasi`](crate::judge::quasi) judges a criterion instead, which permutes
-//! operations.
+//! They follow Henzinger, Kirsch, Payer, Sezgin & Sokolova, *Quantitative relaxation of concurrent data structures*,
+//! and the work that Round-Up's paper cites. With such a specification, every checker judges *linearizability*: the
+//! real-time order counts, and the object need not be empty at the end. In contrast,
+//! [`judge::quasi`](crate::judge::quasi) judges a different criterion, which permutes operations.
 //!
-//! | specification | what is bounded |
+//! | specification | bound |
 //! |---|---|
-//! | [`RelaxedQueue`], [`RelaxedStack`], [`RelaxedPriorityQueue`] | the rank of what is taken: one of the `k + 1` oldest, newest or least |
-//! | the same with `lateness` | also how often in a row the first is passed over |
-//! | [`DisplacementQueue`] | how far from its place in the order of enqueues each value is dequeued, before and behind |
-//! | [`Stuttering`] | how often in a row an operation has no effect |
+//! | [`RelaxedQueue`], [`RelaxedStack`], [`RelaxedPriorityQueue`] | the rank of the removed value, from 0 to `k` |
+//! | these with `lateness` | also how many times in a row the first value is passed over |
+//! | [`DisplacementQueue`] | the distance between each value's position in the order of enqueues and of dequeues |
+//! | [`Stuttering`] | how many operations in a row have no effect |
 //!
-//! How they relate to definition 4, of histories of a queue whose values are distinct, with classes of enqueues (factor 0)
-//! and dequeues (factor K):
-//! - Linearizable as a `DisplacementQueue` of K *and drained* (every value was dequeued, no dequeue found nothing) implies
-//!   definition 4. The reverse does not hold: definition 4 lets a value be dequeued before it is enqueued.
-//! - If it is not drained, neither implies the other: definition 4 needs a legal order of all.
-//! - What is legal for a `DisplacementQueue` of K is legal for a `RelaxedQueue` of K with lateness, and so without. For K up
-//!   to 1 the two with bounds are the same. From 2 on they are not: a value is passed over at most K times *while it is
-//!   first*, but may have been before, with others: it may be K^2 places late. Without lateness it may be passed over for
-//!   ever.
+//! The following relates them to definition 4 of quasi linearizability, for histories of a queue with distinct values,
+//! with a class of enqueues (factor 0) and a class of dequeues (factor K):
+//! - A history that is linearizable for a `DisplacementQueue` of K *and drained* (every value was dequeued, and no
+//!   dequeue found the queue empty) satisfies definition 4. The converse does not hold: definition 4 allows a value to
+//!   be dequeued before it is enqueued.
+//! - If the history is not drained, neither implies the other: definition 4 needs a legal order of all operations.
+//! - A sequence that is legal for a `DisplacementQueue` of K is legal for a `RelaxedQueue` of K with lateness, and
+//!   therefore also without. For K up to 1, the `DisplacementQueue` and the `RelaxedQueue` with lateness are the same.
+//!   From 2 on they differ: a value is passed over at most K times *while it is first*, but it may have been passed
+//!   over before, together with others, and so it may be K^2 positions late. Without lateness, it may be passed over
+//!   forever.
 //!
 //! `tests/it/quasi.rs` tests all of this.
 
@@ -42,8 +44,8 @@ use std::marker::PhantomData;
 use super::persistent::Chain;
 use super::{ContainerRet, Outcomes};
 
-/// A container `C` that may give out one of the `k + 1` values that are next, instead of the one that is: a [`RelaxedQueue`],
-/// a [`RelaxedStack`] or a [`RelaxedPriorityQueue`].
+/// A container `C` that may return any of the next `k + 1` values, not only the next one: a [`RelaxedQueue`], a
+/// [`RelaxedStack`] or a [`RelaxedPriorityQueue`].
 #[derive(Clone, Copy, Debug)]
 pub struct Relaxed<C> {
     k: u32,
@@ -53,43 +55,44 @@ pub struct Relaxed<C> {
 }
 
 impl<C> Relaxed<C> {
-    /// Gives out one of the `k + 1` values that are next: the oldest of a queue, the newest of a stack, the least of a
-    /// priority queue.
+    /// Creates a container that returns any of the next `k + 1` values: the oldest of a queue, the newest of a stack,
+    /// the least of a priority queue.
     pub const fn new(k: u32) -> Self {
         Self { k, lateness: false, relaxed_empty: false, container: PhantomData }
     }
 
-    /// Whether the value that is next is passed over at most `k` times in a row.
+    /// Sets whether the next value can be passed over at most `k` times in a row.
     #[must_use]
     pub const fn lateness(mut self, yes: bool) -> Self {
         self.lateness = yes;
         self
     }
 
-    /// Whether it may claim to be empty while it has up to `k` values.
+    /// Sets whether the container may report that it is empty while it has up to `k` values.
     #[must_use]
     pub const fn relaxed_empty(mut self, yes: bool) -> Self {
         self.relaxed_empty = yes;
         self
     }
 
-    /// Whether the value that is next must be taken, as it was passed over often enough.
+    /// Returns whether the next value must be taken, because it has been passed over often enough.
     fn must_be_first(&self, passed_over: u32) -> bool {
         self.lateness && passed_over >= self.k
     }
 
-    /// How often the value that is next has been passed over once another value was taken, or itself.
+    /// Returns how often the next value has been passed over, after another value (`is_other`) or the next value itself
+    /// was taken.
     fn passed_over_then(&self, passed_over: u32, is_other: bool) -> u32 {
         if self.lateness && is_other { passed_over + 1 } else { 0 }
     }
 
-    /// Whether another value would still be among those that may be taken.
+    /// Returns whether a further value would still be among those that may be taken.
     fn is_few(&self, values: usize) -> bool {
         values <= self.k as usize
     }
 
-    /// What an operation may return that takes a value, or looks at one; `first_of_far` is the value that comes next after
-    /// those nearby, and the others.
+    /// Returns the outcomes of an operation that removes or reads a value. `first_of_far` returns the next value of
+    /// `far`, and the rest of it.
     fn take<V: Clone + Hash + Eq>(
         &self,
         state: &RelaxedState<V>,
@@ -122,14 +125,14 @@ impl<C> Relaxed<C> {
     }
 }
 
-/// What a [`RelaxedQueue`] or a [`RelaxedStack`] holds.
+/// The state of a [`RelaxedQueue`] or a [`RelaxedStack`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RelaxedState<V: Hash + Eq> {
-    /// The `k + 1` values that are next, or all if there are less, in the order in which a strict container gives them out.
+    /// The next `k + 1` values, or all if there are fewer, in the order in which a strict container returns them.
     near: Vec<V>,
-    /// The others.
+    /// The other values.
     far: Chain<V>,
-    /// How often the first was passed over; 0 if that does not count.
+    /// How often the first value was passed over; 0 without lateness.
     passed_over: u32,
 }
 
@@ -143,7 +146,7 @@ impl<V: Hash + Eq> RelaxedState<V> {
     }
 }
 
-/// Adds an outcome, unless it is there.
+/// Adds an outcome, unless it is present already.
 fn add<Ret: PartialEq, State: PartialEq>(outcomes: &mut Outcomes<Ret, State>, result: Ret, next: State) {
     let one = (result, next);
     if !outcomes.contains(&one) {

@@ -1,4 +1,4 @@
-//! A priority queue that gives out one of its least values.
+//! A priority queue that returns one of its least values.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,12 +8,13 @@ use super::super::priority_queue::{PriorityQueueOp, PriorityQueueRet};
 use super::super::{Outcomes, PriorityQueue, Spec, Steps, outcome};
 use super::{Relaxed, add};
 
-/// A priority queue whose delete-min may take any of its `k + 1` least values, equal ones counted each.
+/// A priority queue whose delete-min may take any of its `k + 1` least values, where equal values count separately.
 ///
-/// Operations and results are those of a [`PriorityQueue`](super::super::PriorityQueue), which it is for `k = 0`. `PeekMin`
-/// returns what delete-min might. With [`lateness`](Relaxed::lateness), the least value is passed over at most `k` times in a row
-/// (an insertion of a lesser one begins anew); with [`relaxed_empty`](Relaxed::relaxed_empty), delete-min may return nothing
-/// although up to `k` values are there.
+/// Operations and results are those of a [`PriorityQueue`](super::super::PriorityQueue), and for `k = 0` it is a
+/// `PriorityQueue`. `PeekMin` returns any value that delete-min may return. With [`lateness`](Relaxed::lateness), the
+/// least value is passed over at most `k` times in a row (the count restarts when a lesser value is inserted); with
+/// [`relaxed_empty`](Relaxed::relaxed_empty), delete-min may report that the queue is empty while it has up to `k`
+/// values.
 ///
 /// # Complexity
 /// O(k + log n) for each outcome.
@@ -34,8 +35,8 @@ pub type RelaxedPriorityQueue<V> = Relaxed<PriorityQueue<V>>;
 impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<V> {
     type Op = PriorityQueueOp<V>;
     type Ret = PriorityQueueRet<V>;
-    /// How often it has each value, which is at least once; and how often the least was passed over, 0 if that does not
-    /// count.
+    /// The count of each value, which is at least 1, and how often the least value was passed over, which is 0 without
+    /// lateness.
     type State = (Treap<V, u32>, u32);
     type Key = ();
     type Value = ();
@@ -70,7 +71,7 @@ impl<V: Clone + Ord + Hash + Debug + Send + Sync> Spec for RelaxedPriorityQueue<
             }
             lesser += count;
         }
-        // All were counted if there are few.
+        // If there are at most `k` values, this counts all of them.
         let is_few = || values.iter().take(self.k as usize + 1).map(|(_, count)| *count).sum::<u32>() <= self.k;
         if values.is_empty() || (self.relaxed_empty && is_few()) {
             add(&mut outcomes, PriorityQueueRet::Value(None), state.clone());

@@ -1,4 +1,4 @@
-//! A queue that gives out one of its oldest values.
+//! A queue that returns one of its oldest values.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,16 +10,16 @@ use super::{Relaxed, RelaxedState};
 
 /// A queue whose dequeue may take any of its `k + 1` oldest values: a *k-out-of-order* queue.
 ///
-/// Operations and results are those of a [`Queue`](super::super::Queue), which it is for `k = 0`. `Peek` returns what a
-/// dequeue might.
+/// Operations and results are those of a [`Queue`](super::super::Queue), and for `k = 0` it is a `Queue`. `Peek`
+/// returns any value that a dequeue may return.
 ///
-/// - [`lateness`](Relaxed::lateness): the oldest value is passed over at most `k` times in a row. With it, this is
+/// - [`lateness`](Relaxed::lateness): the oldest value is passed over at most `k` times in a row. With it, the queue is
 ///   *restricted* out-of-order: *k-FIFO* (Kirsch, Lippautz & Payer).
-/// - [`relaxed_empty`](Relaxed::relaxed_empty): a dequeue may return nothing although up to `k` values are there, as most k-FIFO
-///   queues do. It passes over nothing.
+/// - [`relaxed_empty`](Relaxed::relaxed_empty): a dequeue may report that the queue is empty while it has up to `k`
+///   values, as most k-FIFO queues do. Such a dequeue does not pass over a value.
 ///
 /// # Complexity
-/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state costs k values and a list node.
+/// `Enqueue` O(k), `Dequeue` O(k^2 + log n); a state takes the memory of k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{QueueOp, QueueRet, RelaxedQueue, Spec};
@@ -33,15 +33,15 @@ use super::{Relaxed, RelaxedState};
 /// let values = |one, other| [QueueRet::Value(Some(one)), QueueRet::Value(Some(other))];
 /// assert!(results(&state).eq(values(1, 2)));
 /// let state = queue.step(&state, &QueueOp::Dequeue, Some(&QueueRet::Value(Some(2)))).remove(0).1;
-/// assert!(results(&state).eq([QueueRet::Value(Some(1))])); // it has been passed over once
+/// assert!(results(&state).eq([QueueRet::Value(Some(1))])); // 1 has been passed over once
 /// ```
 pub type RelaxedQueue<V> = Relaxed<Queue<V>>;
 
-/// What a [`RelaxedQueue`] holds.
+/// The state of a [`RelaxedQueue`].
 pub type RelaxedQueueState<V> = RelaxedState<V>;
 
 impl<V> RelaxedQueue<V> {
-    /// A k-FIFO queue: with lateness.
+    /// Creates a k-FIFO queue: one with [`lateness`](Relaxed::lateness).
     pub const fn k_fifo(k: u32) -> Self {
         Self::new(k).lateness(true)
     }

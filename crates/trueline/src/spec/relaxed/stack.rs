@@ -1,4 +1,4 @@
-//! A stack that gives out one of its newest values.
+//! A stack that returns one of its newest values.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,12 +10,13 @@ use super::{Relaxed, RelaxedState};
 
 /// A stack whose pop may take any of its `k + 1` newest values: a *k-out-of-order* stack, or k-stack.
 ///
-/// Operations and results are those of a [`Stack`](super::super::Stack), which it is for `k = 0`. `Top` returns what a pop
-/// might. With [`lateness`](Relaxed::lateness), the value on top is passed over at most `k` times in a row; with
-/// [`relaxed_empty`](Relaxed::relaxed_empty), a pop may return nothing although up to `k` values are there.
+/// Operations and results are those of a [`Stack`](super::super::Stack), and for `k = 0` it is a `Stack`. `Top` returns
+/// any value that a pop may return. With [`lateness`](Relaxed::lateness), the value on top is passed over at most `k`
+/// times in a row; with [`relaxed_empty`](Relaxed::relaxed_empty), a pop may report that the stack is empty while it
+/// has up to `k` values.
 ///
 /// # Complexity
-/// O(k^2) a step; a state costs k values and a list node.
+/// O(k^2) for each step; a state takes the memory of k values and a list node.
 ///
 /// ```
 /// use trueline::spec::{RelaxedStack, Spec, StackOp, StackRet};
@@ -30,7 +31,7 @@ use super::{Relaxed, RelaxedState};
 /// ```
 pub type RelaxedStack<V> = Relaxed<Stack<V>>;
 
-/// What a [`RelaxedStack`] holds.
+/// The state of a [`RelaxedStack`].
 pub type RelaxedStackState<V> = RelaxedState<V>;
 
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> Spec for RelaxedStack<V> {

@@ -1,12 +1,12 @@
-//! Objects whose operations may have no effect now and then.
+//! Objects whose operations may occasionally have no effect.
 
 use super::super::{Outcomes, Spec};
 use super::add;
 
 /// An object of which up to `k` operations in a row may have no effect: *k-stuttering*.
 ///
-/// An operation that stutters returns what it would have returned, and leaves the state as it is. One that would change
-/// nothing anyway neither stutters nor ends a row.
+/// An operation that stutters returns the result that it would have returned anyway, but leaves the state unchanged. An
+/// operation that would not change the state anyway does not stutter, and does not reset the count.
 ///
 /// ```
 /// use trueline::history::History;
@@ -20,7 +20,7 @@ use super::add;
 /// }
 /// let history = builder.finish();
 /// let is_right = |k| check(&Stuttering::new(FetchAdd::new(0), k), &history, &Config::new()).verdict.is_accepted();
-/// assert!(!is_right(1)); // 1 was given out three times
+/// assert!(!is_right(1)); // 1 was returned three times
 /// assert!(is_right(2));
 /// # Ok::<(), trueline::history::HistoryError>(())
 /// ```
@@ -31,7 +31,7 @@ pub struct Stuttering<S> {
 }
 
 impl<S> Stuttering<S> {
-    /// The object of `spec`, of which up to `k` operations in a row may have no effect.
+    /// Creates the object of `spec`, of which up to `k` operations in a row may have no effect.
     pub const fn new(spec: S, k: u32) -> Self {
         Self { spec, k }
     }
@@ -40,7 +40,7 @@ impl<S> Stuttering<S> {
 impl<S: Spec> Spec for Stuttering<S> {
     type Op = S::Op;
     type Ret = S::Ret;
-    /// The state, and how many operations in a row have had no effect.
+    /// The state, and the number of operations in a row that have had no effect.
     type State = (S::State, u32);
     type Key = ();
     type Value = ();

@@ -1,19 +1,19 @@
-//! Three kinds that meet.
+//! An object at which three kinds of parties meet.
 
 use super::{SyncSpec, Synchronised};
 
-/// An operation of [`Abc`]: who comes.
+/// An operation of [`Abc`], with the name of the party that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AbcOp {
-    /// One of the first kind.
+    /// A party of the first kind.
     A(u64),
-    /// One of the second.
+    /// A party of the second kind.
     B(u64),
-    /// One of the third.
+    /// A party of the third kind.
     C(u64),
 }
 
-/// One of each of three kinds meet, and each learns the names of the two others, in the order of their kinds.
+/// Three parties, one of each kind, meet. Each learns the names of the two others, in the order of their kinds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Abc;
 

@@ -2,27 +2,27 @@
 
 use super::{SyncSpec, Synchronised};
 
-/// An operation of a [`Barrier`]: a party comes, with a value.
+/// An operation of a [`Barrier`]: a party arrives with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierOp {
-    /// Who comes.
+    /// The party that arrives.
     pub me: u32,
-    /// What it brings; 0 if values are not combined.
+    /// The value that it brings; 0 if values are not combined.
     pub value: u64,
 }
 
-/// What becomes of the values of all parties. The order of the parties must not matter.
+/// The function that combines the values of all parties. The order of the parties must not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
-    /// Nothing is returned.
+    /// Values are not combined, and nothing is returned.
     Nothing,
-    /// Their sum, which may wrap around.
+    /// The sum of the values, which may wrap around.
     Sum,
-    /// The largest.
+    /// The largest value.
     Largest,
 }
 
-/// No party goes on before all have come; they may get back what their values amount to.
+/// A barrier: no party continues before all have arrived. It may return the combination of their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     parties: usize,
@@ -30,12 +30,12 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier of so many parties.
+    /// Creates a barrier for this many parties.
     pub fn new(parties: usize) -> Self {
         Self { parties, combine: Combine::Nothing }
     }
 
-    /// A combining barrier.
+    /// Creates a combining barrier for this many parties.
     pub fn combining(parties: usize, combine: Combine) -> Self {
         Self { parties, combine }
     }
@@ -52,7 +52,7 @@ impl SyncSpec for Barrier {
         vec![self.parties]
     }
 
-    /// In the order of the parties: one set of them is tried once.
+    /// Sorts by party, so that each set of parties is tried only once.
     fn place(&self, op: &BarrierOp) -> u32 {
         op.me
     }

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 
 use super::{ChannelOp, ChannelRet, SyncSpec, Synchronised};
 
-/// One sends to n receivers at once: none goes on before all have come.
+/// An atomic broadcast: a sender sends a value to n receivers at once, and none of them continues before all have
+/// arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Broadcast<V> {
     receivers: usize,
@@ -14,7 +15,7 @@ pub struct Broadcast<V> {
 }
 
 impl<V> Broadcast<V> {
-    /// To so many receivers.
+    /// Creates a broadcast to this many receivers.
     pub fn new(receivers: usize) -> Self {
         Self { receivers, values: PhantomData }
     }

@@ -18,13 +18,13 @@ pub enum ChannelOp<V> {
 /// The result of an operation of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChannelRet<V> {
-    /// It was sent.
+    /// The value was sent.
     Done,
-    /// It was received.
+    /// This value was received.
     Value(V),
 }
 
-/// A synchronous channel: a send and a receive meet, and the receive returns what was sent.
+/// A synchronous channel: a send and a receive meet, and the receive returns the value that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Channel<V>(PhantomData<fn(V)>);
 
@@ -58,22 +58,22 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Channel<V> {
         }
     }
 
-    /// All that receive a value, or may, are alike to all that send it.
+    /// All receives that return a value, or may return it, fit the same sends, and the other way around.
     fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&ChannelRet<V>>) -> bool {
         true
     }
 }
 
-/// The result of an operation of a [`CounterChannel`]: the number of the synchronisation, from 1.
+/// The result of an operation of a [`CounterChannel`], with the number of the synchronization, starting at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CounterChannelRet<V> {
-    /// It was sent, under this number.
+    /// A value was sent in the synchronization with this number.
     Sent(u64),
-    /// It was received, under this number.
+    /// This value was received in the synchronization with this number.
     Received(V, u64),
 }
 
-/// A synchronous channel that numbers its synchronisations; both sides get the number.
+/// A synchronous channel that numbers its synchronizations; both sides get the number.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterChannel<V>(PhantomData<fn(V)>);
 

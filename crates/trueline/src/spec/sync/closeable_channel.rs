@@ -9,26 +9,26 @@ use super::{SyncSpec, Synchronised};
 /// An operation of a [`CloseableChannel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CloseableChannelOp<V> {
-    /// Sends a value, and waits until it is received or the channel closed.
+    /// Sends a value, and waits until it is received or the channel is closed.
     Send(V),
     /// Waits for a value, or until the channel is closed.
     Receive,
-    /// Closes the channel; again, if it is closed.
+    /// Closes the channel; it may be closed already.
     Close,
 }
 
 /// The result of an operation of a [`CloseableChannel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CloseableChannelRet<V> {
-    /// Whether it was sent; if not, the channel is closed.
+    /// Whether the value was sent; if not, the channel is closed.
     Sent(bool),
-    /// What was received; if nothing, the channel is closed.
+    /// The value that was received; `None` if the channel is closed.
     Received(Option<V>),
-    /// It is closed.
+    /// The channel is closed.
     Closed,
 }
 
-/// A synchronous channel that can be closed: from then on, sends and receives fail, each alone.
+/// A synchronous channel that can be closed. After that, sends and receives fail without waiting for a partner.
 #[derive(Clone, Copy, Debug)]
 pub struct CloseableChannel<V>(PhantomData<fn(V)>);
 
@@ -37,7 +37,7 @@ without_parameters!(CloseableChannel<V>, "A channel that is open.");
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for CloseableChannel<V> {
     type Op = CloseableChannelOp<V>;
     type Ret = CloseableChannelRet<V>;
-    /// Whether it is closed.
+    /// Whether the channel is closed.
     type State = bool;
 
     fn initial(&self) -> bool {

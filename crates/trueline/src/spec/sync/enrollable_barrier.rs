@@ -1,28 +1,28 @@
-//! Barriers whose parties come and go.
+//! Barriers whose parties enroll and resign.
 
 use std::collections::BTreeSet;
 
 use super::{SyncSpec, Synchronised};
 
-/// An operation of an [`EnrollableBarrier`], and whose it is.
+/// An operation of an [`EnrollableBarrier`], with the party that calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EnrollableBarrierOp {
-    /// Waits for all who are enrolled.
+    /// Waits for all parties that are enrolled.
     Meet(u32),
-    /// Becomes one of them.
+    /// Enrolls the party.
     Enrol(u32),
-    /// Is none of them any more.
+    /// Withdraws the party.
     Resign(u32),
 }
 
-/// All who are enrolled wait for each other. Nobody is, in the beginning.
+/// A barrier at which all enrolled parties wait for each other. Initially, no party is enrolled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EnrollableBarrier;
 
 impl SyncSpec for EnrollableBarrier {
     type Op = EnrollableBarrierOp;
     type Ret = ();
-    /// Who is enrolled.
+    /// The parties that are enrolled.
     type State = BTreeSet<u32>;
 
     fn initial(&self) -> BTreeSet<u32> {
@@ -33,7 +33,7 @@ impl SyncSpec for EnrollableBarrier {
         if enrolled.len() > 1 { vec![1, enrolled.len()] } else { vec![1] }
     }
 
-    /// In the order of the parties: one set of them is tried once.
+    /// Sorts by party, so that each set of parties is tried only once.
     fn place(&self, op: &EnrollableBarrierOp) -> u32 {
         match op {
             EnrollableBarrierOp::Meet(me) => *me,

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::{SyncSpec, Synchronised};
 
-/// Two that meet exchange values: each brings one, and returns the other's.
+/// An exchanger: two operations that meet exchange values. Each brings a value, and returns the value of the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchanger<V>(PhantomData<fn(V)>);
 
@@ -30,7 +30,8 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for Exchanger<V> {
         }
     }
 
-    /// The partners of what brought u and returned v brought v and returned u, or may.
+    /// The partners of an execution that brought u and returned v are those that brought v and returned u, or may
+    /// return u.
     fn is_interchangeable(&self, _: &V, _: Option<&V>) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Families whose members meet each other once.
+//! Families whose members meet each other at most once.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::{SyncSpec, Synchronised};
 pub struct Met(BTreeSet<(u32, u32)>);
 
 impl Met {
-    /// What comes of it if a pair meets.
+    /// Returns the outcome if a pair meets.
     fn meet(&self, pair: (u32, u32), results: Vec<u32>) -> Synchronised<Self, u32> {
         if self.0.contains(&pair) {
             return Vec::new();
@@ -20,16 +20,16 @@ impl Met {
     }
 }
 
-/// An operation of [`TwoFamilies`]: who comes.
+/// An operation of [`TwoFamilies`], with the member that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TwoFamiliesOp {
-    /// This member of the first family.
+    /// A member of the first family.
     A(u32),
-    /// This member of the second.
+    /// A member of the second family.
     B(u32),
 }
 
-/// Members of two families meet, each pair at most once; each learns who the other is.
+/// Members of two families meet, each pair at most once; each learns the name of the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TwoFamilies;
 
@@ -62,7 +62,7 @@ impl SyncSpec for TwoFamilies {
     }
 }
 
-/// Members of one family meet, each pair at most once; each learns who the other is.
+/// Members of one family meet, each pair at most once; each learns the name of the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneFamily;
 

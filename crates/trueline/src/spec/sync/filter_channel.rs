@@ -1,23 +1,23 @@
-//! Channels whose receivers say what they want.
+//! Channels whose receivers choose which values they accept.
 
 use super::{ChannelRet, SyncSpec, Synchronised};
 
-/// Which values are wanted: those that leave `remainder` when divided by `modulus`.
+/// The values that a receiver accepts: those that leave `remainder` when divided by `modulus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
-    /// 1 for all values.
+    /// The modulus; 1 to accept all values (with remainder 0).
     pub modulus: u64,
-    /// What must be left.
+    /// The required remainder.
     pub remainder: u64,
 }
 
 impl Filter {
-    /// The even values.
+    /// Accepts even values.
     pub const EVEN: Self = Self { modulus: 2, remainder: 0 };
-    /// The odd values.
+    /// Accepts odd values.
     pub const ODD: Self = Self { modulus: 2, remainder: 1 };
 
-    /// Whether a value is wanted.
+    /// Returns whether the filter accepts a value.
     pub fn wants(&self, value: u64) -> bool {
         value % self.modulus.max(1) == self.remainder
     }
@@ -28,11 +28,11 @@ impl Filter {
 pub enum FilterChannelOp {
     /// Sends a value, and waits until it is received.
     Send(u64),
-    /// Waits for a value that is wanted.
+    /// Waits for a value that the filter accepts.
     Receive(Filter),
 }
 
-/// A synchronous channel whose receivers take only what they want.
+/// A synchronous channel whose receivers accept only some values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilterChannel;
 
@@ -64,8 +64,8 @@ impl SyncSpec for FilterChannel {
         }
     }
 
-    /// What was received tells which sends fit, and these are alike. A receive that has not returned may fit one send and
-    /// not another that fits the same receives.
+    /// The result of a receive determines which sends fit, and these are alike. A receive that has not returned may fit
+    /// one send but not another one that fits the same receives.
     fn is_interchangeable(&self, op: &FilterChannelOp, result: Option<&ChannelRet<u64>>) -> bool {
         matches!(op, FilterChannelOp::Send(_)) || result.is_some()
     }

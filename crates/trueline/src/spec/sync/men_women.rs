@@ -1,13 +1,13 @@
-//! Men and women.
+//! An object at which men and women meet.
 
 use super::{SyncSpec, Synchronised};
 
-/// An operation of [`MenWomen`]: who comes.
+/// An operation of [`MenWomen`], with the name of the person who arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MenWomenOp {
-    /// This man.
+    /// A man with this name.
     Man(u64),
-    /// This woman.
+    /// A woman with this name.
     Woman(u64),
 }
 
@@ -41,7 +41,7 @@ impl SyncSpec for MenWomen {
         }
     }
 
-    /// What was returned tells the name of the partner, and its partner's.
+    /// The result of an execution determines the name of its partner and the result of its partner.
     fn is_interchangeable(&self, _: &MenWomenOp, _: Option<&u64>) -> bool {
         true
     }

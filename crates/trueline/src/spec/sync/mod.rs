@@ -1,26 +1,26 @@
-//! Objects whose operations wait for each other: which of them may synchronise, and what each then returns.
+//! Objects whose operations wait for each other: which operations may synchronize, and what each then returns.
 //!
-//! Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 2. A [`SyncSpec`] is the papers'
-//! synchronisation specification object and the abstraction function in one: asked for some executions that are all
-//! open, it says whether they may synchronise in the present state, what each returns, and what the state is then.
+//! This follows Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 2. A [`SyncSpec`] combines the
+//! paper's synchronization specification object and its abstraction function: given executions that are all open, it
+//! returns whether they may synchronize in the current state, the result of each, and the next state.
 //!
-//! | specification | who synchronises |
+//! | specification | synchronizing operations |
 //! |---|---|
 //! | [`Channel`] | a send and a receive |
-//! | [`FilterChannel`] | a send and a receive that wants the value |
-//! | [`MenWomen`] | a man and a woman, who learn of each other |
-//! | [`Exchanger`] | two, who exchange values |
-//! | [`CounterChannel`] | a send and a receive, which are numbered |
+//! | [`FilterChannel`] | a send and a receive whose filter accepts the value |
+//! | [`MenWomen`] | a man and a woman, who learn each other's name |
+//! | [`Exchanger`] | two, which exchange values |
+//! | [`CounterChannel`] | a send and a receive, which get the number of the synchronization |
 //! | [`TwoFamilies`] | one of each family, each pair once |
-//! | [`OneFamily`] | two, each pair once |
+//! | [`OneFamily`] | two members, each pair once |
 //! | [`Abc`] | one of each of three kinds |
-//! | [`Barrier`] | n, who may combine values |
-//! | [`EnrollableBarrier`] | all who are enrolled |
-//! | [`TimeoutChannel`] | a send and a receive, or one that gives up |
-//! | [`TimeoutExchanger`] | two, or one that gives up |
+//! | [`Barrier`] | n, which may combine values |
+//! | [`EnrollableBarrier`] | all parties that are enrolled |
+//! | [`TimeoutChannel`] | a send and a receive, or one alone that times out |
+//! | [`TimeoutExchanger`] | two, or one alone that times out |
 //! | [`CloseableChannel`] | a send and a receive until it is closed, then each alone |
-//! | [`TerminatingQueue`] | each alone, or all n that wait for an element |
-//! | [`TerminatingQueues`] | the same with a queue for each worker |
+//! | [`TerminatingQueue`] | each alone, or all n workers that wait for an element |
+//! | [`TerminatingQueues`] | as for `TerminatingQueue`, with a queue for each worker |
 //! | [`Broadcast`] | a send and n receives |
 
 mod abc;
@@ -54,12 +54,13 @@ pub use terminating_queue::{TerminatingQueue, TerminatingQueueOp, TerminatingQue
 pub use terminating_queues::{TerminatingQueues, TerminatingQueuesOp};
 pub use timeout::{TimeoutChannel, TimeoutChannelRet, TimeoutExchanger};
 
-/// What a synchronisation may lead to: each possible state, with what each execution then returns, in their order.
+/// The possible outcomes of a synchronization: each possible next state, with the result of each execution, in the
+/// order of the executions.
 pub type Synchronised<State, Ret> = Vec<(State, Vec<Ret>)>;
 
-/// An object whose operations synchronise.
+/// An object whose operations synchronize.
 ///
-/// The papers' synchronous channel, as short as there:
+/// As an example, the synchronous channel of the paper, which is as short as there:
 ///
 /// ```
 /// use trueline::spec::sync::{SyncSpec, Synchronised};
@@ -96,49 +97,51 @@ pub type Synchronised<State, Ret> = Vec<(State, Vec<Ret>)>;
 /// }
 /// ```
 ///
-/// What the methods promise is stated with each; a specification that lies gets wrong verdicts.
+/// Each method states what it promises. If a specification breaks a promise, verdicts can be wrong.
 pub trait SyncSpec: Sync {
     /// An operation with its arguments.
     type Op: Clone + Eq + Hash + Debug + Send + Sync;
     /// The result of an operation.
     type Ret: Clone + Eq + Hash + Debug + Send + Sync;
-    /// What is kept from one synchronisation to the next. A type of size 0, such as `()`, says that nothing is: the
-    /// checkers then know that the order of synchronisations does not matter.
+    /// The state that is kept from one synchronization to the next. A type of size 0, such as `()`, means that there is
+    /// no state: the checkers then know that the order of synchronizations does not matter.
     type State: Clone + Eq + Hash + Debug + Send + Sync;
 
-    /// The state in the beginning.
+    /// Returns the initial state.
     fn initial(&self) -> Self::State;
 
-    /// How many executions may synchronise in this state: the possible numbers, from the smallest.
+    /// Returns the possible numbers of executions that synchronize in this state, in ascending order.
     fn arities(&self, state: &Self::State) -> Vec<usize>;
 
-    /// The place of an operation among those that it synchronises with. [`synchronise`](Self::synchronise) is given
-    /// executions by place, and those of one place in the order of their calls, which must not matter.
+    /// Returns the place of an operation among those that it synchronizes with. The executions are passed to
+    /// [`synchronise`](Self::synchronise) sorted by place, and those with equal places in the order of their calls,
+    /// which must not matter.
     fn place(&self, op: &Self::Op) -> u32 {
         let _ = op;
         0
     }
 
-    /// Whether some operations, in the order of their places, may be the first of more that synchronise in this state.
-    /// The default says yes; to say no saves time.
+    /// Returns whether these operations, in the order of their places, may be the first of a larger group that
+    /// synchronizes in this state. The default is `true`; returning `false` saves time.
     fn extends(&self, state: &Self::State, ops: &[&Self::Op]) -> bool {
         let _ = (state, ops);
         true
     }
 
-    /// What may come of it if exactly these executions synchronise: nothing if they may not, several if there is a
-    /// choice.
+    /// Returns the outcomes if exactly these executions synchronize: none if they cannot, several if the
+    /// synchronization is nondeterministic.
     fn synchronise(&self, state: &Self::State, ops: &[&Self::Op]) -> Synchronised<Self::State, Self::Ret>;
 
-    /// Of an object without state whose executions synchronise in pairs: whether the partners of this execution are
-    /// *interchangeable*. If it fits y and z, then whatever fits y fits z too, or y has no result and z has. An execution
-    /// without a result fits another if it may be given one with which it does. Then a greedy algorithm is exact.
+    /// Returns whether the partners of this execution are *interchangeable*, for an object without state whose
+    /// executions synchronize in pairs. They are if, whenever this execution fits y and z, every execution that fits y
+    /// also fits z, unless y has no result and z has one. An execution without a result fits another one if it can be
+    /// given a result with which it fits. A greedy algorithm is exact if all executions have interchangeable partners.
     fn is_interchangeable(&self, op: &Self::Op, result: Option<&Self::Ret>) -> bool {
         let _ = (op, result);
         false
     }
 
-    /// Whether nothing is kept from one synchronisation to the next.
+    /// Returns whether no state is kept from one synchronization to the next.
     fn is_stateless(&self) -> bool {
         size_of::<Self::State>() == 0
     }

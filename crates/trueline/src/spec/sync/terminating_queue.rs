@@ -1,4 +1,4 @@
-//! Queues that know when all wait.
+//! Queues that terminate when all workers wait.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -12,16 +12,16 @@ use crate::spec::persistent::Chain;
 pub enum TerminatingQueueOp<V> {
     /// Adds a value at the end.
     Enqueue(V),
-    /// Takes the first value; waits for one.
+    /// Takes the first value; waits if there is none.
     Dequeue,
 }
 
 /// The result of an operation of a [`TerminatingQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TerminatingQueueRet<V> {
-    /// It was added.
+    /// The value was added.
     Done,
-    /// What was taken; nothing if all workers waited for it.
+    /// The value that was taken; `None` if all workers waited.
     Value(Option<V>),
 }
 
@@ -33,7 +33,7 @@ pub struct TerminatingQueue<V> {
 }
 
 impl<V> TerminatingQueue<V> {
-    /// An empty queue that so many workers use.
+    /// Creates an empty queue that this many workers use.
     pub fn new(workers: usize) -> Self {
         Self { workers, values: PhantomData }
     }
@@ -42,7 +42,7 @@ impl<V> TerminatingQueue<V> {
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueue<V> {
     type Op = TerminatingQueueOp<V>;
     type Ret = TerminatingQueueRet<V>;
-    /// The elements; nothing once all workers have waited.
+    /// The elements; `None` once all workers have waited.
     type State = Option<Chain<V>>;
 
     fn initial(&self) -> Option<Chain<V>> {

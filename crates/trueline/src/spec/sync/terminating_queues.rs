@@ -1,4 +1,4 @@
-//! Queues of several workers, who know when all wait.
+//! Queues of several workers, which terminate when all workers wait.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -12,12 +12,13 @@ use crate::spec::persistent::Chain;
 pub enum TerminatingQueuesOp<V> {
     /// Adds a value at the end of the worker's own queue.
     Enqueue(u32, V),
-    /// Takes the first value of the worker's own queue, or of any other if that is empty; waits for one.
+    /// Takes the first value of the worker's own queue, or of any other queue if its own is empty; waits if all are
+    /// empty.
     Dequeue(u32),
 }
 
-/// A queue for each worker. Whose own queue is empty takes from any other, whichever: what it gets is not determined. If
-/// all wait, they all return without a value.
+/// A queue for each worker. A worker whose own queue is empty takes a value from any other queue, which is chosen
+/// nondeterministically. If all workers wait, they all return without a value.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminatingQueues<V> {
     workers: usize,
@@ -25,7 +26,7 @@ pub struct TerminatingQueues<V> {
 }
 
 impl<V> TerminatingQueues<V> {
-    /// Empty queues of so many workers.
+    /// Creates empty queues for this many workers.
     pub fn new(workers: usize) -> Self {
         Self { workers, values: PhantomData }
     }
@@ -38,7 +39,7 @@ fn is_empty<V>(queues: &[Chain<V>]) -> bool {
 impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TerminatingQueues<V> {
     type Op = TerminatingQueuesOp<V>;
     type Ret = TerminatingQueueRet<V>;
-    /// The queues; nothing once all workers have waited.
+    /// The queues; `None` once all workers have waited.
     type State = Option<Vec<Chain<V>>>;
 
     fn initial(&self) -> Self::State {

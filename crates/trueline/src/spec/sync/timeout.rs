@@ -1,4 +1,4 @@
-//! Channels and exchangers that wait for some time only.
+//! Channels and exchangers whose operations may time out.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -9,13 +9,13 @@ use super::{ChannelOp, SyncSpec, Synchronised};
 /// The result of an operation of a [`TimeoutChannel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutChannelRet<V> {
-    /// Whether it was sent.
+    /// Whether the value was sent.
     Sent(bool),
-    /// What was received, if anything was.
+    /// The value that was received; `None` if the receive timed out.
     Received(Option<V>),
 }
 
-/// A synchronous channel whose operations may give up.
+/// A synchronous channel whose operations may time out.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutChannel<V>(PhantomData<fn(V)>);
 
@@ -52,13 +52,13 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutChannel<V> 
         vec![((), results)]
     }
 
-    /// As for a channel; what gave up has no partner.
+    /// The reasoning is the same as for `Channel`; an operation that timed out has no partner.
     fn is_interchangeable(&self, _: &ChannelOp<V>, _: Option<&TimeoutChannelRet<V>>) -> bool {
         true
     }
 }
 
-/// Two that meet exchange values; one that meets nobody may give up.
+/// An exchanger: two operations that meet exchange values, and an operation without a partner may time out.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeoutExchanger<V>(PhantomData<fn(V)>);
 
@@ -83,7 +83,7 @@ impl<V: Clone + Eq + Hash + Debug + Send + Sync> SyncSpec for TimeoutExchanger<V
         }
     }
 
-    /// As for an exchanger; what gave up has no partner.
+    /// The reasoning is the same as for `Exchanger`; an operation that timed out has no partner.
     fn is_interchangeable(&self, _: &V, _: Option<&Option<V>>) -> bool {
         true
     }
