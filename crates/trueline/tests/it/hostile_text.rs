@@ -133,12 +133,14 @@ fn specifications_of_ones_own() {
 
 #[test]
 fn panics() {
-    let test = || trueline::test(|| ()).model(()).forgetful();
+    // A panic may print a long trace before it unwinds.
+    const LONG: Duration = Duration::from_secs(86_400);
+    let test = || trueline::test(|| ()).model(()).watchdog(LONG).forgetful();
     let panics = test().operation(HOSTILE, (), |_, ()| panic!("{HOSTILE}"), |(), ()| ());
     assert_told_harmlessly(panics.name(&name("panics")).runs(1).outcome());
     let model = test().operation(HOSTILE, (), |_, ()| (), |(), ()| panic!("{HOSTILE}"));
     assert_told_harmlessly(model.name(&name("model")).runs(1).outcome());
-    let constructor = trueline::test(|| -> () { panic!("{HOSTILE}") }).model(()).forgetful();
+    let constructor = trueline::test(|| -> () { panic!("{HOSTILE}") }).model(()).watchdog(LONG).forgetful();
     let constructor = constructor.operation("go", (), |_, ()| (), |(), ()| ());
     assert_told_harmlessly(constructor.name(&name("constructor")).runs(1).outcome());
 }

@@ -212,6 +212,8 @@ fn panics_are_seen_again_and_do_not_escape() {
             },
             |(), ()| (),
         )
+        // Without a second thread, it waits for ever; and a panic may print a long trace before it unwinds.
+        .watchdog(Duration::from_secs(5))
         .forgetful();
     let failure = self::failure(met.calls(10).threads(3).runs(1).shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
@@ -372,6 +374,8 @@ fn what_a_worker_relies_on_is_not_left_out() {
             })
             .chaos(2)
             .runs(1)
+            // A panic may print a long trace before it unwinds.
+            .watchdog(LONG)
             .forgetful()
     };
     for outcome in [test().outcome(), test().shrink_by_exploring().outcome()] {

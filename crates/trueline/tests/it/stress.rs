@@ -163,6 +163,8 @@ fn panics_are_failures() {
             |count, ()| assert!(count.fetch_add(1, Ordering::SeqCst) < 3, "three are enough"),
             |count, ()| *count += 1,
         )
+        // A panic may print a long trace before it unwinds.
+        .watchdog(LONG)
         .forgetful()
         .calls(4)
         .runs(1)
