@@ -7,8 +7,8 @@ use trueline_objects::catalog::{ENTRIES, Settings};
 
 /// Explores each faulty object whose name has all these words, or each correct one if the first of them is `correct`.
 pub(crate) fn table(seconds: u64, words: &[&str]) {
-    let (correct, words) = match *words {
-        ["correct", ref words @ ..] => (true, words),
+    let (correct, words) = match words {
+        ["correct", words @ ..] => (true, words),
         words => (false, words),
     };
     println!("| object | fault | executions | found after |\n|---|---|---:|---:|");
