@@ -7,13 +7,14 @@ use std::process::{Command, Stdio};
 use super::{ACCEPTED, REJECTED, Run, Scratch, run, run_with_input, trueline};
 
 /// The exit codes of each command, as its help says them.
-const CODES: [(&str, &[i32]); 13] = [
+const CODES: [(&str, &[i32]); 14] = [
     ("check", &[0, 1, 2, 3]),
     ("explain", &[0, 1, 2, 3]),
     ("view", &[0, 2, 3]),
     ("test", &[0, 1, 2, 3]),
     ("explore", &[0, 1, 2, 3]),
     ("convert", &[0, 2, 3]),
+    ("map", &[0, 2, 3]),
     ("lint", &[0, 1, 2, 3]),
     // Ctrl-C makes it 3, see `interrupts`.
     ("generate", &[0, 2]),
@@ -42,7 +43,7 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
     let bad = scratch.file("bad.jsonl", REJECTED);
     let broken = scratch.file("broken.jsonl", "{}\n");
     let keyless = scratch.file("keyless.jsonl", ACCEPTED);
-    let rows: [(&str, &[&str], i32, bool); 42] = [
+    let rows: [(&str, &[&str], i32, bool); 45] = [
         ("check", &["--spec", "queue", &good], 0, true),
         ("check", &["--spec", "queue", &bad], 1, true),
         ("check", &["--spec", "queue", "--json", &bad], 1, false),
@@ -70,6 +71,9 @@ fn cases(scratch: &Scratch) -> Vec<Case> {
         ("convert", &[&good, "--to", "jepsen"], 0, false),
         ("convert", &[&keyless, "--to", "porcupine-kv"], 2, true),
         ("convert", &[&good, "--to", "jepsen", "--memory", "1B"], 3, true),
+        ("map", &["--guess", &good], 0, false),
+        ("map", &["--guess", &broken], 2, true),
+        ("map", &["--guess", &good, "--memory", "1B"], 3, true),
         ("lint", &[&good], 0, true),
         ("lint", &["--spec", "stack", &bad], 1, true),
         ("lint", &[&broken], 2, true),

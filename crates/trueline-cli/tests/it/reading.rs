@@ -192,7 +192,7 @@ fn results_that_nothing_says_are_warned_of() {
     let linted = run_with_input(&["lint", "--map", &map, "-"], text.as_bytes());
     assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
     // Where it matters which process calls, it must be said.
-    let locks = run_with_input(&["check", "--spec", "rwlock", "--map", &map, "-"], text.as_bytes());
+    let locks = run_with_input(&["check", "--spec", "exchanger", "--map", &map, "-"], text.as_bytes());
     assert!(locks.code == 2 && locks.stderr.contains("map it"), "{locks:?}");
 }
 

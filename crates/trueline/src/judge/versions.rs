@@ -184,6 +184,10 @@ impl<'c> VersionSearch<'c> {
                 if group == self.groups.len() {
                     return Ok(());
                 }
+                // An update that returned without a version has a place somewhere, which may be here.
+                if self.has_returned_update(group) {
+                    choices.push(ChoicePoint { group, state, length: self.order.len(), updates_in_gap, cursor: 0 });
+                }
                 self.place_group(group, state, meter)?;
                 (group, state, updates_in_gap) = (group + 1, next, 0);
                 continue;
@@ -221,6 +225,17 @@ impl<'c> VersionSearch<'c> {
     /// The first operation that returned without a version and has no place.
     fn first_due(&self) -> Option<usize> {
         self.returned.items.get(self.returned.first(&self.is_placed)).copied()
+    }
+
+    /// Whether an update that returned without a version may come before a group.
+    fn has_returned_update(&self, group: usize) -> bool {
+        let earliest = self.groups[group].earliest_return;
+        let due = self.returned.items[self.returned.first(&self.is_placed)..].iter();
+        // Those that return later are called later, but for a few.
+        due.take(MOST_SPECULATED).any(|&at| {
+            let free = &self.free[at];
+            !self.is_placed[at] && !free.observes && free.call < earliest
+        })
     }
 
     /// Whether an operation without a version may come before a group, and before others without one.

@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn items_know_their_lines() {
-        assert_eq!(items("[{},\n{\"a\":\n1}\n,\n\n{}]", &[]), Ok((true, vec![(1, 1), (2, 2), (5, 5)])));
+        assert_eq!(items("[{},\n{\"a\":\n1}\n,\n\n{}]", &[]), Ok((true, vec![(1, 1), (2, 2), (6, 6)])));
         assert_eq!(
             items("{\"x\":5,\"a\":{\"b\":[\n{}]}}\n{\"a\":{\"b\":[{}]}}\n", &["a", "b"]),
             Ok((true, vec![(2, 2), (3, 3)]))
