@@ -79,7 +79,12 @@ fn skip_map() {
     found("crossbeam-skiplist-0.1.3/src/base.rs", |token| {
         let test = trueline::test(crossbeam_skiplist::SkipMap::new)
             .model(BTreeMap::new())
-            .operation("insert", (0..2_u8, 0..9_u8), |map, (k, v)| drop(map.insert(k, v)), |map, (k, v)| drop(map.insert(k, v)))
+            .operation(
+                "insert",
+                (0..2_u8, 0..9_u8),
+                |map, (k, v)| drop(map.insert(k, v)),
+                |map, (k, v)| drop(map.insert(k, v)),
+            )
             .operation("remove", 0..2_u8, |map, k| map.remove(&k).map(|e| *e.value()), |map, k| map.remove(&k))
             .before([call("insert", (1_u8, 0_u8))])
             .forgetful()

@@ -40,6 +40,8 @@ mod sync;
 #[cfg(feature = "systematic")]
 mod systematic;
 mod tested;
+#[cfg(feature = "systematic")]
+mod unmodified;
 #[cfg(feature = "named")]
 mod versions;
 #[cfg(feature = "json")]

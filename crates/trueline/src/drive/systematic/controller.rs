@@ -391,6 +391,11 @@ impl Controller {
         self.strategy.borrow_mut().donate()
     }
 
+    /// Puts static variables back, when all executions are over.
+    pub(super) fn restore_statics(&self) {
+        self.statics.restore();
+    }
+
     /// Forgets the last execution.
     fn reset(&self) {
         let tasks = self.tasks();
@@ -494,21 +499,34 @@ impl Controller {
     fn leave(&self, ending: &Ending, go: &dyn Fn(usize)) {
         if *ending == Ending::Redundant {
             self.state.borrow_mut().mode = Mode::Draining;
-            members(self.unfinished()).for_each(go);
+            let mut before = 0;
+            // What one waits for another may do.
+            while self.unfinished() != before {
+                before = self.unfinished();
+                members(before).for_each(go);
+            }
         }
-        let unfinished = self.unfinished();
-        if unfinished == 0 {
-            return;
-        }
+        self.forget_bodies();
         let may_end = |task: &usize| self.state.borrow().tasks[*task].may_end;
-        let (ended, abandoned): (Vec<_>, Vec<_>) = members(unfinished).partition(may_end);
+        let ended: Vec<_> = members(self.unfinished()).filter(may_end).collect();
         if !ended.is_empty() {
             self.state.borrow_mut().mode = Mode::Cancelling;
             self.cancel();
             ended.into_iter().for_each(go);
             self.renew_cancellation();
         }
-        abandoned.into_iter().for_each(|task| self.abandon(task));
+        members(self.unfinished()).for_each(|task| self.abandon(task));
+    }
+
+    /// Forgets tasks that the object started and that had no turn, without dropping what they own: others may be left that share it.
+    fn forget_bodies(&self) {
+        let state = &mut *self.state.borrow_mut();
+        for (number, body) in self.bodies.borrow_mut().iter_mut().enumerate() {
+            if let Some(body) = body.take() {
+                std::mem::forget(body);
+                state.tasks[state.main + 1 + number].status = Status::Done;
+            }
+        }
     }
 
     /// Leaves a task where it is. What it has of the object is never dropped.
@@ -533,6 +551,7 @@ impl Controller {
         while let Some(task) = self.in_background() {
             self.go(task, switch);
         }
+        self.forget_bodies();
         members(self.unfinished()).for_each(|task| self.abandon(task));
         let locals = Rc::clone(&self.locals.borrow()[self.tasks()]);
         drop(catch_unwind(AssertUnwindSafe(|| locals.destroy())));
@@ -773,7 +792,7 @@ impl Controller {
                     let task = &mut self.state.borrow_mut().tasks[me];
                     (task.status, task.pending) = (status, pending);
                 }
-                let next = self.decide();
+                let next = self.decide_or_end();
                 if next != Some(me) {
                     self.next.set(next.map_or(MAIN, |task| task + 1));
                     super::engine::switch();
@@ -794,7 +813,13 @@ impl Controller {
                     super::engine::switch();
                 }
             }
-            Mode::Cancelling => {}
+            Mode::Cancelling => {
+                if !self.state.borrow().tasks[me].may_end {
+                    // It must not be unwound here, and there is nothing left to do.
+                    self.next.set(MAIN);
+                    super::engine::switch();
+                }
+            }
         }
         self.resumed(me);
     }
@@ -850,6 +875,16 @@ impl Controller {
             // End the task here, and not at its next access.
             primitives::point();
         }
+    }
+
+    /// Who goes on; nobody, if the execution is over, also because the exploration was led astray: code that is not ours must not be
+    /// unwound by that.
+    fn decide_or_end(&self) -> Option<usize> {
+        catch_unwind(AssertUnwindSafe(|| self.decide())).unwrap_or_else(|payload| {
+            let state = &mut *self.state.borrow_mut();
+            state.ending = Some(Ending::Panicked { thread: state.current, message: message(&*payload) });
+            None
+        })
     }
 
     /// Decides which task runs next; returns `None` if the execution is over.

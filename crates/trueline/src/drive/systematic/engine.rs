@@ -101,14 +101,15 @@ pub(super) fn suspended() -> Vec<usize> {
 
 /// Makes executions as long as `each` says so, which makes them by [`Controller::execute`].
 pub(super) fn run(controller: Rc<Controller>, mut each: impl FnMut(&Controller) -> ControlFlow<()>) {
-    struct Leaves(Option<Rc<Here>>);
+    struct Leaves(Option<Rc<Here>>, Rc<Controller>);
     impl Drop for Leaves {
         fn drop(&mut self) {
             HERE.set(self.0.take());
+            self.1.restore_statics();
         }
     }
     let here = Rc::new(Here { controller: Rc::clone(&controller), coroutines: RefCell::default() });
-    let _leaves = Leaves(HERE.replace(Some(here)));
+    let _leaves = Leaves(HERE.replace(Some(here)), Rc::clone(&controller));
     let _inside = enter(controller.clone());
     controller.next.set(MAIN);
     while controller.begin() && each(&controller).is_continue() {}

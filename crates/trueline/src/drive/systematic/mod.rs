@@ -377,11 +377,9 @@ pub fn explore(program: &Program, settings: &Settings, judge: Judge) -> Report {
         reached: program.kinds.iter().map(|_| AtomicBool::new(false)).collect(),
         is_cut_off: AtomicBool::new(false),
     });
-    let workers = if settings.search.is_random() || matches!(settings.search, Search::Replay(_)) {
-        1
-    } else {
-        settings.os_threads.max(1)
-    };
+    // Static variables of instrumented crates are those of one execution at a time.
+    let is_alone = settings.search.is_random() || trueline_sync::is_instrumented();
+    let workers = if is_alone || matches!(settings.search, Search::Replay(_)) { 1 } else { settings.os_threads.max(1) };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(|| shared.work())).collect();
         shared.work();
