@@ -269,8 +269,9 @@ impl Specified {
         let info = self.spec.info();
         assert!(
             info.operation(operation).is_some(),
-            "`{}` has no operation `{operation}`, only {}",
+            "`{}` has no operation `{}`, only {}",
             info.name,
+            visible(operation),
             info.operations.iter().map(|operation| operation.name).collect::<Vec<_>>().join(", ")
         );
     }
