@@ -1,7 +1,7 @@
 //! Measures trueline.
 //!
-//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers; each row is measured in a
-//! process of its own, so that its memory is its own.
+//! `cargo run --release -p trueline-bench -- core` prints the table of the generic checkers. Each row is measured in a
+//! process of its own, so that its memory is measured alone.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
 #[cfg(feature = "files")]
@@ -11,9 +11,13 @@ mod core;
 #[cfg(feature = "objects")]
 mod drive;
 mod find;
+#[cfg(feature = "objects")]
+mod hunt;
 mod lowe;
 mod measure;
 mod monitors;
+#[cfg(feature = "files")]
+mod plain;
 mod quasi;
 #[cfg(feature = "objects")]
 mod round_up;
@@ -47,11 +51,18 @@ fn main() -> ExitCode {
             }
         }
         #[cfg(feature = "files")]
+        ["plain"] => plain::table(),
+        #[cfg(feature = "files")]
         ["auto", "families"] => auto::families(),
         #[cfg(feature = "files")]
         ["auto", ref directories @ ..] => auto::table(directories),
         #[cfg(feature = "objects")]
         ["round-up", ref words @ ..] => round_up::tables(words),
+        #[cfg(feature = "objects")]
+        ["hunt", seconds, ref words @ ..] => match seconds.parse() {
+            Ok(seconds) => hunt::table(seconds, words),
+            Err(_) => return usage(),
+        },
         #[cfg(feature = "objects")]
         ["drive"] => drive::table(),
         ["monitors", ref filter @ ..] => monitors::table(filter),
@@ -73,7 +84,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families\n       with the feature `objects`: drive | round-up [words in the names of objects]"
+        "usage: trueline-bench core [words in the names of cases] | bounded | monitors [words] | lowe | quasi | sync | case NAME |\n       find | find-sync | find-stuck [--times N] [--trueline PATH] [words in the names of objects]\n       with the feature `files`: shrink [--data DIR | --family NAME] | auto DIRECTORY.. | auto families | plain\n       with the feature `objects`: drive | round-up [words in the names of objects] | hunt SECONDS [correct] [words]"
     );
     ExitCode::from(2)
 }

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command-line arguments and their help texts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use trueline::judge::{Algorithm, Rules};
 use trueline::named::QuasiFactors;
 use trueline::test::{Calls, Token};
 
-/// The help of a command: what it does, examples, then everything that can be said.
+/// The layout of a command's help: what it does, examples, arguments and options, exit codes.
 const HELP: &str = "\
 {about-with-newline}
 {before-help}{usage-heading} {usage}
@@ -35,81 +35,81 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   trueline check --spec queue history.jsonl             one file
-  trueline check --spec register:0 --json recorded/     every history below a directory
+  trueline check --spec register:0 --json recorded/     all histories below a directory
   record | trueline check --spec set -                  standard input
   trueline check --spec stack --timeout 10s --memory 1GiB a.jsonl b.jsonl
-  trueline check --spec queue --core long.jsonl         the few operations that a rejection rests on, and why
+  trueline check --spec queue --core long.jsonl         the operations behind a rejection, and why
   trueline check --spec map --algorithm compete:jit-graph,linear --threads 2 c.jsonl
   trueline check --spec cas-register:0 --nil-wildcard store/latest/history.edn
-  trueline check --spec quasi-queue:2 d.jsonl           not linearizable, but not far from it
+  trueline check --spec quasi-queue:2 d.jsonl           a queue that may be out of order by 2 places
   trueline check --spec queue --factor enq=0,deq=4 d.jsonl
   trueline check --spec cas-register --independent --format jepsen-log jepsen.log
-  trueline check --spec queue --view page.html a.jsonl  and a page to look at, in a browser
-  trueline check --spec queue --view pages/ recorded/   a page for each
+  trueline check --spec queue --view page.html a.jsonl  also draws a page for a browser
+  trueline check --spec queue --view pages/ recorded/   also draws a page for each history
 
-A file holds JSON lines, of events or of whole operations:
+A file contains JSON lines, of events or of whole operations:
   {\"process\":0,\"type\":\"invoke\",\"f\":\"enqueue\",\"value\":5}   (then \"ok\", \"fail\" or \"info\")
   {\"process\":0,\"f\":\"dequeue\",\"result\":5,\"call\":10,\"return\":20}
-or a history in one of the other formats that --format names, or one that --map describes;
-all of them may be compressed by gzip or zstd. Of a directory, files that end in .jsonl, .json
-and .edn are read, and those in .log and .txt that look like histories.";
+It may also have one of the other formats of --format, or one that --map describes. Files may be
+compressed with gzip or zstd. In a directory, files that end in .jsonl, .json and .edn are read,
+and those in .log and .txt that look like histories.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   trueline explain --spec queue history.jsonl           why it is not linearizable, in words
   trueline explain --spec register:0 --json history.jsonl
 
-It says which operation had to come before which, because it returned before the other was called or
-because of what they put in, took out or saw, until there is no order left. What it says has been
-checked against all orders of these operations, if they are not too many to try.";
+The explanation names operations that had to come before others, because they returned before the
+others were called or because of the values that they inserted, removed or read, until no order is
+left. It has been verified against all orders of these operations, unless there are too many.";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
   trueline view --spec queue history.jsonl                        in the terminal
-  trueline view --spec queue history.jsonl --output history.html  a page to zoom, search and filter, for a browser
-  trueline view --spec queue history.jsonl --output history.svg   a picture of what is near the problem
-  trueline view --spec queue history.jsonl --core                 only what the rejection rests on";
+  trueline view --spec queue history.jsonl --output history.html  an interactive page for a browser
+  trueline view --spec queue history.jsonl --output history.svg   a picture of the problem
+  trueline view --spec queue history.jsonl --core                 only the core of a rejection";
 
 const VIEW_EXIT_CODES: &str = "\
 Exit codes:
-  0  the history was drawn, whatever the verdict on it
-  2  wrong usage, or an input that cannot be read, or an output that cannot be written
+  0  the history was drawn, whatever the verdict
+  2  wrong usage, an unreadable input, or an output that cannot be written
   3  a limit was reached before the history was read or drawn";
 
 const TEST_EXAMPLES: &str = "\
 Examples:
-  trueline test --list                                  the objects, and what is wrong with them
-  trueline test laarman-map-faulty-delete               runs it until a run goes wrong
+  trueline test --list                                  lists the objects and their faults
+  trueline test laarman-map-faulty-delete               runs the object until a run fails
   trueline test ms-queue --threads 4 --ops 200 --runs 1000 --seed 7
   trueline test sharded-map --time 60 --chaos 16 --noise 2
   trueline test ms-queue --weights enqueue=3,dequeue=1 --values 20
   trueline test register-faulty-relaxed --clock counter
   trueline test laarman-map-faulty-delete --replay s2a.t2.o1-3.c16.f2.p1
   trueline test treiber-stack --program 'push 1 (pop | push 2, pop) pop'
-                                                        two threads, and what is called before and after
+                                                        two threads, and calls before and after
 
-Without --threads and --ops, runs are of many shapes: small ones, with few keys, first.";
+By default, the number of threads and operations varies: small runs with few keys come first.";
 
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
-  trueline explore treiber-stack --calls 2*2+4          two children, and what main does before and after
+  trueline explore treiber-stack --calls 2*2+4          two children, 2 calls each; main thread, 4
   trueline explore ms-queue-faulty-aba --preemptions 2  schedules with at most two preemptions
   trueline explore ms-queue --calls 2*2 --against itself
-                                                        without a specification: against serial runs
+                                                        compared with serial runs, not the spec
   trueline explore men-women-faulty-notify-one --threads 3 --ops 1
   trueline explore treiber-stack-faulty-aba --program 'push 1, push 2 | pop, pop'
   trueline explore ms-queue-faulty-late-read --replay q2x2x0.n0.z3-1_17-0
-  trueline explore shann-queue --search pct:3           at random, for large programs
+  trueline explore shann-queue --search pct:3           random schedules, for large programs
 
-If nothing is said, schedules without preemptions come first, then those with one, then all that differ. A switch between
-two operations is no preemption.";
+By default, schedules without preemptions are explored first, then those with one, then all. A
+preemption is a switch away from a thread that could continue, in the middle of an operation.";
 
 const EXPLORE_EXIT_CODES: &str = "\
 Exit codes:
-  0  all that was asked for was explored, and nothing went wrong
-  1  something did
+  0  everything that was requested was explored, and no execution failed
+  1  an execution failed
   2  wrong usage
-  3  not all was explored in time, and nothing is known to be wrong";
+  3  not everything was explored or judged, and no execution failed";
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
@@ -118,46 +118,46 @@ Examples:
   trueline convert jepsen.log --independent --to jsonl-operations
   trueline convert foreign.jsonl --map mapping.toml --to jsonl
 
-Operations, processes, keys, objects and the order of calls and returns stay the same. Operations
-that failed, times and other fields are left out. What a format cannot hold is an error.";
+Operations, processes, keys, objects and the order of calls and returns are preserved. Failed
+operations, times and other fields are left out. A history that the format cannot hold is an error.";
 
 const CONVERT_EXIT_CODES: &str = "\
 Exit codes:
-  0  it was written
-  2  wrong usage, or the input cannot be read, or the format cannot hold it
-  3  a limit was reached before it was written";
+  0  the history was written
+  2  wrong usage, an unreadable input, or a history that the format cannot hold
+  3  a limit was reached before the history was written";
 
 const MAP_EXAMPLES: &str = "\
 Examples:
-  trueline map --guess foreign.jsonl > proposal.toml    a proposal, with the first operations as comments
-  trueline map foreign.jsonl --map mapping.toml         what a mapping makes of the log
+  trueline map --guess foreign.jsonl > proposal.toml    a proposal, and the first operations
+  trueline map foreign.jsonl --map mapping.toml         the operations that a mapping reads
   trueline check --spec queue foreign.jsonl --map mapping.toml
   trueline check --spec register --map otlp traces.json  presets: csv, otlp, jaeger
 
-A proposal is a guess from names and values of fields. Look at the operations before you use it.";
+A proposal is guessed from the names and values of fields. Check the operations before you use it.";
 
 const MAP_EXIT_CODES: &str = "\
 Exit codes:
-  0  the mapping reads the file
+  0  the mapping can read the file
   2  wrong usage, or the input cannot be read, or not with this mapping
   3  a limit was reached before the file was read";
 
 const LINT_EXAMPLES: &str = "\
 Examples:
-  trueline lint history.jsonl                           pairing, times, and how hard it is
-  trueline lint --spec cas-register:0 history.edn       what reads of nil mean, too, and values
+  trueline lint history.jsonl                           checks pairing and times; forecasts the cost
+  trueline lint --spec cas-register:0 history.edn       also checks values and reads of nil
   trueline lint --json recorded/
 
-Problems make `check` refuse the file. Warnings say where a verdict may not mean what one thinks.
-Notes say how the file is read, and are no findings. The forecast is of the search: a monitor may
-judge what looks hard.";
+`check` refuses files with problems. Warnings tell where a verdict may not mean what you expect.
+Notes describe how the file is read, and do not affect the exit code. The forecast is for a search:
+a monitor may judge a history quickly although it looks hard.";
 
 const LINT_EXIT_CODES: &str = "\
 Exit codes:
-  0  no problem and no warning
-  1  there are some
-  2  wrong usage, or an input that cannot be read (counts before 1 and 3)
-  3  a limit was reached before all of an input was read (counts before 1)";
+  0  no problem and no warning was found
+  1  a problem or warning was found
+  2  wrong usage, or an unreadable input (takes precedence over 1 and 3)
+  3  a limit was reached before an input was read completely (takes precedence over 1)";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -166,21 +166,22 @@ Examples:
   trueline generate --spec kv --violation --seed 7 --format porcupine-kv -o bad.edn
   trueline generate --spec map --pending 5 | trueline check --spec map -
 
-The same seed gives the same history. One with --violation was judged, and is rejected.";
+The same seed generates the same history. With --violation, the history is known to be rejected.";
 
 const GENERATE_EXIT_CODES: &str = "\
 Exit codes:
-  0  it was written
-  2  wrong usage, or there is no such history
-  3  Ctrl-C or a limit ended it: the operations until then were written, or no violation was found yet";
+  0  the history was written
+  2  wrong usage, or no such history was found
+  3  Ctrl-C or a limit ended it: the operations so far were written, or no violation was found";
 
 const COLLECT_EXAMPLES: &str = "\
 Examples:
   trueline collect -o history.jsonl                     listens on 127.0.0.1:7878
   trueline collect --listen 0.0.0.0:9000 -o history.jsonl
 
-Clients send a line before each call and one behind each return, and read the answer to each; a
-call is made only when its line was answered, or the log is wrong. In Python:
+Clients send a line before each call and a line after each return, and read the answer to each line.
+A client must not make a call before the line of the call is answered; otherwise the order of events
+in the log may be wrong. In Python:
 
   import json, socket
   log = socket.create_connection((\"127.0.0.1\", 7878)).makefile(\"rw\")
@@ -190,16 +191,16 @@ call is made only when its line was answered, or the log is wrong. In Python:
       answer = json.loads(log.readline())
       assert \"error\" not in answer, answer
   say(\"invoke\", \"write\", 5)
-  register.write(5)               # if nobody knows how it ended: say(\"info\", ..)
+  register.write(5)               # if the outcome is not known: say(\"info\", ..)
   say(\"ok\", \"write\", 5)
 
-Each connection is a process; one that does several things at once gives each its own `process`, a
-number or a name. `object` and `key` are as in files. What is open when a client goes away may have
-happened, or not.";
+Each connection is a process. A client that makes concurrent calls over one connection adds a
+`process` to each line, a number or a name. `object` and `key` have the same meaning as in files. A
+call that is open when the client disconnects may have taken effect or not.";
 
 const COLLECT_EXIT_CODES: &str = "\
 Exit codes:
-  0  it was ended by Ctrl-C, and everything is written
+  0  ended by Ctrl-C, and all events are written
   2  wrong usage, or the file cannot be written";
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -211,7 +212,7 @@ Examples:
 const MAN_EXAMPLES: &str = "\
 Examples:
   trueline man | man -l -
-  trueline man --directory ~/.local/share/man/man1      a page for each command, too";
+  trueline man --directory ~/.local/share/man/man1      writes this page and one for each command";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
@@ -220,22 +221,22 @@ Examples:
 
 const TEST_EXIT_CODES: &str = "\
 Exit codes:
-  0  no run went wrong
-  1  one did: it was not linearizable, or got stuck, or the object panicked
+  0  no run failed
+  1  a run failed: its history was rejected, it got stuck, or the object panicked
   2  wrong usage
-  3  none is known to be wrong, but one was not judged";
+  3  no run failed, but some were not judged, too little was tested, or Ctrl-C ended the test";
 
 const CHECK_EXIT_CODES: &str = "\
 Exit codes:
   0  every history is linearizable
-  1  one is not, or its versions contradict it with --versions strict
-  2  wrong usage, or an input that cannot be read (counts before 1 and 3)
-  3  one was not decided within the limits, and none is known to be wrong";
+  1  a history is not linearizable, or its versions contradict it with --versions strict
+  2  wrong usage, or an unreadable input (takes precedence over 1 and 3)
+  3  a history was not decided within the limits, and none was rejected";
 
-/// Tells whether recorded histories of concurrent objects are linearizable.
+/// Check whether recorded histories of concurrent objects are linearizable.
 #[derive(Debug, Parser)]
 #[command(name = "trueline", version, before_help = EXAMPLES, help_template = HELP, after_help = "\
-`trueline <COMMAND> --help` says more.")]
+`trueline <COMMAND> --help` describes a command in detail.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -243,133 +244,145 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judges recorded histories.
+    /// Judge recorded histories.
     #[command(before_help = CHECK_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     Check(Box<CheckArgs>),
-    /// Tells in words why a recorded history is not linearizable.
+    /// Explain in words why a recorded history is not linearizable.
     #[command(before_help = EXPLAIN_EXAMPLES, after_help = CHECK_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("view", |arg| arg.hide(true)), mut_arg("ascii", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     Explain(Box<CheckArgs>),
-    /// Draws a recorded history: who called what when, an order that works, and where none does.
+    /// Draw a recorded history, with a valid order or the place where none exists.
     #[command(before_help = VIEW_EXAMPLES, after_help = VIEW_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("json", |arg| arg.hide(true)), mut_arg("quiet", |arg| arg.hide(true)), mut_arg("view", |arg| arg.hide(true)))]
     #[command(mut_arg("junit", |arg| arg.hide(true)), mut_arg("github", |arg| arg.hide(true)))]
     View(Box<ViewArgs>),
-    /// Runs a built-in object under real threads, and judges what it did.
+    /// Run a built-in object on real threads, and judge its histories.
     #[command(before_help = TEST_EXAMPLES, after_help = TEST_EXIT_CODES, help_template = HELP)]
     Test(Box<TestArgs>),
-    /// Explores all schedules of small programs of a built-in object.
+    /// Explore all schedules of small programs of a built-in object.
     #[command(before_help = EXPLORE_EXAMPLES, after_help = EXPLORE_EXIT_CODES, help_template = HELP)]
     Explore(Box<ExploreArgs>),
-    /// Writes a history in another format.
+    /// Convert a history to another format.
     #[command(before_help = CONVERT_EXAMPLES, after_help = CONVERT_EXIT_CODES, help_template = HELP)]
     Convert(ConvertArgs),
-    /// Proposes a mapping for a foreign log, and prints the first operations as the mapping reads them.
+    /// Propose a mapping for a foreign log, or show the first operations that a mapping reads from it.
     #[command(before_help = MAP_EXAMPLES, after_help = MAP_EXIT_CODES, help_template = HELP)]
     #[command(mut_arg("format", |arg| arg.hide(true)))]
     Map(MapArgs),
-    /// Tells what may surprise in a history, and how hard it will be to judge.
+    /// Find problems in a history, and predict how hard it is to judge.
     #[command(before_help = LINT_EXAMPLES, after_help = LINT_EXIT_CODES, help_template = HELP)]
     Lint(LintArgs),
-    /// Makes up a history of a specification, a right one or one with a violation.
+    /// Generate a random history of a specification, correct or with a violation.
     #[command(before_help = GENERATE_EXAMPLES, after_help = GENERATE_EXIT_CODES, help_template = HELP)]
     Generate(GenerateArgs),
-    /// Writes down what clients of a distributed system say over TCP, in one order.
+    /// Record the events of clients of a distributed system over TCP, in one order.
     #[command(before_help = COLLECT_EXAMPLES, after_help = COLLECT_EXIT_CODES, help_template = HELP)]
     Collect(CollectArgs),
-    /// Lists the specifications, their operations, and what values and results mean.
+    /// List the specifications, their operations, and the meaning of values and results.
     #[command(before_help = LIST_EXAMPLES, help_template = HELP)]
     Specs(ListArgs),
-    /// Lists the algorithms.
+    /// List the algorithms.
     #[command(before_help = LIST_EXAMPLES, help_template = HELP)]
     Algorithms(ListArgs),
-    /// Prints what a shell needs to complete commands and options.
+    /// Print a completion script for a shell.
     #[command(before_help = COMPLETIONS_EXAMPLES, help_template = HELP)]
     Completions(CompletionsArgs),
-    /// Prints the manual page.
+    /// Print the manual page.
     #[command(before_help = MAN_EXAMPLES, help_template = HELP)]
     Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Files or directories to judge; `-` is standard input.
+    /// Files or directories to judge, or `-` for standard input.
     #[arg(required = true, value_name = "FILES_OR_DIRS")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// What the object should do, such as `queue` or `register:0`; `trueline specs` lists them.
+    /// Specification of the object, such as `queue` or `register:0`; `trueline specs` lists all.
     #[arg(long)]
     pub(crate) spec: String,
 
-    /// How to judge, such as `jit-graph` or `compete:jit-graph,linear`; `trueline algorithms` lists them.
+    /// Algorithm, such as `jit-graph` or `compete:jit-graph,linear`; `trueline algorithms` lists all.
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// The most configurations that a search visits.
+    /// Maximum number of configurations (states of a search) to visit. Unlimited by default.
     #[arg(long, value_name = "N")]
     pub(crate) configurations: Option<u64>,
 
-    /// The number of threads that judge partitions of a history.
+    /// Number of threads that judge the partitions of a history.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: u16,
 
-    /// The rules that cut the search, separated by commas; or `all`, or `none`.
+    /// Rules that prune the search, separated by commas, or `all` or `none`.
+    ///
+    /// Rules change the time that a search takes, but not its verdict. Defaults to the rules of the algorithm.
     #[arg(long, value_name = "LIST")]
     pub(crate) rules: Option<Rules>,
 
-    /// The seed of algorithms that choose at random.
+    /// Seed for shuffling the order in which depth-first searches try operations. By default, most algorithms
+    /// do not shuffle.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Do not judge keys apart, even where that can be done.
+    /// Judge all keys together, even if they could be judged separately.
     #[arg(long)]
     pub(crate) no_partition: bool,
 
-    /// A read of null matches any value (register and cas-register).
+    /// Let a read of null match any value (register, cas-register and multi-register).
     #[arg(long)]
     pub(crate) nil_wildcard: bool,
 
-    /// What versions of operations are: hints to the order of updates, which are verified (`hint`); the same, and it is an error
-    /// if they contradict the history (`strict`); or nothing (`ignore`).
+    /// How to use the versions that operations carry: `hint`, `strict` or `ignore`. Defaults to `hint`.
+    ///
+    /// `hint` uses versions as hints to the order of updates, which are verified. `strict` does the same, and exits
+    /// with code 1 if the versions contradict the history. `ignore` does not use versions.
     #[arg(long, value_enum, default_value_t = Versions::Hint, hide_default_value = true)]
     pub(crate) versions: Versions,
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 
-    /// By how much the clocks of the processes may differ, in the unit of `call` and `return`: an operation is before
-    /// another only if it was on all clocks. This also drops the order of a process's own operations, where one is called
-    /// within D of the return of the one before.
+    /// Maximum difference between the clocks of the processes, in the unit of `call` and `return`. Defaults to 0.
+    ///
+    /// An operation then precedes another one only if it does so on all clocks. This also drops the order of two
+    /// operations of the same process if the second is called within D of the return of the first.
     #[arg(long, value_name = "D", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(i64).range(0..))]
     pub(crate) clock_skew: i64,
 
-    /// What is judged: what returned (`safety`), or also whether operations that wait for others and are stuck at the end
-    /// should have returned (`progress`), or whether operations are not far out of order (`quasi`, by --factor).
+    /// Correctness criterion: `safety`, `progress` or `quasi`. Defaults to `safety`.
+    ///
+    /// `safety` judges the operations that returned. `progress` also judges whether operations that wait for others,
+    /// and are stuck at the end, should have returned. `quasi` judges whether operations are out of order by at most
+    /// the number of places given by --factor.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
-    /// By how many places operations may be out of order: a number for all of them together, or one for each operation,
-    /// each a class of its own, such as `enq=0,deq=4`. It means --criterion quasi.
+    /// Number of places by which operations may be out of order, such as `4` or `enq=0,deq=4`. Implies --criterion
+    /// quasi.
+    ///
+    /// A single number applies to all operations together. With names, the operations of each name are counted
+    /// separately.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
-    /// Of a history that is not linearizable, print the few operations that this rests on.
+    /// Print the few operations that a rejection rests on.
     #[arg(long)]
     pub(crate) core: bool,
 
-    /// The most time to find them, for each file.
+    /// Time limit for --core, for each file, such as `500ms` or `5s`.
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s", requires = "core")]
     pub(crate) core_timeout: Duration,
 
-    /// Draw the history, in a file that ends in .html or .svg; or each in a page of its own, in a folder.
+    /// Draw each history in a file: one .html or .svg file, or a directory for a page of each history.
     #[arg(long, value_name = "FILE_OR_DIR")]
     pub(crate) view: Option<PathBuf>,
 
-    /// Draw lines in the terminal with plain letters.
+    /// Draw with ASCII characters in the terminal.
     #[arg(long)]
     pub(crate) ascii: bool,
 
@@ -377,50 +390,52 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print no results: only the exit code tells.
+    /// Print no results; only the exit code reports the verdict.
     #[arg(long, short, conflicts_with = "json")]
     pub(crate) quiet: bool,
 
-    /// Write the results as JUnit's XML to this file, too: a case for each file.
+    /// Also write the results to this file as JUnit XML, with a test case for each file.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Print annotations for GitHub's workflows, too.
+    /// Also print annotations for GitHub workflows.
     #[arg(long, conflicts_with = "json")]
     pub(crate) github: bool,
 }
 
-/// What the work on each file may take.
+/// Limits for the work on each file.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArgs {
-    /// The most time, such as `200ms`, `10s` or `2m`, for each file from its first byte to the last line about it; unlimited by
-    /// default.
+    /// Time limit for each file, from reading to printing, such as `200ms`, `10s` or `2m`. Unlimited by default.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) timeout: Option<Duration>,
 
-    /// The most memory, such as `64MiB`.
+    /// Memory limit for each file, such as `64MiB`.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "4GiB")]
     pub(crate) memory: u64,
 }
 
-/// How files are read.
+/// Options for reading files.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// The format of the files; without it, it is detected.
+    /// Format of the input. Detected by default.
     #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     pub(crate) format: Format,
 
-    /// Values are pairs [key value] (Jepsen's independent keys): each key is an object of its own, or a key of the spec.
+    /// Read values as pairs [key value] (Jepsen's independent keys): keys name separate `objects`, or are the `keys` of
+    /// a map.
     #[arg(long, value_name = "WHAT")]
     pub(crate) tuples: Option<Tuples>,
 
-    /// The same as `--tuples objects`.
+    /// Short for `--tuples objects`.
     #[arg(long, conflicts_with = "tuples")]
     pub(crate) independent: bool,
 
-    /// Reads foreign logs: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON that says which fields mean what:
-    /// process = "who", f = "what.name", value, key, result, object; type and a table [types] (begin = "invoke", end = "ok") for
-    /// events, or call and return for whole operations. `trueline map --guess FILE` proposes one.
+    /// Read foreign logs with a mapping: a preset (`csv`, `otlp` or `jaeger`), or a file in TOML or JSON.
+    ///
+    /// A mapping file says which field has which meaning: process = "who", f = "what.name", value, key, result, object;
+    /// for events, type and a table [types] (begin = "invoke", end = "ok"); for whole operations, call and return.
+    /// `trueline map --guess FILE` proposes a mapping.
     #[arg(long, value_name = "PRESET_OR_FILE", conflicts_with = "format")]
     pub(crate) map: Option<PathBuf>,
 }
@@ -428,15 +443,15 @@ pub(crate) struct ReadArgs {
 #[derive(Debug, Args)]
 #[group(id = "how", required = true, multiple = false, args = ["guess", "map"])]
 pub(crate) struct MapArgs {
-    /// The file; `-` is standard input.
+    /// File to read, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
-    /// Propose a mapping, from the first records of the file.
+    /// Propose a mapping, based on the first records of the file.
     #[arg(long)]
     pub(crate) guess: bool,
 
-    /// Print at most N operations.
+    /// Maximum number of operations to print.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) show: usize,
 
@@ -449,15 +464,15 @@ pub(crate) struct MapArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The file; `-` is standard input.
+    /// File to convert, or `-` for standard input.
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
 
-    /// The format to write.
+    /// Format to write.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: To,
 
-    /// The file to write; without it, standard output.
+    /// File to write. Defaults to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -470,15 +485,15 @@ pub(crate) struct ConvertArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArgs {
-    /// Files or directories; `-` is standard input.
+    /// Files or directories to examine, or `-` for standard input.
     #[arg(required = true, value_name = "FILES_OR_DIRS")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// What the object should do; without it, values are not looked at.
+    /// Specification of the object; `trueline specs` lists all. By default, values are not examined.
     #[arg(long)]
     pub(crate) spec: Option<String>,
 
-    /// A read of null matches any value (register, cas-register and multi-register).
+    /// Let a read of null match any value (register, cas-register and multi-register).
     #[arg(long, requires = "spec")]
     pub(crate) nil_wildcard: bool,
 
@@ -495,39 +510,39 @@ pub(crate) struct LintArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
-    /// What the object does; `trueline specs` lists them.
+    /// Specification of the object; `trueline specs` lists all.
     #[arg(long)]
     pub(crate) spec: String,
 
-    /// How many operations are called.
+    /// Number of operations to generate.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) operations: u32,
 
-    /// How many processes call them.
+    /// Number of processes that call operations.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) processes: u32,
 
-    /// How much they overlap: from 0, one after the other, to 1, all the time.
+    /// Amount of overlap between operations, from 0 (one after the other) to 1 (as much as possible).
     #[arg(long, value_name = "X", default_value_t = 0.5, value_parser = parse_share)]
     pub(crate) contention: f64,
 
-    /// How many operations never return.
+    /// Number of operations that never return.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) pending: u32,
 
-    /// Change one result, so that the history is no longer right.
+    /// Change one result so that the history violates the specification.
     #[arg(long)]
     pub(crate) violation: bool,
 
-    /// The seed of all that is random.
+    /// Seeds all randomness.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// The format to write.
+    /// Format to write.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     pub(crate) format: To,
 
-    /// The file to write; without it, standard output.
+    /// File to write. Defaults to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -537,35 +552,35 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CollectArgs {
-    /// The address and port to listen on.
+    /// Address and port to listen on.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(crate) listen: String,
 
-    /// The file to write. A log that is there is continued; its last line is removed if it was cut off.
+    /// File to write. An existing log is continued; an incomplete last line is removed.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
 
-    /// Answer an event only when it would survive a loss of power; by default, it survives the end of this process.
+    /// Answer an event only when it would survive a loss of power. By default, it survives the end of this process.
     #[arg(long)]
     pub(crate) sync: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to print the script for.
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write a page for each command into this directory.
+    /// Directory for the main page and a page for each command. By default, only the main page is printed.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Where to draw: a file that ends in .html or .svg, or `-` for the terminal.
+    /// File to draw in, which must end in .html or .svg, or `-` for the terminal.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
 
@@ -575,108 +590,123 @@ pub(crate) struct ViewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// The object; `--list` names them.
+    /// Name of the object; `--list` lists all.
     #[arg(required_unless_present = "list")]
     pub(crate) name: Option<String>,
 
-    /// List the objects, and what to expect of them.
+    /// List the objects, their specifications, expected verdicts and faults.
     #[arg(long, conflicts_with = "name")]
     pub(crate) list: bool,
 
-    /// The number of threads.
+    /// Number of threads of each run. By default, it varies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) threads: Option<u32>,
 
-    /// The number of operations of each thread.
+    /// Number of operations of each thread. By default, it varies.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) ops: Option<u32>,
 
-    /// The most runs; without it, the time alone counts.
+    /// Maximum number of runs. By default, only the time is limited.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) runs: Option<u64>,
 
-    /// The most time for runs, in seconds or with a unit; 10 if --runs is not given.
+    /// Time limit for all runs, in seconds or with a unit. Defaults to 10 seconds, or to no limit with --runs.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) time: Option<Duration>,
 
-    /// The seed of all that is random.
+    /// Seeds all randomness. Defaults to a fresh seed for each test.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// At one in how many schedule points threads give way; 0 for never.
+    /// Yield at one in N schedule points; 0 disables yielding. By default, it varies.
     #[arg(long, value_name = "N")]
     pub(crate) chaos: Option<u32>,
 
-    /// The clock: tsc, instant, or counter, which hides faults of memory orderings.
+    /// Clock that orders operations: `tsc`, `instant` or `counter`. Defaults to `tsc` if this machine has a reliable
+    /// one, else to `instant`.
+    ///
+    /// `counter` hides faults that are due to weak memory orderings.
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<Clock>,
 
-    /// How many threads make noise meanwhile.
+    /// Number of additional threads that keep the processors busy.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) noise: u32,
 
-    /// For how long no thread may get anywhere before the object is stuck, in seconds or with a unit.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "1s")]
+    /// Time without progress after which a run is suspected to be stuck, in seconds or with a unit.
+    ///
+    /// The run is reported as stuck after ten times this long. Runs whose threads are all blocked in trueline's own
+    /// primitives are reported immediately.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "100ms")]
     pub(crate) watchdog: Duration,
 
-    /// For how long one run is judged, in seconds or with a unit; one that takes longer is passed over, and counted.
+    /// Time limit for judging one run, in seconds or with a unit. Runs that take longer are skipped and counted as
+    /// undecided.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "500ms")]
     pub(crate) timeout: Duration,
 
-    /// Go on after a failing run until so many were found.
+    /// Keep running until N failures have been found.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) collect: u32,
 
-    /// How to judge; `trueline algorithms` lists them.
+    /// Algorithm that judges the runs; `trueline algorithms` lists all.
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: Algorithm,
 
-    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`).
+    /// For objects that synchronize threads: make calls that can all return (`safety`), or any calls (`progress`).
+    /// Defaults to `safety`.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
-    /// How many testers make runs at once.
+    /// Number of testers that work in parallel, each with its own objects and threads.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) testers: u32,
 
-    /// Make only this run, as a report names it; with the other options as they were.
+    /// Repeat the run with this token, which the report of a failure prints.
+    ///
+    /// Give the other options as in the original test.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
-    /// Run only this program: threads are apart by `|`, and what is before and after them is around parentheses.
+    /// Run only this program, such as `push 1 (pop | push 2, pop) pop`.
+    ///
+    /// `|` separates threads. Calls before and after the parentheses are made before the threads start and after they
+    /// end.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["replay", "ops", "weights"])]
     pub(crate) program: Option<String>,
 
-    /// For how long the program of a failing run is made smaller, in seconds or with a unit; 0 for not at all.
+    /// Time limit for shrinking the program of a failing run, in seconds or with a unit; 0 disables shrinking.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
     pub(crate) shrink_time: Duration,
 
-    /// Draw failing runs as pages in this folder, to be looked at in a browser.
+    /// Draw failing runs as HTML pages in this directory.
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) pages: Option<PathBuf>,
 
-    /// Run it under real threads, or explore its schedules, which `trueline explore` does with more options.
+    /// Engine that runs the object: real `threads`, or `systematic` exploration of schedules. Defaults to `threads`.
+    ///
+    /// `trueline explore` has more options for exploration.
     #[arg(long, value_enum, default_value_t = Engine::Threads, hide_default_value = true)]
     pub(crate) engine: Engine,
 
-    /// How often operations are called, such as `enqueue=3,dequeue=1`.
+    /// Relative frequencies of operations, such as `enqueue=3,dequeue=1`.
     #[arg(long, value_name = "LIST", value_parser = parse_weights)]
     pub(crate) weights: Option<Weights>,
 
-    /// How many keys or items there are.
+    /// Number of different keys or items. Defaults to the number used in the object's paper.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) keys: Option<u64>,
 
-    /// How many values there are; without it, each is used once.
+    /// Number of different values. By default, most objects use each value only once.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) values: Option<u64>,
 
-    /// Print one JSON object for each.
+    /// Print one JSON object: for the test, or for each object with --list.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What runs an object.
+/// The engine that runs an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
     Threads,
@@ -685,106 +715,120 @@ pub(crate) enum Engine {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExploreArgs {
-    /// The object; `trueline test --list` names them. Those whose order is relaxed may have their factor behind the name,
-    /// such as quasi-queue:3; else it is 2.
+    /// Name of the object; `trueline test --list` lists all.
+    ///
+    /// A relaxed object may have its quasi factor after the name, such as quasi-queue:3. The factor defaults to 2.
     pub(crate) name: String,
 
-    /// All well-formed programs in which children make so many calls and the main thread makes so many, such as 2*2+4.
+    /// Explore all well-formed programs in which A child threads make B calls each and the main thread makes C calls,
+    /// such as `2*2+4`.
     #[arg(long, value_name = "A*B+C")]
     pub(crate) calls: Option<Calls>,
 
-    /// Only this program, such as `push 1, pop | pop`; with --calls, the number of one of theirs.
+    /// Explore only this program, such as `push 1, pop | pop`. With --calls, the number of one of those programs.
     #[arg(long, value_name = "PROGRAM", conflicts_with = "replay")]
     pub(crate) program: Option<String>,
 
-    /// For how long the program of a failing execution is made smaller, in seconds or with a unit; 0 for not at all.
+    /// Time limit for shrinking the program of a failing execution, in seconds or with a unit; 0 disables shrinking.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "2s")]
     pub(crate) shrink_time: Duration,
 
-    /// Draw failing executions as pages in this folder, to be looked at in a browser.
+    /// Draw failing executions as HTML pages in this directory.
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) pages: Option<PathBuf>,
 
-    /// How many programs are made up, where they are.
+    /// Number of programs to generate, without --calls and --program. Defaults to 20.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) programs: Option<u32>,
 
-    /// Without --calls: the number of threads of programs that are made up.
+    /// Number of threads of generated programs. Defaults to 2 for most objects.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), conflicts_with = "calls")]
     pub(crate) threads: Option<u32>,
 
-    /// Without --calls: the number of operations of each thread.
+    /// Number of operations of each thread in generated programs. Defaults to 2 or 3 for most objects.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "calls")]
     pub(crate) ops: Option<u32>,
 
-    /// By how many places operations may be out of order, as Round-Up has it: the same as `--factor K`.
+    /// Number of places by which operations may be out of order, as in Round-Up. Short for `--factor K`.
     #[arg(long, value_name = "K", conflicts_with = "factor")]
     pub(crate) k: Option<u32>,
 
-    /// By how many places operations of a name may be out of order among themselves: a number for each operation, such as
-    /// `enq=0,deq=2`, or one for all. Programs are compared with their serial histories, those of what they are --against.
+    /// Number of places by which operations may be out of order among those of the same name, such as `2` or
+    /// `enq=0,deq=2`.
+    ///
+    /// Each program is compared with its serial histories, of the specification or object that --against selects.
     #[arg(long, value_name = "FACTORS")]
     pub(crate) factor: Option<QuasiFactors>,
 
-    /// Only schedules with at most so many preemptions.
+    /// Maximum number of preemptions in a schedule.
     #[arg(long, value_name = "N")]
     pub(crate) preemptions: Option<u32>,
 
-    /// Which schedules: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
+    /// Schedules to explore: `exhaustive`, `unreduced`, `serial`, `uniform`, or `pct:D` for faults of depth D.
+    ///
+    /// `exhaustive` explores one of all schedules that differ only in the order of independent steps; `unreduced`
+    /// explores all schedules; `serial` explores those in which operations do not overlap; `uniform` and `pct:D` draw
+    /// random schedules.
     #[arg(long, value_name = "SEARCH", value_parser = parse_search, conflicts_with = "preemptions")]
     pub(crate) search: Option<Search>,
 
-    /// The object's random choices: `explore` them, or draw them: `seed:N`.
+    /// How to make the object's random choices: `explore` all of them, or draw them with `seed:N`.
     #[arg(long, value_name = "CHOICES", default_value = "explore", value_parser = parse_choices)]
     pub(crate) choices: Choices,
 
-    /// What histories are compared with: `spec`, the object `itself` run one operation at a time, or `itself:0`, which is the
-    /// same object with factor 0, or another object.
+    /// What to compare histories with: `spec`, `itself`, `itself:0`, or the name of another object.
+    ///
+    /// `spec` is the specification, `itself` the same object run one operation at a time, `itself:0` the same object
+    /// with factor 0, and any other name another object.
     #[arg(long, value_name = "WHAT", default_value = "spec")]
     pub(crate) against: String,
 
-    /// How often each thread may wake for nothing from a condition variable.
+    /// Maximum number of spurious wake-ups of each thread from condition variables.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) spurious: u32,
 
-    /// How many steps an execution may take.
+    /// Maximum number of steps of an execution. An execution that takes more is reported as stuck.
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: u64,
 
-    /// How many threads of the operating system explore; with more than one, it is chance what is found first.
+    /// Number of operating system threads that explore. With more than one, the first failure found may vary.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads_os: u32,
 
-    /// The most time, in seconds or with a unit.
+    /// Time limit, in seconds or with a unit.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "60s")]
     pub(crate) time: Duration,
 
-    /// The most executions.
+    /// Maximum number of executions. Unlimited by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) executions: Option<u64>,
 
-    /// The seed of programs that are made up, and of random searches.
+    /// Seeds the generation of programs and random searches.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// Go on after a failing execution until so many were found.
+    /// Keep exploring until N failures have been found.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) collect: u32,
 
-    /// Of objects that synchronise threads: call what lets all return (`safety`), or anything (`progress`). `quasi` is
-    /// `--factor` with the factor of the object.
+    /// For objects that synchronize threads: make calls that can all return (`safety`), or any calls (`progress`).
+    /// Defaults to `safety`.
+    ///
+    /// `quasi` is `--factor` with the quasi factor of the object.
     #[arg(long, value_enum, default_value_t = Criterion::Safety, hide_default_value = true)]
     pub(crate) criterion: Criterion,
 
-    /// How many keys or items there are.
+    /// Number of different keys or items. Defaults to the number used in the object's paper.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(crate) keys: Option<u64>,
 
-    /// How many values there are; without it, each is used once.
+    /// Number of different values. By default, most objects use each value only once.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(crate) values: Option<u64>,
 
-    /// Make only this execution, as a report names it; with the other options as they were.
+    /// Repeat the execution with this token, which the report of a failure prints.
+    ///
+    /// Give the other options as in the original exploration.
     #[arg(long, value_name = "TOKEN")]
     pub(crate) replay: Option<Token>,
 
@@ -793,7 +837,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) json: bool,
 }
 
-/// Where random choices of an object come from.
+/// How the random choices of an object are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choices {
     Explore,
@@ -819,7 +863,7 @@ fn parse_search(text: &str) -> Result<Search, String> {
     }
 }
 
-/// What is judged.
+/// A correctness criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Criterion {
     #[value(alias = "linearizable", alias = "synchronisation")]
@@ -828,7 +872,7 @@ pub(crate) enum Criterion {
     Quasi,
 }
 
-/// How often operations are called.
+/// The relative frequencies of operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Weights(pub(crate) Vec<(String, u32)>);
 
@@ -846,21 +890,21 @@ fn parse_weights(text: &str) -> Result<Weights, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Print one JSON object for each.
+    /// Print one JSON object for each entry of the list.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// The formats of files.
+/// The formats that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Whichever of these the file looks like.
+    /// Detects which of these formats the file has.
     Auto,
     /// JSON lines of events or of whole operations.
     Jsonl,
-    /// Jepsen's history.edn: a vector, a list, or maps one after another.
+    /// Jepsen's history.edn: a vector, a list, or a sequence of maps.
     Jepsen,
-    /// Jepsen's log lines, or history.txt.
+    /// Lines of Jepsen's log, or history.txt.
     JepsenLog,
     /// Porcupine's key-value histories: an EDN map with :key on each line.
     PorcupineKv,
@@ -868,7 +912,7 @@ pub(crate) enum Format {
     PorcupineJson,
     /// Start and finish events as JSON lines.
     Events,
-    /// Comma- or tab-separated values, with the names of JSON lines' fields in the first row.
+    /// Comma- or tab-separated values, with a header row that has the field names of JSON lines.
     Csv,
 }
 
@@ -897,15 +941,15 @@ pub(crate) enum To {
     JsonlOperations,
     /// Jepsen's history.edn.
     Jepsen,
-    /// Jepsen's history.txt; no keys.
+    /// Jepsen's history.txt, which cannot hold keys.
     JepsenLog,
-    /// Porcupine's key-value histories; every operation has a key.
+    /// Porcupine's key-value histories, in which every operation has a key.
     PorcupineKv,
     /// Porcupine's operations as JSON lines.
     PorcupineJson,
     /// Start and finish events as JSON lines.
     Events,
-    /// Comma-separated values: a row for each operation.
+    /// Comma-separated values, with a row for each operation.
     Csv,
 }
 
@@ -924,28 +968,28 @@ impl From<To> for codec::Target {
     }
 }
 
-/// What versions of operations are.
+/// How the versions that operations carry are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Versions {
-    /// Hints to the order of updates.
+    /// Use versions as hints to the order of updates, which are verified.
     Hint,
-    /// Hints, and exit code 1 if they contradict the history.
+    /// Like `hint`, and exit with code 1 if the versions contradict the history.
     Strict,
-    /// Nothing.
+    /// Do not use versions.
     Ignore,
 }
 
-/// What the key of a pair is.
+/// The meaning of the keys in pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tuples {
-    /// Each key is an object of its own, such as a register.
+    /// Each key names a separate object, such as a register.
     Objects,
-    /// The key of an operation on a map.
+    /// The key is the key of an operation on a map.
     Keys,
 }
 
 impl ReadArgs {
-    /// What pairs mean, if values are pairs.
+    /// Returns the meaning of pairs; `None` if values are not read as pairs.
     pub(crate) fn tuples(&self) -> Option<codec::Tuples> {
         match self.tuples {
             Some(Tuples::Objects) => Some(codec::Tuples::Objects),
@@ -960,14 +1004,14 @@ fn parse_share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "write a number from 0 to 1, such as 0.5".to_owned())
 }
 
-/// A number and its unit.
+/// Splits text into a number and its unit.
 fn split_unit(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     Some((text[..end].parse().ok()?, text[end..].trim_start()))
 }
 
-/// A time that may be without a unit.
+/// Parses a time with a unit, or a number of seconds without one.
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = split_unit(text).filter(|(_, unit)| unit.is_empty());
     let time = match seconds {

@@ -87,18 +87,32 @@ impl Cancellation {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// How many threads inside sleep until they are notified, and are not, and a number for these sleeps of theirs. If both are
-    /// the same twice, these threads have slept at one time: none of them wakes another.
-    pub fn asleep(&self) -> (usize, u64) {
-        let (mut count, mut stamp) = (0, 0_u64);
-        for sleeper in &*lock(&self.shared.inside) {
+    /// Returns the threads inside that wait: on a condition variable without having been notified, or for a mutex that was
+    /// held when they last tried.
+    fn waiting(&self) -> Vec<Waiting> {
+        let inside = lock(&self.shared.inside);
+        let tries = |sleeper: &Arc<Sleeper>| sleeper.tries.load(Ordering::SeqCst);
+        let tries_before: Vec<u64> = inside.iter().map(tries).collect();
+        let sleeps = |sleeper: &Arc<Sleeper>| {
             let notified = lock(&sleeper.notified);
             let sleeps = sleeper.sleeps.load(Ordering::SeqCst);
-            if !*notified && sleeps % 2 == 1 {
-                (count, stamp) = (count + 1, stamp.wrapping_add(sleeps));
-            }
-        }
-        (count, stamp)
+            let locking = sleeper.is_locking.load(Ordering::SeqCst);
+            (sleeps % 2 == 1 && (locking || !*notified)).then_some((sleeps, locking))
+        };
+        let sleeps: Vec<_> = inside.iter().map(sleeps).collect();
+        let tries_after = inside.iter().map(tries);
+        let threads = inside.iter().zip(sleeps).zip(tries_before.iter().zip(tries_after));
+        let threads = threads.filter_map(|((sleeper, sleeps), (tries_before, tries_after))| {
+            let (sleep, is_locking) = sleeps?;
+            Some(Waiting {
+                thread: Arc::as_ptr(sleeper).addr(),
+                sleep,
+                is_locking,
+                tries_before: *tries_before,
+                tries_after,
+            })
+        });
+        threads.collect()
     }
 
     /// Lets this thread be ended, until the guard is dropped.
@@ -116,6 +130,69 @@ impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cancellation").field("cancelled", &self.is_cancelled()).finish_non_exhaustive()
     }
+}
+
+/// Finds out whether the threads inside a [`Cancellation`] are deadlocked.
+///
+/// A thread that waits for a mutex tries to take it again and again, and it still counts as waiting for a moment after it
+/// has succeeded. So two moments do not suffice. With three moments at which all threads are in the same waits, such that
+/// each thread that waits for a mutex has tried in vain between the first and the second, and between the second and the
+/// third:
+/// - between the first and the second moment no thread had taken the mutex that it waited for, because it tried again
+///   later. So all of them did nothing but wait: none has released a mutex or notified another;
+/// - within this time, each mutex that is waited for was held: by one of these threads, which do not release it, or by a
+///   thread that is over.
+///
+/// So no wait ends, unless a thread that is not inside ends it.
+#[derive(Debug, Default)]
+pub struct DeadlockWatch {
+    first: Option<Vec<Waiting>>,
+    second: Option<Vec<Waiting>>,
+}
+
+impl DeadlockWatch {
+    /// Looks at the threads once more, and returns whether they are deadlocked. `busy` of them were neither over nor waiting
+    /// at a meeting of all, counted before this call.
+    pub fn look(&mut self, cancellation: &Cancellation, busy: usize) -> bool {
+        let now = cancellation.waiting();
+        if busy == 0 || now.len() < busy {
+            *self = Self::default();
+            return false;
+        }
+        match (&self.first, &self.second) {
+            (Some(_), Some(second)) if tried_in_vain(second, &now) => return true,
+            (Some(first), None) if tried_in_vain(first, &now) => self.second = Some(now),
+            (Some(first), _) if are_same_waits(first, &now) => {}
+            _ => *self = Self { first: Some(now), second: None },
+        }
+        false
+    }
+}
+
+/// A thread that waited at some moment.
+#[derive(Debug)]
+struct Waiting {
+    thread: usize,
+    /// The number of its wait.
+    sleep: u64,
+    /// Whether it waits for a mutex.
+    is_locking: bool,
+    /// How many times it had tried in vain to take a mutex before the moment, and after it.
+    tries_before: u64,
+    tries_after: u64,
+}
+
+fn are_same_waits(before: &[Waiting], now: &[Waiting]) -> bool {
+    before.iter().map(|one| (one.thread, one.sleep)).eq(now.iter().map(|one| (one.thread, one.sleep)))
+}
+
+/// Whether these are the same waits, and each thread that waits for a mutex has begun a try since, and failed. The first of
+/// two tries that are counted may have begun earlier.
+fn tried_in_vain(before: &[Waiting], now: &[Waiting]) -> bool {
+    let has_tried = |(before, now): (&Waiting, &Waiting)| {
+        !now.is_locking || now.tries_before >= before.tries_after.saturating_add(2)
+    };
+    are_same_waits(before, now) && before.iter().zip(now).all(has_tried)
 }
 
 /// Keeps a thread inside the [`Cancellation`] that it has entered.
@@ -196,8 +273,36 @@ pub(crate) fn end(cancelled: Cancelled) -> ! {
 pub(crate) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
-    /// Odd while it sleeps until it is notified, however long that takes; each sleep has a number of its own.
+    /// Odd while it waits, for a notification without a time limit or for a mutex; each wait has a number of its own.
     sleeps: AtomicU64,
+    /// Whether it waits for a mutex.
+    is_locking: AtomicBool,
+    /// How many times it has tried in vain to take a mutex that it waited for.
+    tries: AtomicU64,
+}
+
+/// Waits for a mutex.
+pub(super) struct Locking(Arc<Sleeper>);
+
+impl Locking {
+    pub(super) fn begin() -> Self {
+        let sleeper = sleeper();
+        sleeper.is_locking.store(true, Ordering::SeqCst);
+        sleeper.sleeps.fetch_add(1, Ordering::SeqCst);
+        Self(sleeper)
+    }
+
+    /// It was held by another.
+    pub(super) fn tried_in_vain(&self) {
+        self.0.tries.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Locking {
+    fn drop(&mut self) {
+        self.0.sleeps.fetch_add(1, Ordering::SeqCst);
+        self.0.is_locking.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Sleeper {

@@ -37,5 +37,6 @@ pub mod _macro_support {
     pub use std::thread_local as real_thread_local;
 }
 
+pub use cancel::DeadlockWatch;
 pub use statics::Statics;
 pub use world::{ValueKind, edge, is_instrumented, may_end};

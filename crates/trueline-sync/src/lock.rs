@@ -47,6 +47,7 @@ impl Lock {
         if blocking.is_none() && !(self.may_end && cancel::is_cancellable()) {
             return real.lock();
         }
+        let locking = blocking.is_none().then(cancel::Locking::begin);
         loop {
             match blocking {
                 Some(blocking) => {
@@ -60,7 +61,11 @@ impl Lock {
             match real.try_lock() {
                 Ok(guard) => return Ok(guard),
                 Err(TryLockError::Poisoned(poisoned)) => return Err(poisoned),
-                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::WouldBlock) => {
+                    if let Some(locking) = &locking {
+                        locking.tried_in_vain();
+                    }
+                }
             }
         }
     }

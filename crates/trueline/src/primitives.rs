@@ -40,4 +40,4 @@ pub use trueline_sync::primitives::{
     point, spin_hint,
 };
 
-pub(crate) use trueline_sync::edge;
+pub(crate) use trueline_sync::{DeadlockWatch, edge};

@@ -1,4 +1,5 @@
-//! `trueline check`: reads histories and judges them, one after another. `trueline explain` says why.
+//! `trueline check`: reads histories and judges them, one after another. `trueline explain` explains rejections in
+//! words.
 
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,7 @@ use trueline::verdict::{Contradiction, Judgement, Limit, LimitKind, Stats, Verdi
 use trueline::view::text::Style;
 use trueline::view::{Finding, Report, Timeline, file, json, text};
 
+use super::ill_formed;
 use super::picture::{self, Pages};
 use crate::args::{CheckArgs, Criterion, Versions};
 use crate::input::{Input, Reading, Unreadable, find_inputs};
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, String> {
     run_for(args, wanted)
 }
 
-/// Judges as `check` does, and says why instead of drawing it.
+/// Judges like `check`, and explains the verdict in words instead of drawing it.
 pub(crate) fn explain(args: &CheckArgs) -> Result<ExitCode, String> {
     if args.view.is_some() {
         return Err("--view is for `trueline check`; leave it out, or use that".to_owned());
@@ -59,7 +61,7 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
         bar.set_message(visible(&input.name()));
         let limits = judge.limits();
         let left = files - index - 1;
-        // Should a limit end the program.
+        // Called if a limit ends the program.
         let end = |judged: Judged| {
             bar.finish_and_clear();
             let written = write(&render(&judged, args, wanted));
@@ -106,22 +108,22 @@ fn run_for(args: &CheckArgs, wanted: Wanted) -> Result<ExitCode, String> {
     Ok(ExitCode::from(if is_junit_written { tally.exit_code() } else { 2 }))
 }
 
-/// What reads histories and judges them, as the arguments say.
+/// Reads histories and judges them according to the arguments.
 pub(super) struct Judge<'a> {
     args: &'a CheckArgs,
     spec: NamedSpec,
     reading: Reading,
-    /// Ctrl-C cancels it.
+    /// Canceled by Ctrl-C.
     token: CancelToken,
 }
 
-/// The specification, if it can judge as the arguments want it to; or what to do.
+/// Returns the specification, or an error if it cannot be judged as the arguments ask for.
 fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     let spec =
         named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
     let name = spec.name();
     if args.clock_skew > 0 && spec.process_matters() {
-        // Operations that overlap get processes of their own.
+        // With clock skew, overlapping operations are assigned to different processes.
         return Err(format!(
             "--clock-skew cannot be had for {name}, where it matters which process calls; leave it out"
         ));
@@ -137,7 +139,7 @@ fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     }
 }
 
-/// What is wrong with the criterion and the factors, if anything is.
+/// Returns an error message if the criterion and the factors are inconsistent.
 fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     let name = spec.name();
     if args.criterion == Criterion::Progress && args.factor.is_some() {
@@ -156,7 +158,7 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-/// Writes the results to the file that is wanted, if one is.
+/// Writes the results as JUnit XML if this was asked for. Returns whether there was no error.
 fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<Item = &'j Judged>) -> bool {
     let Some(path) = &args.junit else { return true };
     let written = file::write(path, ci::junit(judge.spec.name(), &judged.collect::<Vec<_>>()));
@@ -166,7 +168,7 @@ fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<It
     written.is_ok()
 }
 
-/// What is left of the limits.
+/// Returns the budget that remains within the limits.
 fn budget(args: &CheckArgs, limits: &Limits) -> Budget {
     let mut budget = Budget::unlimited().memory(limits.memory).cancelled_by(limits.token.clone());
     if let Some(left) = limits.left() {
@@ -194,7 +196,7 @@ fn config(args: &CheckArgs, budget: Budget) -> Config {
     config
 }
 
-/// How much of an input was read: nothing, until all of it was.
+/// The extent of an input; all zero until it has been read completely.
 #[derive(Clone, Copy, Default)]
 struct Read {
     operations: usize,
@@ -202,14 +204,14 @@ struct Read {
     events: u32,
 }
 
-/// What became of an input.
+/// The result for an input.
 pub(crate) enum Judged {
     Report(Box<Report>, Option<Box<Timeline>>),
     Unreadable { file: String, line: Option<usize>, message: String },
 }
 
 impl Judged {
-    /// The verdict alone: for more, a limit left nothing.
+    /// Returns the verdict alone, for the case that a limit was reached before the rest was finished.
     pub(super) fn cut(&self, kind: LimitKind) -> Self {
         match self {
             Self::Report(report, _) => {
@@ -229,7 +231,7 @@ impl Judged {
     }
 }
 
-/// Why the versions of a history do not give its order.
+/// Explains why the versions in a history do not give its order.
 fn contradicted(contradiction: Contradiction, judged: &dyn trueline::judge::Judged) -> String {
     let name = |id| {
         let (operation, object) = judged.operation(id);
@@ -264,28 +266,28 @@ fn cut_short(kind: LimitKind) -> String {
     }
 }
 
-/// What is wanted besides a verdict.
+/// What the user wants besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Nothing.
+    /// Nothing more.
     Report,
-    /// Why, in words, and nothing to be drawn.
+    /// An explanation in words, without a picture.
     Explanation,
-    /// What is near the problem, to be drawn in a terminal.
+    /// The part of the history near the problem, drawn in the terminal.
     Excerpt,
-    /// All there is to draw.
+    /// The whole history, to be drawn.
     Everything,
 }
 
 impl Wanted {
-    /// Whether more than the verdict is told of a rejection.
+    /// Whether a rejection is reported with more than the verdict.
     fn tells_more(self, args: &CheckArgs) -> bool {
         args.core || matches!(self, Self::Explanation | Self::Everything)
     }
 }
 
 impl<'a> Judge<'a> {
-    /// As the arguments say; or what is wrong with them.
+    /// Creates a judge from the arguments, or returns an error that says what is wrong with them.
     pub(super) fn new(args: &'a CheckArgs) -> Result<Self, String> {
         let spec = specification(args)?;
         let reading = Reading::new(&args.read, args.clock_skew)?;
@@ -303,7 +305,7 @@ impl<'a> Judge<'a> {
         Limits::start(&self.args.limits, &self.token)
     }
 
-    /// The report of a history that a limit kept from being read or judged.
+    /// Returns the report of a history that was not read or judged because of a limit.
     fn undecided(&self, file: &str, kind: LimitKind, limits: &Limits, read: Read) -> Judged {
         let Read { operations, pending, events } = read;
         let limit = Limit { kind, event: 0, events };
@@ -314,8 +316,8 @@ impl<'a> Judge<'a> {
         Judged::Report(Box::new(Report::new(file, self.spec.name(), (operations, pending), &judgement, none)), None)
     }
 
-    /// Reads and judges an input. Should that pass a limit by too much, `end` is told what is known, and the program ends with
-    /// the exit code that it returns.
+    /// Reads and judges an input. If this exceeds a limit by too much, `end` is called with what is known, and the
+    /// program ends with the exit code that it returns.
     pub(super) fn judge(
         &self,
         input: &Input,
@@ -332,13 +334,13 @@ impl<'a> Judge<'a> {
         };
         let work = || cancel::while_busy(|| self.read_and_judge(input, limits, &read));
         let judged = limits.watch(Stage::Judging, |kind| end(undecided(kind)), work);
-        let judged = match judged {
+        let (judged, ill_formed) = match judged {
             Ok(judged) => judged,
             Err(Unreadable { limit: Some(kind), .. }) => return undecided(kind),
             Err(Unreadable { line, message, .. }) => return Judged::Unreadable { file, line, message },
         };
         let plain = report::plain(&file, spec.name(), &*judged);
-        // An accepted history may still turn out to be stuck.
+        // With `--criterion progress`, an accepted history may still turn out to be stuck.
         let known = match plain.finding {
             Finding::Accepted if args.criterion == Criterion::Progress => None,
             _ => Some(Judged::Report(Box::new(plain), None)),
@@ -370,10 +372,13 @@ impl<'a> Judge<'a> {
             if !args.quiet {
                 output::note(format_args!("{}: {note}", report.file));
             }
-            // Below a verdict for people, once is enough.
+            // In text output, the note on stderr is enough.
             if args.json {
                 report = report.with_note(note);
             }
+        }
+        if let Some(note) = ill_formed {
+            report = report.with_note(note);
         }
         if args.clock_skew > 0 {
             report = report.with_note(format!(
@@ -389,12 +394,14 @@ impl<'a> Judge<'a> {
         input: &Input,
         limits: &Limits,
         read: &Mutex<Read>,
-    ) -> Result<Box<dyn trueline::judge::Judged + '_>, Unreadable> {
+    ) -> Result<(Box<dyn trueline::judge::Judged + '_>, Option<String>), Unreadable> {
         let Self { args, spec, .. } = self;
         let history = self.reading.read(input, limits)?;
         let events = u32::try_from(history.events().len()).unwrap_or(u32::MAX);
         *read.lock().unwrap_or_else(PoisonError::into_inner) =
             Read { operations: history.len(), pending: history.pending(), events };
+        let is_quasi = args.factor.is_some() || spec.is_quasi();
+        let ill_formed = is_quasi.then(|| ill_formed(spec, &history)).flatten();
         let config = config(args, budget(args, limits));
         let spinner = progress::spinner(format!("judging {} operations", history.len()));
         let judged = match &args.factor {
@@ -403,16 +410,18 @@ impl<'a> Judge<'a> {
         };
         spinner.finish_and_clear();
         let judged = judged.ok_or_else(|| "such objects have no factors; leave --factor out".to_owned())?;
-        judged.map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
+        judged
+            .map(|judged| (judged, ill_formed))
+            .map_err(|fault| Unreadable { line: fault.line(), ..fault.message().to_owned().into() })
     }
 
-    /// What the report must have for what is wanted.
+    /// Converts what the user wants into what the report must contain.
     fn wanted(&self, wanted: Wanted, limits: &Limits) -> report::Wanted {
         let Self { args, .. } = self;
         let time = limits.left().map_or(args.core_timeout, |left| left.min(args.core_timeout));
         let core = shrink::Limits::new().time(time).memory(limits.memory).cancelled_by(limits.token.clone());
         report::Wanted {
-            // After Ctrl-C or a limit, the verdict is reported without a core.
+            // After Ctrl-C or a reached limit, the verdict is reported without a core.
             core: limits.reached().is_none().then_some(core),
             words: match wanted {
                 _ if args.quiet => Words::None,
@@ -430,7 +439,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What is printed of an input.
+/// The output for an input.
 #[derive(Default)]
 pub(super) struct Rendered {
     error: Option<String>,
@@ -453,7 +462,7 @@ pub(super) fn render(judged: &Judged, args: &CheckArgs, wanted: Wanted) -> Rende
         Judged::Report(report, _) if args.json => json::render(report) + "\n",
         Judged::Report(report, _) if wanted == Wanted::Explanation => text::render_explanation(report, Style::Ansi),
         Judged::Report(report, timeline) => {
-            // An accepted history is not drawn here, even if it is elsewhere.
+            // Accepted histories are not drawn in the terminal, even if they are drawn in a file.
             let timeline = timeline.as_ref().filter(|timeline| timeline.problem.is_some());
             let picture = timeline.map_or_else(String::new, |timeline| picture::in_terminal(timeline, args));
             text::render_with(report, Style::Ansi, &picture)
@@ -466,14 +475,14 @@ pub(super) fn write(rendered: &Rendered) -> Written {
     if let Some(error) = &rendered.error {
         output::error(error);
     }
-    // Where nothing is printed, standard output may well be closed.
+    // If there is nothing to print, it does not matter whether standard output is closed.
     if rendered.text.is_empty() {
         return Written::All;
     }
     output::stdout(|out| out.write_all(rendered.text.as_bytes()))
 }
 
-/// A bar on stderr, if there are several files and somebody looks.
+/// Returns a progress bar on stderr, shown if there are several files and stderr is a terminal.
 fn bar(files: usize) -> ProgressBar {
     if files < 2 || !progress::is_seen() {
         return ProgressBar::hidden();
@@ -482,10 +491,10 @@ fn bar(files: usize) -> ProgressBar {
     ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Which verdicts there were.
+/// The kinds of verdicts so far.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    /// Whether versions that contradict a history reject it.
+    /// Whether a history is rejected if its versions contradict it.
     strict: bool,
     unreadable: bool,
     rejected: bool,
@@ -493,7 +502,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// With one verdict more.
+    /// Adds a verdict.
     fn and(mut self, judged: &Judged) -> Self {
         match judged {
             Judged::Unreadable { .. } => self.unreadable = true,
@@ -510,7 +519,7 @@ impl Tally {
         self
     }
 
-    /// What was not written in time is not known; but what is rejected stays so.
+    /// If output was not written in time, the result counts as undecided, unless a history was rejected.
     fn after(mut self, written: Written) -> Self {
         self.unknown |= written == Written::Late;
         self

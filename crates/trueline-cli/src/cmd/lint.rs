@@ -1,4 +1,4 @@
-//! `trueline lint`: what may surprise in a history, and how hard it will be to judge.
+//! `trueline lint`: finds problems in a history, and predicts how hard it is to judge.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use trueline::history::codec::{Format, Survey, Trap};
 use trueline::history::{EventKind, ObjectId, OpId, Operation, Outcome, RawHistory, Record, Value, visible};
 use trueline::named::{self, NamedSpec, Options, SpecInfo};
 
-use super::in_order;
+use super::{ill_formed, in_order};
 use crate::args::LintArgs;
 use crate::cancel;
 use crate::input::{Reading, Unreadable, find_inputs};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     let spec = spec.map_err(|fault| fault.to_string())?;
     let reading = Reading::new(&args.read, 0)?;
     let token = cancel::on_interrupt();
-    // The most that was seen: nothing, findings, a file that a limit kept from being read, one that cannot be read.
+    // The most severe exit code so far: findings, then files not read because of a limit, then unreadable files.
     let mut code = 0;
     let (inputs, _) = find_inputs(&args.inputs);
     for input in inputs {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::from(code))
 }
 
-/// The exit code of two files: 2 before 3 before 1.
+/// Returns the more severe of two exit codes: 2 before 3 before 1.
 fn worse(one: u8, other: u8) -> u8 {
     [2, 3, 1].into_iter().find(|code| [one, other].contains(code)).unwrap_or(0)
 }
@@ -74,15 +74,15 @@ fn print_fault(fault: &Unreadable, file: &str, as_json: bool) -> Written {
     output::stdout(|out| output::json(out, &json!({"file": file, "error": fault.message, "line": fault.line})))
 }
 
-/// An operation as a file gives it.
+/// An operation as it is in the file.
 type Called = Operation<Record, Value>;
 
-/// How bad it is. Notes say how the file is read; they are no findings.
+/// The severity of a finding. Notes describe how the file is read, and do not affect the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Severity {
     /// `check` refuses the file.
     Problem,
-    /// The verdict may not mean what one thinks.
+    /// The verdict may not mean what the user expects.
     Warning,
     Note,
 }
@@ -141,6 +141,14 @@ impl Report {
         findings.extend(never_returned(history));
         if let Some(spec) = spec {
             findings.extend(origins(survey, spec));
+            let message = ill_formed(spec, history).filter(|_| spec.is_quasi() && faults.is_empty());
+            findings.extend(message.map(|message| Finding {
+                code: "not-well-formed",
+                severity: Severity::Warning,
+                count: 1,
+                line: None,
+                message,
+            }));
         }
         findings.sort_by_key(|finding| (finding.severity, finding.line));
         let parts = spec.filter(|_| faults.is_empty()).and_then(|spec| spec.parts(history).ok());
@@ -289,7 +297,7 @@ fn line_of(line: Option<u32>) -> Option<usize> {
     line.map(|line| line as usize)
 }
 
-/// What reads returned: nothing, or what their calls could not know.
+/// Finds reads that returned nil, and reads whose value is known only from their return.
 fn reads(history: &RawHistory, spec: Option<&NamedSpec>, wildcard: bool) -> Vec<Finding> {
     let is_register = spec.is_none_or(|spec| spec.info().name.contains("register"));
     let is_null_read = |operation: &&Called| {
@@ -352,13 +360,13 @@ fn has_null_read(f: &str, result: &Value) -> bool {
     matches!(f.trim_start_matches(':'), "txn" | "transaction") && accesses.iter().any(is_null_read)
 }
 
-/// Values that are all pairs `[key value]`, as Jepsen's independent tests have them.
+/// Reports values that are all pairs `[key value]`, as in Jepsen's independent tests.
 fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
     let reads_pairs = spec.is_some_and(|spec| matches!(spec.info().name, "map" | "kv" | "array"));
     let is_pair = |value: &Value| matches!(value, Value::List(pair) if pair.len() == 2);
     let mut witnesses = history.operations().iter().filter(|operation| {
         let Record { f, value, .. } = &operation.op;
-        // A compare-and-set has a pair anyway.
+        // The value of a compare-and-set is always a pair.
         is_pair(value) && !matches!(f.trim_start_matches(':'), "cas" | "compare-and-set" | "compare-and-swap")
     });
     let first = witnesses.next()?;
@@ -375,7 +383,7 @@ fn tuples(history: &RawHistory, spec: Option<&NamedSpec>) -> Option<Finding> {
     })
 }
 
-/// Operations that are open at the end without a word.
+/// Reports operations that are open at the end of the history.
 fn never_returned(history: &RawHistory) -> Option<Finding> {
     let open: Vec<_> = history.operations().iter().filter(|operation| operation.return_position().is_none()).collect();
     open.first().map(|first| Finding {
@@ -390,7 +398,7 @@ fn never_returned(history: &RawHistory) -> Option<Finding> {
     })
 }
 
-/// The operations of a specification that take out what others have put in, exactly as they put it in.
+/// Whether an operation of a specification returns a value exactly as another operation has put it in.
 fn takes_out(spec: &str, operation: &str) -> bool {
     match in_order(spec) {
         "register" | "cas-register" | "once-cell" => matches!(operation, "read" | "get"),
@@ -404,7 +412,7 @@ fn takes_out(spec: &str, operation: &str) -> bool {
     }
 }
 
-/// What an operation puts in; nothing, if it takes out.
+/// Returns the value that an operation puts in; `None` if it takes one out.
 fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
     let name = info.operation(&record.f).map_or("", |operation| operation.name);
     match (name, &record.value) {
@@ -414,12 +422,12 @@ fn put_in<'r>(info: &SpecInfo, record: &'r Record) -> Option<&'r Value> {
     }
 }
 
-/// Values that came from nowhere, or before they were put in.
+/// Finds values that no operation has put in, and values that were taken out before they were put in.
 fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
     let history = &survey.history;
     let info = spec.info();
     let initial = spec.name().split_once(':').map(|(_, initial)| initial.trim_matches('"'));
-    // By object and value: the first operation that puts it in, and whether it is the only one.
+    // For each object and value, the first operation that puts it in, and whether it is the only one.
     let mut put: HashMap<(ObjectId, &Value), (OpId, bool)> = HashMap::new();
     for (id, operation) in (0..).map(OpId).zip(history.operations()) {
         let Some(value) = put_in(info, &operation.op) else { continue };
@@ -493,19 +501,19 @@ fn origins(survey: &Survey, spec: &NamedSpec) -> Vec<Finding> {
     nowhere_found.into_iter().chain(early).collect()
 }
 
-/// A value without its kind: 5 and "5" are the same.
+/// Returns a value as text without its type, so that 5 and "5" are equal.
 fn plain(value: &Value) -> String {
     if let Value::Text(text) = value { text.to_string() } else { value.to_string() }
 }
 
-/// By how much clocks differ, if one operation saw what the other did.
+/// Returns by how much the clocks must differ if the taker saw the giver's value.
 fn skew(survey: &Survey, taker: &Called, giver: &Called) -> Option<i64> {
     let (_, ret) = survey.times.get(&taker.call_line()?)?;
     let (call, _) = survey.times.get(&giver.call_line()?)?;
     call.checked_sub((*ret)?)
 }
 
-/// How hard a history is to judge.
+/// A forecast of how hard a history is to judge.
 struct Forecast {
     parts: usize,
     widest: usize,
@@ -518,16 +526,16 @@ struct Forecast {
 struct Part {
     name: String,
     operations: usize,
-    /// The most that are open at once, those that never return among them.
+    /// Maximum number of operations that are open at the same time, including those that never return.
     widest: usize,
-    /// The line of the call that made them so many.
+    /// The line of the call at which this maximum was reached.
     at: Option<usize>,
     pending: usize,
     open: usize,
 }
 
 impl Part {
-    /// A search visits at most 2^open configurations at each return; what a monitor can judge is easier.
+    /// A search visits up to 2^open configurations at each return; a monitor, where one applies, is faster.
     fn hardness(&self) -> &'static str {
         match self.widest {
             0..=10 => "easy",
@@ -564,7 +572,7 @@ impl Forecast {
     }
 }
 
-/// The parts by object and key, where no specification says more.
+/// Returns the parts by object and key, for histories without a specification.
 fn parts_by_key(history: &RawHistory) -> (Vec<usize>, Vec<String>) {
     let has_keys = history.operations().iter().all(|operation| operation.op.key.is_some());
     let mut numbers = HashMap::new();

@@ -14,7 +14,11 @@ pub(crate) mod specs;
 pub(crate) mod test;
 pub(crate) mod view;
 
-/// The name of the specification whose operations one of relaxed order has; of any other, its own.
+use trueline::history::{Operation, RawHistory, Record, Value};
+use trueline::named::NamedSpec;
+
+/// Returns the strict specification with the same operations as a specification with a relaxed order; any other name is
+/// returned unchanged.
 fn in_order(spec: &str) -> &str {
     match spec {
         "quasi-queue" | "k-fifo" | "out-of-order-queue" | "displacement-queue" => "queue",
@@ -22,4 +26,28 @@ fn in_order(spec: &str) -> &str {
         "quasi-priority-queue" | "k-priority-queue" => "priority-queue",
         other => other,
     }
+}
+
+/// Returns a warning if a history does not remove as many values as it inserts, for which quasi linearizability is not
+/// defined (Round-Up, section V-D).
+fn ill_formed(spec: &NamedSpec, history: &RawHistory) -> Option<String> {
+    let (family, _) = spec.name().split_once(':').unwrap_or((spec.name(), ""));
+    let (insert, remove) = match in_order(family) {
+        "queue" => ("enqueue", "dequeue"),
+        "stack" => ("push", "pop"),
+        "priority-queue" => ("insert", "delete-min"),
+        _ => return None,
+    };
+    let is = |operation: &Operation<Record, Value>, name| {
+        spec.info().operation(&operation.op.f).is_some_and(|operation| operation.name == name)
+    };
+    let count = |name| history.operations().iter().filter(|operation| is(operation, name)).count();
+    let (inserts, removes) = (count(insert), count(remove));
+    (inserts != removes).then(|| {
+        format!(
+            "the history is not well formed: it has {inserts} of `{insert}` and {removes} of `{remove}`; what is left or lacking \
+             has no order to be compared with, so quasi linearizability may reject what is within its factors; record as many of \
+             either"
+        )
+    })
 }

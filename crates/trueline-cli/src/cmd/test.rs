@@ -1,4 +1,4 @@
-//! `trueline test`: runs a built-in object, and judges what it did.
+//! `trueline test`: runs a built-in object, and judges its histories.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::cancel;
 use crate::output::{self, Written};
 use crate::progress::{self, LONG};
 
-/// For how long runs are made if nothing is said: a faulty object is found out long before.
+/// The default time for runs. Faulty objects are usually detected much earlier.
 const TIME: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &TestArgs) -> ExitCode {
@@ -72,6 +72,7 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
         .plan(&settings)
         .noise(args.noise)
         .watchdog(args.watchdog)
+        .without_helpers()
         .timeout(args.timeout)
         .shrink_for(args.shrink_time)
         .shrink_by_exploring()
@@ -120,13 +121,13 @@ fn plan(entry: &Entry, args: &TestArgs) -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Accepted,
     Rejected,
     Stuck,
-    /// Some runs were not judged, and no other went wrong.
+    /// No run failed, but the test was canceled, some runs were not judged, or too little was tested.
     Unknown,
 }
 
@@ -253,7 +254,7 @@ fn text(
     Ok(())
 }
 
-/// What was not tested, and what else should be known.
+/// Prints what was not tested, and other warnings.
 pub(super) fn tested(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     outcome.too_little.iter().try_for_each(|reason| writeln!(out, "  too little was tested: {reason}"))?;
     outcome.warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
@@ -268,7 +269,7 @@ pub(super) fn add_tested(put: &mut dyn FnMut(&str, Value) -> Option<Value>, outc
     }
 }
 
-/// The command that makes the failing run again.
+/// Returns the command that repeats the failing run.
 fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
     let mut command = format!("trueline test {} --replay {}{}", entry.name, failure.token, options(args));
     let mut option = |name: &str, value: Option<String>| {
@@ -287,7 +288,7 @@ fn again(entry: &Entry, failure: &Failure, args: &TestArgs) -> String {
     command
 }
 
-/// What was said of the object, to be said again.
+/// Returns the options that a repeated run needs, such as ` --keys 3`.
 fn options(args: &TestArgs) -> String {
     let mut options = String::new();
     let mut option = |name: &str, value: Option<String>| {
@@ -335,7 +336,7 @@ fn list(args: &TestArgs) -> ExitCode {
     if written == Written::Failed { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// How far a test is, on stderr, if it takes long and somebody looks.
+/// The progress of a test, on stderr, shown if it is a terminal and the test takes long.
 struct Progress {
     bar: ProgressBar,
 }
@@ -351,7 +352,7 @@ impl Progress {
         Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())) }
     }
 
-    /// Shows how many runs were made.
+    /// Returns a function that shows the number of runs so far.
     fn watch(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let (bar, started, somebody_looks) = (self.bar.clone(), Instant::now(), progress::is_seen());
         let is_shown = std::sync::Once::new();

@@ -66,12 +66,12 @@ fn a_faulty_object_is_rejected_and_its_run_made_again() {
 
 #[test]
 fn an_object_that_is_stuck_is_said_to_be() {
-    let tested = run(&["test", "ms-queue-faulty-no-help", "--json", "--watchdog", "200ms", "--runs", MANY]);
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--json", "--watchdog", "20ms", "--runs", MANY]);
     assert_eq!(tested.code, 1, "{tested:?}");
     let object = json(&tested.stdout);
     assert_eq!(object["verdict"], "stuck");
     assert!(object["found_ns"].as_u64().expect("a number") >= 200_000_000, "{object}");
-    let tested = run(&["test", "ms-queue-faulty-no-help", "--watchdog", "0.2", "--runs", MANY]);
+    let tested = run(&["test", "ms-queue-faulty-no-help", "--watchdog", "0.02", "--runs", MANY]);
     assert!(tested.stdout.contains("ms-queue-faulty-no-help is stuck"), "{tested:?}");
 }
 
@@ -175,7 +175,7 @@ fn everything_that_can_be_set_is_taken() {
         "--noise",
         "1",
         "--watchdog",
-        "5",
+        "0.5",
         "--algorithm",
         "jit-graph",
         "--testers",

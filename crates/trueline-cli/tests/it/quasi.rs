@@ -64,6 +64,31 @@ fn the_report_says_which_criterion_and_how_far_off() {
     assert_eq!(judged["verdict"], "accepted");
 }
 
+/// Round-Up, section V-D: what is left in the object has no order to be compared with.
+#[test]
+fn histories_that_are_not_well_formed_are_named() {
+    let scratch = Scratch::new("quasi-ill-formed");
+    let drained = scratch.file("drained.jsonl", OUT_OF_ORDER);
+    let whole: Vec<&str> = OUT_OF_ORDER.lines().collect();
+    let left = scratch.file("left.jsonl", whole[..4].join("\n"));
+    let named = "3 of `enqueue` and 1 of `dequeue`";
+    let check = |args: &[&str], file: &str| run(&[&["check"], args, &[file]].concat());
+    for args in [&["--spec", "quasi-queue:2"][..], &["--spec", "queue", "--factor", "2", "--json"]] {
+        assert!(check(args, &left).stdout.contains(named), "{args:?}");
+        assert!(!check(args, &drained).stdout.contains("well formed"), "{args:?}");
+    }
+    for spec in ["queue", "k-fifo:2"] {
+        assert!(!check(&["--spec", spec], &left).stdout.contains("well formed"), "{spec} allows for that");
+    }
+    let lint = |spec: &str, file: &str| run(&["lint", "--spec", spec, file]);
+    let linted = lint("quasi-queue:2", &left);
+    assert_eq!(linted.code, 1, "{linted:?}");
+    assert!(linted.stdout.contains("not-well-formed") && linted.stdout.contains(named), "{linted:?}");
+    for (spec, file) in [("quasi-queue:2", &drained), ("queue", &left)] {
+        assert_eq!(lint(spec, file).code, 0, "{spec} {file}");
+    }
+}
+
 #[test]
 fn factors_that_are_wrong_get_a_hint() {
     let scratch = Scratch::new("quasi-faults");

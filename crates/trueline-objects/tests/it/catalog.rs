@@ -86,7 +86,7 @@ fn soak_faulty_objects_are_found_out() {
         }
         let mut plan = entry.plan(&Settings::default()).time(TIME).shrink_for(Duration::ZERO);
         if entry.expects(Verdict::Stuck) {
-            plan = plan.watchdog(Duration::from_millis(200));
+            plan = plan.watchdog(Duration::from_millis(20));
         }
         expected(entry, &plan.run());
         found += 1;

@@ -194,8 +194,9 @@ impl Condvar {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
+    /// Returns the number of threads that wait; for tests.
+    #[doc(hidden)]
+    pub fn waiting(&self) -> usize {
         lock(&self.sleepers).len()
     }
 }

@@ -17,7 +17,7 @@ use super::recorder::time;
 use super::task::Task;
 use super::{Behaviour, Call, Clock, Kind, Random};
 use crate::history::{Argument, Datum, History, Interval, Value, from_logs, visible};
-use crate::primitives::{Cancellation, Cancelled, Chaos, edge, enter};
+use crate::primitives::{Cancellation, Cancelled, Chaos, DeadlockWatch, edge, enter};
 
 /// An object that can be run, with its types erased.
 pub trait Instance: Send + Sync {
@@ -155,6 +155,10 @@ pub struct Settings {
     pub patience: Duration,
     /// The maximum number of operations of a thread that chooses its calls, unless it is asked for more.
     pub most_chosen: usize,
+    /// Whether threads other than those of a run may wake its operations, such as one that the object has started. If they
+    /// may not, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By default they
+    /// may if the process has threads that are not of tests, or if that is not known.
+    pub has_helpers: Option<bool>,
 }
 
 impl Default for Settings {
@@ -166,6 +170,7 @@ impl Default for Settings {
             watchdog: Duration::from_secs(1),
             patience: Duration::from_millis(20),
             most_chosen: 1000,
+            has_helpers: None,
         }
     }
 }
@@ -807,7 +812,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         met + logs.iter().map(of_thread).sum::<usize>()
     };
     let (mut seen, mut since, mut ticks, mut looked) = (progress(), Instant::now(), 0_u32, None);
-    let (mut ran_before, mut asleep) = (Vec::new(), (0, 0));
+    let (mut ran_before, mut deadlock) = (Vec::new(), DeadlockWatch::default());
     let of_threads = &logs[..logs.len() - 1];
     loop {
         if finish.is_over() {
@@ -819,15 +824,15 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         let now = progress();
         if now != seen {
             (seen, since, ticks, looked) = (now, Instant::now(), 0, None);
+            deadlock = DeadlockWatch::default();
             continue;
         }
-        // All threads that are neither done nor waiting for the others sleep in primitives, and did so at the same
-        // time: no thread is left to wake them.
-        let now_asleep = batch.cancellation.asleep();
+        // If all threads that are neither over nor waiting for the others are deadlocked in primitives, no thread is left to
+        // wake them, unless the object has threads of its own.
         let rests = |status: &Status| status.is_over.load(Ordering::SeqCst) || status.meets.load(Ordering::SeqCst);
         let busy = of_threads.iter().filter(|log| !rests(&log.status)).count();
-        let can_go_on = now_asleep != asleep || now_asleep.0 < busy || busy == 0;
-        asleep = now_asleep;
+        let are_blocked = deadlock.look(&batch.cancellation, busy);
+        let can_go_on = !are_blocked || batch.settings.has_helpers.unwrap_or_else(Task::has_strangers);
         // Count only the time in which this thread itself was awake regularly: otherwise the machine is slow.
         let waited = since.elapsed().min(TICK * ticks.saturating_mul(2));
         if waited >= batch.settings.watchdog && !is_starved(logs, &ran_before) {
@@ -929,6 +934,7 @@ mod tests {
 
     use super::*;
     use crate::history::{EventKind, OpId, ProcessId};
+    use crate::primitives;
 
     /// An object with these operations: 0 counts, 1 panics, 2 spins forever on a primitive, 3 sleeps forever outside of
     /// all primitives, 4 waits until it is released.
@@ -1080,36 +1086,112 @@ mod tests {
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
-    /// Two threads wait on a condition variable that is never notified; other threads are done.
-    #[test]
-    fn nobody_waits_for_the_watchdog_where_all_sleep_in_primitives() {
-        struct Asleep(crate::primitives::Mutex<()>, crate::primitives::Condvar);
+    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both mutexes, and
+    /// 4 in the other order, each when another has taken its first one, too; 5 waits on the condition variable while it holds
+    /// the other mutex, once it was told that another waits for that.
+    struct Blocking {
+        first: primitives::Mutex<()>,
+        second: primitives::Mutex<()>,
+        changed: primitives::Condvar,
+        met: AtomicU64,
+    }
 
-        impl Instance for Arc<Asleep> {
-            fn handle(&self, _thread: u32) -> Box<dyn Handle> {
-                Box::new(Self::clone(self))
+    impl Blocking {
+        /// Waits until two have come here.
+        fn meet(&self) {
+            self.met.fetch_add(1, Ordering::SeqCst);
+            while self.met.load(Ordering::SeqCst) < 2 {
+                std::thread::yield_now();
             }
         }
+    }
 
-        impl Handle for Arc<Asleep> {
-            fn call(&mut self, call: &Call, clock: Clock) -> Timed {
-                Timed::measure(clock, || {
-                    if call.operation == 2 {
-                        drop(self.1.wait(self.0.lock()));
-                    }
-                })
-            }
+    impl Instance for Arc<Blocking> {
+        fn handle(&self, _thread: u32) -> Box<dyn Handle> {
+            Box::new(Self::clone(self))
         }
+    }
 
-        let object =
-            || Arc::new(Arc::new(Asleep(crate::primitives::Mutex::new(()), crate::primitives::Condvar::new())));
-        let run = |threads: &[&[u32]]| Run { instance: object(), ..run_of(threads) };
+    impl Handle for Arc<Blocking> {
+        fn call(&mut self, call: &Call, clock: Clock) -> Timed {
+            Timed::measure(clock, || match call.operation {
+                2 => drop(self.changed.wait(self.first.lock())),
+                3 => {
+                    let _first = self.first.lock();
+                    self.meet();
+                    drop(self.second.lock());
+                }
+                4 => {
+                    let _second = self.second.lock();
+                    self.meet();
+                    drop(self.first.lock());
+                }
+                5 => {
+                    let _second = self.second.lock();
+                    self.meet();
+                    drop(self.changed.wait(self.first.lock()));
+                }
+                6 => {
+                    self.meet();
+                    drop(self.second.lock());
+                }
+                _ => {}
+            })
+        }
+    }
+
+    fn blocking() -> Arc<Blocking> {
+        let (first, second) = (primitives::Mutex::new(()), primitives::Mutex::new(()));
+        Arc::new(Blocking { first, second, changed: primitives::Condvar::new(), met: AtomicU64::new(0) })
+    }
+
+    fn kinds_of_blocking() -> Arc<[Kind]> {
+        (0..7).map(|number| Kind::new(&number.to_string(), |_| Value::Null)).collect()
+    }
+
+    /// Settings under which no run ends because of the time.
+    fn patient(has_helpers: Option<bool>) -> Settings {
         let never = Duration::from_secs(100_000);
-        let settings = Settings { watchdog: never, patience: never, ..Settings::default() };
-        for threads in [&[&[2][..], &[0, 2], &[0]][..], &[&[0, 2], &[2]]] {
-            let seen = Runner::new().run(vec![run(&vec![&[0][..]; threads.len()]), run(threads)], &kinds(), &settings);
+        Settings { watchdog: never, patience: never, has_helpers, ..Settings::default() }
+    }
+
+    #[test]
+    fn nobody_waits_for_the_watchdog_where_all_are_blocked_in_primitives() {
+        let run = |threads: &[&[u32]]| Run { instance: Arc::new(blocking()), ..run_of(threads) };
+        for threads in [
+            // Nobody notifies them; others are done.
+            &[&[2][..], &[0, 2], &[0]][..],
+            &[&[0, 2], &[2]],
+            // A deadlock of two mutexes, without and with others.
+            &[&[3], &[4]],
+            &[&[0], &[0, 3], &[4, 0], &[0]],
+            // One waits for a mutex of one that waits to be notified.
+            &[&[5], &[6]],
+        ] {
+            let runs = vec![run(&vec![&[0][..]; threads.len()]), run(threads)];
+            let seen = Runner::new().run(runs, &kinds_of_blocking(), &patient(Some(false)));
             assert_eq!(seen[1].end, End::Stuck(Duration::ZERO));
             assert_eq!(seen[1].history.pending(), 2);
+        }
+    }
+
+    #[test]
+    fn threads_of_the_object_may_wake_operations() {
+        for has_helpers in [None, Some(true)] {
+            let object = blocking();
+            let helped = Arc::clone(&object);
+            let run = Run { instance: Arc::new(object), ..run_of(&[&[0, 2, 0], &[0]]) };
+            // It is there before the run, and longer than it takes to see that all are blocked.
+            let helper = std::thread::spawn(move || {
+                while helped.changed.waiting() == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                std::thread::sleep(Duration::from_millis(100));
+                helped.changed.notify_all();
+            });
+            let seen = Runner::new().run(vec![run], &kinds_of_blocking(), &patient(has_helpers));
+            assert_eq!(seen[0].end, End::Complete);
+            helper.join().expect("it does not panic");
         }
     }
 

@@ -1,21 +1,59 @@
 //! Asks the operating system whether a thread could run at all.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A thread as Linux describes it. On other systems nothing is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Task(Option<Arc<Path>>);
 
+/// The numbers of all threads that called [`Task::here`], and have not ended.
+static KNOWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// The present thread, as long as it lives.
+struct Here(Option<Arc<Path>>);
+
+impl Here {
+    fn new() -> Self {
+        let link = std::fs::read_link("/proc/thread-self").ok();
+        let here = Self(link.map(|link| PathBuf::from("/proc").join(link).into()));
+        if let Some(number) = here.number() {
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        }
+        here
+    }
+
+    fn number(&self) -> Option<u32> {
+        self.0.as_ref()?.file_name()?.to_str()?.parse().ok()
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        if let Some(number) = self.number() {
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        }
+    }
+}
+
 impl Task {
     /// Returns the current thread.
     pub(crate) fn here() -> Self {
-        thread_local!(static HERE: Option<Arc<Path>> = {
-            let link = std::fs::read_link("/proc/thread-self").ok();
-            link.map(|link| PathBuf::from("/proc").join(link).into())
-        });
-        Self(HERE.with(Clone::clone))
+        thread_local!(static HERE: Here = Here::new());
+        Self(HERE.with(|here| here.0.clone()))
+    }
+
+    /// Whether the process has threads, besides its first one, that never called [`here`](Self::here); also if that is not
+    /// known.
+    pub(crate) fn has_strangers() -> bool {
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return true };
+        tasks
+            .flatten()
+            .filter_map(|task| task.file_name().to_str()?.parse().ok())
+            .any(|task: u32| task != std::process::id() && !known.contains(&task))
     }
 
     fn read(&self, file: &str) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Exploring the schedules of a test.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::calls::Calls;
 use super::coverage::{Coverage, TooLittle};
 use super::failure::{Failure, FailureKind, Smallest};
-use super::plan::{Plan, is_accepted, should_go_on};
+use super::plan::{Plan, VERIFIED, is_accepted, should_go_on};
 use super::programs::{self, Programs};
 use super::serial::{self, NamedFactors, Serial, interleavings};
 use super::shrink::{self, schedules};
@@ -22,7 +23,7 @@ use super::token::{Scheduled, Source, Token};
 use super::written::Written;
 use super::{Explored, Outcome, regressions};
 use crate::drive::systematic::{self, Ended, Execution, Monitor, Program, Pulse, Schedule, Search, Settings};
-use crate::drive::{Behaviour, Call, Clock, Random, Shape, Workload};
+use crate::drive::{Behaviour, Call, Clock, Handle, Instance, Random, Shape, Task, Workload};
 use crate::history::History;
 use crate::judge::Config;
 
@@ -56,9 +57,11 @@ impl fmt::Debug for Against {
 
 /// How a test is explored.
 ///
-/// If nothing is said, schedules without preemptions come first, then those with one, then all that differ; if the time
-/// is over before, those with two, three and so on come instead. Programs are small: two threads with two or three
-/// calls each. Of objects that make random choices, a few seeds are looked at before all choices are explored.
+/// By default, most of the time goes into many programs of growing sizes, each of which is explored for a short time in
+/// several ways, to find faults. Then a few small programs, of two threads with two or three calls each, are explored
+/// completely: schedules without preemptions come first, then those with one, then all that differ; if the time is over
+/// before, those with two, three and so on come instead. One execution in ten is at random. For objects that make random
+/// choices, a few seeds are tried before all choices are explored.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -223,23 +226,33 @@ const GLANCES: u64 = 8;
 const GLANCED_PREEMPTIONS: u32 = 2;
 /// ... and what part of a program's time that may take.
 const GLANCE_PART: u32 = 4;
-/// How many executions of each program are made, in each way, before one is explored completely; all have their turn.
-const LOOKS: [u64; 2] = [100, 1000];
-/// An object that makes more random choices in one execution tries again by them.
-const MANY_CHOICES: u32 = 100;
+/// How many executions of each seed are made at most, unless it is said which schedules are explored.
+const GLANCED_EXECUTIONS: u64 = 50;
+/// What part of the time programs have together before each has its share. Half of that is for those that are not done by then.
+const FIRST_PART: u32 = 5;
+/// One in this many executions is made at random, besides those of a search, unless it is said which schedules are explored.
+const RANDOM_ONE_IN: u32 = 10;
 /// How large they are.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
-/// How many programs are looked at for a short time before some are explored, what part of the time that may take, and for how
-/// many of them the time is divided.
-const HUNTED: u32 = 400;
-const HUNT_PART: u32 = 2;
-const HUNTED_AT_ONCE: u32 = 60;
+/// What part of the time programs of all sizes are looked at, before some are explored completely.
+const HUNT_PART: f64 = 0.7;
+/// Programs are looked at for no longer than this.
+const LONGEST_LOOK: Duration = Duration::from_secs(86_400);
+/// How often all sizes are gone through, each time for a part of what is left of that time.
+const HUNT_ROUNDS: [u32; 2] = [3, 1];
+/// How many programs of a size there is time for at least.
+const HUNTED_AT_LEAST: u32 = 10;
 /// How many threads they have more than they need, how many operations of each, and how many the main thread calls before and
 /// after at most. Small ones come first.
 const SIZES: [(u32, u32, u32); 10] =
     [(0, 1, 3), (0, 2, 3), (1, 1, 3), (0, 3, 4), (1, 2, 4), (0, 2, 8), (1, 3, 8), (2, 2, 6), (0, 5, 8), (2, 4, 4)];
-const SIZES_COUNT: u32 = 10;
+/// How many different arguments they have, in turn; all there are, if there is no number.
+const FEW_ARGUMENTS: [Option<u32>; 5] = [Some(2), Some(3), None, Some(1), Some(5)];
+/// How many programs that were looked at already may be drawn in a row.
+const MOST_KNOWN: u32 = 50;
+/// In one of so many of them, threads may wake from condition variables though no thread has notified them.
+const SPURIOUS_ONE_IN: u32 = 4;
 
 /// Explores a test, if that is asked for.
 pub(super) fn run(plan: &Plan) -> Option<Outcome> {
@@ -252,27 +265,31 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let (pulse, coverage) = (Arc::clone(&exploring.pulse), Arc::clone(&exploring.coverage));
     let (started, seed, replayed) = (exploring.started, exploring.seed, replayed.cloned());
     let supervised = Supervised::start(move || exploring.run(replayed.as_ref()));
+    let _known = Task::here();
     let (monitor, stuck) = (RefCell::new(Monitor::default()), Cell::new(None));
-    let longest = LONGEST_STEP.max(options.watchdog);
+    let longest = LONGEST_STEP.max(options.watchdog.saturating_mul(VERIFIED));
     let limit = |doing| {
         let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
         stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
         // How long the test code itself may take is for the notes that it makes.
         if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
     };
-    Some(supervised.wait(limit).unwrap_or_else(|Trouble { doing, token, how }| {
-        let How::Stuck(_) = how else {
-            let How::Panicked(payload) = how else { unreachable!("there are two ways to fail") };
-            resume_unwind(payload)
+    let broken = |Trouble { doing, token, how }: Trouble| {
+        let is_broken = plan.is_broken(doing, &how);
+        let how = match how {
+            How::Panicked(payload) if !is_broken => resume_unwind(payload),
+            how => how,
         };
-        let (place, how) = match stuck.get() {
+        let (place, description) = match stuck.get() {
             Some(systematic::Doing::Operation(number)) => ("an operation", plan.blocked_outside(number, longest)),
-            Some(_) => ("making or dropping the object", format!("did not return within {longest:.1?}")),
+            Some(_) if doing == Doing::Running => ("the test", format!("did not return within {longest:.1?}")),
+            Some(_) => (doing.place(), format!("did not return within {longest:.1?}")),
             None => (doing.place(), how.describe()),
         };
+        std::mem::forget(how);
         let token = token.map_or_else(|| plan.given(&Written::default(), "".into(), 0), |token| *token);
         let (kind, after, nothing) =
-            (FailureKind::Broken { place, how }, started.elapsed(), History::builder().finish());
+            (FailureKind::Broken { place, how: description }, started.elapsed(), History::builder().finish());
         let explored = Explored { executions: coverage.runs(), ..Explored::default() };
         Outcome {
             runs: explored.executions,
@@ -290,7 +307,18 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
             further: Vec::new(),
             explored: Some(explored),
         }
-    }))
+    };
+    let (exploring, mut outcome) = match supervised.wait(limit) {
+        Ok(explored) => explored,
+        Err(trouble) => return Some(broken(trouble)),
+    };
+    let found = exploring.found.clone();
+    if !found.is_empty() {
+        let plain = |plan: &Plan| found.iter().map(|wrong| wrong.plain(plan)).collect();
+        let mut failures = plan.explained(move || exploring.failures(), plain, limit).into_iter();
+        (outcome.failure, outcome.further) = (failures.next(), failures.collect());
+    }
+    Some(outcome)
 }
 
 /// For how long an execution may do nothing that the scheduler sees.
@@ -357,12 +385,21 @@ struct Exploring {
 }
 
 /// An execution that went wrong.
+#[derive(Clone)]
 struct Wrong {
     settings: Settings,
     execution: Execution,
     kind: FailureKind,
     token: Token,
     after: Duration,
+}
+
+impl Wrong {
+    /// The failure, without asking code of the test.
+    fn plain(&self, plan: &Plan) -> Failure {
+        let Self { execution, kind, token, after, .. } = self;
+        Failure::new(plan, &execution.history, kind.clone(), token.clone(), *after, &[])
+    }
 }
 
 /// Where a program came from that is made smaller.
@@ -410,7 +447,8 @@ impl Exploring {
         }
     }
 
-    fn run(mut self, replayed: Option<&Token>) -> Outcome {
+    /// Explores; what came of it, but for [failures](Self::failures).
+    fn run(mut self, replayed: Option<&Token>) -> (Self, Outcome) {
         let plan = Arc::clone(&self.plan);
         assert!(
             !(self.compares() && plan.judge.synchronising().is_some()),
@@ -438,28 +476,32 @@ impl Exploring {
             }
         }
         let elapsed = self.started.elapsed();
-        let mut found = std::mem::take(&mut self.found).into_iter();
-        let failure = found.next().map(|wrong| self.shrunk(wrong));
-        let further = found.map(|wrong| self.failure(&wrong)).collect();
         let (too_little, warnings) =
-            if failure.is_none() && !plan.is_cancelled() { self.tested() } else { (Vec::new(), Vec::new()) };
-        let Self { explored, seed, operations, undecided, judging, .. } = self;
-        Outcome {
-            runs: explored.executions,
-            operations,
-            undecided: undecided.load(Ordering::Relaxed),
+            if self.found.is_empty() && !plan.is_cancelled() { self.tested() } else { (Vec::new(), Vec::new()) };
+        let outcome = Outcome {
+            runs: self.explored.executions,
+            operations: self.operations,
+            undecided: self.undecided.load(Ordering::Relaxed),
             lost: 0,
             elapsed,
-            judging: Duration::from_nanos(judging.load(Ordering::Relaxed)),
-            seed,
+            judging: Duration::from_nanos(self.judging.load(Ordering::Relaxed)),
+            seed: self.seed,
             clock: Clock::Counter,
             warning: None,
             too_little,
             warnings,
-            failure,
-            further,
-            explored: Some(explored),
-        }
+            failure: None,
+            further: Vec::new(),
+            explored: Some(self.explored.clone()),
+        };
+        (self, outcome)
+    }
+
+    /// The reports about executions that went wrong, the first one about the smallest program that does.
+    fn failures(mut self) -> Vec<Failure> {
+        let mut found = std::mem::take(&mut self.found).into_iter();
+        let first = found.next().map(|wrong| self.shrunk(wrong));
+        first.into_iter().chain(found.map(|wrong| self.failure(&wrong))).collect()
     }
 
     /// What was not tested, though nothing went wrong, and what else should be known.
@@ -623,29 +665,27 @@ impl Exploring {
         let mut left: Vec<Token> = sources.map(token).collect();
         let count = u32::try_from(left.len()).unwrap_or(u32::MAX).max(1);
         let share = self.time_left() / GLANCE_PART / count;
-        let end = self.started.elapsed() + self.time_left() / GLANCE_PART;
-        for (token, executions) in
-            LOOKS.iter().flat_map(|executions| left.iter().map(move |token| (token, *executions)))
-        {
-            let rest = end.saturating_sub(self.started.elapsed());
-            if self.is_over() || rest.is_zero() || self.exploration.search.is_some() || options.runs.is_some() {
-                break;
-            }
-            self.look_for(token, executions, rest, executions);
-        }
         for token in &left {
-            if self.is_over() || self.exploration.search.is_none() {
+            if self.is_over() {
                 break;
             }
             self.glance(token, share);
         }
-        // Each program has its share of the time; what small ones leave of theirs is for the others, once more.
-        for _ in 0..2 {
+        // Each program is begun, and small ones are done then; others are looked at. Then they have their share of the time, and
+        // what is left of that is for those that need it.
+        let is_free = self.exploration.search.is_none() && options.runs.is_none();
+        for part in if is_free { &[FIRST_PART, 1, 1][..] } else { &[1, 1] } {
             let mut unfinished = Vec::new();
-            let count = left.len();
+            let (count, end) = (left.len(), self.started.elapsed().saturating_add(self.time_left() / *part));
             for (done, token) in left.into_iter().enumerate() {
-                let share = self.time_left() / u32::try_from(count - done).unwrap_or(u32::MAX).clamp(1, 4);
-                if self.is_over() || !self.explore(&token, share) {
+                let rest = end.saturating_sub(self.started.elapsed());
+                let share = rest / u32::try_from(count - done).unwrap_or(u32::MAX).max(1);
+                let looks = if *part == FIRST_PART { (share / 2).min(LONGEST_LOOK) } else { Duration::ZERO };
+                if self.is_over() || !self.explore(&token, share - looks) {
+                    // One of them is with early returns from condition variables.
+                    for number in 0..if looks.is_zero() { 0 } else { 2 } {
+                        self.look_for(&token, number, looks / 2);
+                    }
                     unfinished.push(token);
                 }
             }
@@ -674,25 +714,37 @@ impl Exploring {
         if !is_made_up || is_asked_for || options.runs.is_some() {
             return;
         }
-        let end = self.started.elapsed() + self.time_left() / HUNT_PART;
-        for number in 0..HUNTED {
-            let left = end.saturating_sub(self.started.elapsed());
-            if self.is_over() || left.is_zero() {
-                return;
+        let end = self.started.elapsed() + self.time_left().min(LONGEST_LOOK).mul_f64(HUNT_PART);
+        let (mut number, mut known) = (0, HashSet::new());
+        for part in HUNT_ROUNDS {
+            let round = end.saturating_sub(self.started.elapsed()) / part;
+            let round_end = self.started.elapsed() + round;
+            for (done, size) in SIZES.into_iter().enumerate() {
+                let left = round_end.saturating_sub(self.started.elapsed());
+                let time = left / u32::try_from(SIZES.len() - done).unwrap_or(1);
+                let size_end = self.started.elapsed() + time;
+                while !self.is_over() && self.started.elapsed() < size_end {
+                    // Of the smallest there are only so many.
+                    let unknown = (0..MOST_KNOWN).find_map(|_| {
+                        number += 1;
+                        let token = self.hunted(number, size, shape);
+                        known.insert(token.to_string()).then_some(token)
+                    });
+                    let Some(token) = unknown else { break };
+                    self.look_for(&token, number, time / HUNTED_AT_LEAST);
+                    // What was looked at for a short time is not what is explored.
+                    self.histories.retain(|(known, _)| *known != token);
+                    self.serial.retain(|(known, _)| *known != token);
+                }
             }
-            let share = left / (HUNTED - number).min(HUNTED_AT_ONCE);
-            let token = self.hunted(number, shape);
-            self.look_for(&token, u64::from(number), share, u64::MAX);
-            // What was looked at for a short time is not what is explored.
-            self.histories.retain(|(known, _)| *known != token);
         }
     }
 
-    /// The program of this number that is looked at for a short time.
-    fn hunted(&self, number: u32, shape: Shape) -> Token {
+    /// The program of this number, of this size.
+    fn hunted(&self, number: u32, (more_threads, operations, of_main): (u32, u32, u32), shape: Shape) -> Token {
+        let _note = supervise::note(Doing::Generating, None);
         let plan = &self.plan;
-        let (more_threads, operations, of_main) = SIZES[(number / (HUNTED / SIZES_COUNT) % SIZES_COUNT) as usize];
-        let few = [Some(2), Some(3), None, Some(1)][number as usize % 4].filter(|_| shape.few.is_some());
+        let few = FEW_ARGUMENTS[number as usize % FEW_ARGUMENTS.len()].filter(|_| shape.few.is_some());
         let seed = Random::new(self.seed ^ u64::from(number) << 32).bits();
         let shape = Shape {
             threads: shape.threads + more_threads,
@@ -718,6 +770,20 @@ impl Exploring {
             calls
         };
         let (mut after, mut before) = (take(), take());
+        // Many of one kind bring it into a state of its own.
+        if number % 3 == 0 {
+            if let Some(first) = before.first().map(|call| call.operation) {
+                let mut unique = plan.workload.before.len() as u64 + u64::from(u16::MAX);
+                for call in &mut before {
+                    unique += 1;
+                    call.argument = match few {
+                        Some(few) => plan.workload.draw(first, random.bits(), few, unique),
+                        None => plan.workload.call(first, &mut random, &mut unique).argument,
+                    };
+                    call.operation = first;
+                }
+            }
+        }
         // Of a container, the main thread often fills it, and takes out what is left.
         if let Some((insert, remove)) = programs::pair(&plan.workload, |number| plan.meaning(number)) {
             if number % 2 == 0 {
@@ -733,38 +799,43 @@ impl Exploring {
         plan.given(&program, text.into(), 0)
     }
 
-    /// Explores a program for a short time, with few preemptions and at random in turn, and with the object's choices by
-    /// seed before all of them.
-    fn look_for(&mut self, token: &Token, seed: u64, time: Duration, executions: u64) {
+    /// Explores a program for a short time, with few preemptions and at random in turn, with the object's choices by seed before
+    /// all of them, and with early returns from condition variables if that is the turn of this number.
+    fn look_for(&mut self, token: &Token, number: u32, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
         let deadline = Instant::now() + time;
         let left = || deadline.saturating_duration_since(Instant::now());
-        let given = self.exploration.choices;
+        let (choices, spurious) = (self.exploration.choices, self.exploration.spurious);
         let Ok(serial) = self.serial(token, &program, Some(left())) else { return };
         let makes_choices =
-            given.is_none() && systematic::replay(&program, &self.settings(), &Schedule::default()).choices > 0;
+            choices.is_none() && systematic::replay(&program, &self.settings(), &Schedule::default()).choices > 0;
+        if number % SPURIOUS_ONE_IN == 0 {
+            self.exploration.spurious = spurious.max(1);
+        }
         let ways = [
             (Search::Preemptions(1), true),
-            (BY_CHANCE, true),
             (Search::Preemptions(2), true),
+            (Search::Pct { depth: 2 }, true),
+            (BY_CHANCE, true),
+            (Search::Pct { depth: 2 }, false),
             (Search::Uniform, false),
-            (BY_CHANCE, false),
         ];
+        let mut is_small = true;
         for (done, (search, by_seed)) in ways.iter().enumerate() {
             let rest = left();
-            if self.is_over() || rest.is_zero() {
+            if self.is_over() || rest.is_zero() || (is_small && done == 2 && !makes_choices) {
                 break;
+            }
+            // A program that is too large for one preemption is too large for two.
+            if !is_small && done == 1 {
+                continue;
             }
             let share = rest / u32::try_from(ways.len() - done).unwrap_or(1);
-            self.exploration.choices = given.or(by_seed.then_some(seed));
-            self.most_executions = executions;
-            let is_done = self.search(token, &program, search, serial.as_ref(), Some(share));
-            (self.exploration.choices, self.most_executions) = (given, u64::MAX);
-            if is_done && *search == Search::Preemptions(2) && !makes_choices {
-                break;
-            }
+            self.exploration.choices = choices.or(by_seed.then_some(u64::from(number)));
+            is_small &= self.search(token, &program, search, serial.as_ref(), Some(share));
         }
+        (self.exploration.choices, self.exploration.spurious) = (choices, spurious);
     }
 
     fn was_begun(&self, token: &Token) -> bool {
@@ -772,6 +843,7 @@ impl Exploring {
     }
 
     fn program(&self, token: &Token) -> Program {
+        let _note = supervise::note(Doing::Generating, None);
         let plan = &self.plan;
         if let Some(program) = plan.written(token) {
             if !self.exploration.factors.is_empty() {
@@ -805,7 +877,7 @@ impl Exploring {
             // Without all of them, what is right might look wrong.
             return false;
         };
-        let mut complete_up_to: Option<u32> = None;
+        let mut complete_up_to: Option<u32>;
         let mut is_complete = false;
         if let Some(search) = self.exploration.search.clone() {
             is_complete = self.search(token, &program, &search, serial.as_ref(), left(1));
@@ -815,9 +887,13 @@ impl Exploring {
                 _ => None,
             };
         } else {
-            for most in 0..u32::MAX {
-                if most == 2 {
+            let known = self.complete_up_to.iter().find(|(known, _)| known == token).and_then(|(_, most)| *most);
+            complete_up_to = known;
+            let mut is_bounded = false;
+            for most in known.map_or(0, |most| most + 1)..u32::MAX {
+                if most >= 2 && !is_bounded {
                     // All there are may be fewer than those with two preemptions.
+                    is_bounded = true;
                     is_complete = self.search(token, &program, &Search::Exhaustive, serial.as_ref(), left(2));
                     if is_complete {
                         complete_up_to = Some(u32::MAX);
@@ -866,8 +942,9 @@ impl Exploring {
                 return;
             }
             self.exploration.choices = Some(seed);
+            self.most_executions = if self.exploration.search.is_some() { u64::MAX } else { GLANCED_EXECUTIONS };
             self.search(token, &program, &Search::Preemptions(most), serial.as_ref(), left());
-            self.exploration.choices = None;
+            (self.exploration.choices, self.most_executions) = (None, u64::MAX);
         }
     }
 
@@ -949,6 +1026,7 @@ impl Exploring {
         settings.time = time;
         settings.seed = self.seed;
         settings.executions = self.executions_left().or(Some(u64::MAX)).map(|left| left.min(self.most_executions));
+        settings.random_one_in = if self.exploration.search.is_none() { RANDOM_ONE_IN } else { 0 };
         settings.stop = self.stop();
         settings.collect = self.plan.options.collect.saturating_sub(self.found.len()).max(1);
         let (watches, before) = ((self.plan.watch.clone(), self.plan.watch_exploration.clone()), &self.explored);
@@ -1020,9 +1098,9 @@ impl Exploring {
         settings.search = match settings.search {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
-            Search::Preemptions(most) => Search::Preemptions(most),
+            Search::Preemptions(most) if execution.preemptions <= most => Search::Preemptions(most),
             // What was met at random on the way is exact if it needs no more than this.
-            Search::Pct { .. } | Search::Uniform
+            Search::Pct { .. } | Search::Uniform | Search::Preemptions(_)
                 if self.exploration.search.is_none()
                     && self.plan.options.exploration.is_some()
                     && execution.preemptions <= PREEMPTIONS =>
@@ -1202,6 +1280,28 @@ fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token 
     Token { scheduled: Some(scheduled), ..token }
 }
 
+/// An object that notes when it is dropped.
+struct NotedInstance(Option<Arc<dyn Instance>>);
+
+impl Instance for NotedInstance {
+    fn handle(&self, thread: u32) -> Box<dyn Handle> {
+        self.0.as_ref().expect("it is dropped last").handle(thread)
+    }
+
+    fn release(&self) {
+        if let Some(instance) = &self.0 {
+            instance.release();
+        }
+    }
+}
+
+impl Drop for NotedInstance {
+    fn drop(&mut self) {
+        let _note = supervise::note(Doing::Dropping, None);
+        drop(self.0.take());
+    }
+}
+
 impl Plan {
     /// Whether [threads choose](super::Test::worker) what they call.
     ///
@@ -1231,7 +1331,10 @@ impl Plan {
     fn program_of(&self, Written { before, threads, after }: Written) -> Program {
         let threads = threads.into_iter().map(Behaviour::Calls).collect();
         let kinds = self.workload.kinds.clone().into();
-        Program { make: Arc::clone(&self.make), kinds, threads, before, after, operations: 0, seed: 0 }
+        let plan = self.clone();
+        // What goes wrong in it is known by the note.
+        let make = move || -> Arc<dyn Instance> { Arc::new(NotedInstance(Some(plan.construct(0)))) };
+        Program { make: Arc::new(make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
 
     /// The same test with this program only: what each thread calls.
@@ -1301,7 +1404,7 @@ impl Plan {
     /// What is wrong with an execution that came to no end. One that tries again as long as it chooses badly ends as soon as it
     /// does not: that is not known to be wrong.
     fn diverged(&self, execution: &Execution, most_steps: u64, undecided: impl Fn()) -> Option<FailureKind> {
-        if execution.choices > MANY_CHOICES {
+        if execution.chooses_late {
             undecided();
             return None;
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::judge::show_result;
-use super::plan::Plan;
+use super::plan::{Plan, is_accepted};
 use super::running;
 use super::supervise::{self, Doing};
 use super::token::Token;
@@ -180,6 +180,8 @@ impl Display for Failure {
 const MOST_SHOWN: usize = 24;
 /// The time limit for finding a core.
 const TIME_FOR_CORE: Duration = Duration::from_secs(2);
+/// How long it is judged again, unless that does not decide it.
+const TIME_TO_JUDGE: Duration = Duration::from_millis(500);
 
 impl Failure {
     /// Returns the report, without instructions on how to run the test again.
@@ -313,7 +315,11 @@ impl FailureKind {
 }
 
 fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) -> Explained {
-    let judged = plan.judged_within(seen, Budget::unlimited());
+    // By how much a quasi linearizable object is out of order may take long to find out.
+    let mut judged = plan.judged_within(seen, Budget::unlimited().time(TIME_TO_JUDGE));
+    if is_accepted(&*judged).is_none() {
+        judged = plan.judged_within(seen, Budget::unlimited());
+    }
     let wanted = Wanted {
         core: Some(Limits::new().time(time_for_core)),
         words: Words::Rejections,

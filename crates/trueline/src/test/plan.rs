@@ -24,8 +24,8 @@ use super::{Outcome, regressions};
 #[cfg(feature = "systematic")]
 use crate::drive::without_exit;
 use crate::drive::{
-    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Worker, Workload,
-    message,
+    Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
+    Workload, message,
 };
 use crate::history::{History, Record, Value, visible};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
@@ -61,6 +61,8 @@ pub(super) struct Options {
     pub(super) min_runs: u64,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
+    /// Whether threads of the object's own may wake operations, if that is known.
+    pub(super) has_helpers: Option<bool>,
     /// How long one history is judged. One that takes longer is passed over, and counted.
     pub(super) timeout: Duration,
     /// For how long the program of a failing run is made smaller.
@@ -103,7 +105,8 @@ impl Default for Options {
             runs: None,
             min_runs: 10,
             clock: None,
-            watchdog: Duration::from_secs(1),
+            watchdog: Duration::from_millis(100),
+            has_helpers: None,
             timeout: Duration::from_millis(500),
             shrink_for: Duration::from_secs(2),
             #[cfg(feature = "systematic")]
@@ -191,6 +194,8 @@ const PORTFOLIO: [Stage; 8] = {
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 /// For how much longer they are made if too few were made by then.
 const MORE_TIME: Duration = Duration::from_secs(3);
+/// How many times as long as the watchdog's time nothing happens before a run is stuck.
+pub(super) const VERIFIED: u32 = 10;
 /// How many threads may be lost before a test gives up.
 pub(super) const MOST_LOST: u32 = 8;
 /// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
@@ -218,6 +223,8 @@ struct Search {
     clock: Clock,
     is_over: AtomicBool,
     batches: AtomicU64,
+    /// How many runs were begun, or are about to be.
+    claimed: AtomicU64,
     runs: AtomicU64,
     operations: AtomicU64,
     undecided: AtomicU64,
@@ -297,6 +304,14 @@ impl Plan {
         Ok(self)
     }
 
+    /// Promises that no thread wakes operations of the object but those that call operations: the object has no threads of its
+    /// own. A run in which all threads are blocked in [`primitives`](crate::primitives) is then known to be stuck at once, even
+    /// if the process has other threads.
+    pub fn without_helpers(mut self) -> Self {
+        self.options.has_helpers = Some(false);
+        self
+    }
+
     /// The names of the operations.
     pub fn operation_names(&self) -> Vec<&str> {
         self.workload.kinds.iter().map(|kind| &*kind.name).collect()
@@ -352,6 +367,7 @@ impl Plan {
         if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;
         }
+        let _known = Task::here();
         let chosen = Clock::best();
         let search = Arc::new(Search {
             plan: self.clone(),
@@ -361,6 +377,7 @@ impl Plan {
             clock: self.options.clock.unwrap_or(chosen.clock),
             is_over: AtomicBool::new(false),
             batches: AtomicU64::new(0),
+            claimed: AtomicU64::new(0),
             runs: AtomicU64::new(0),
             operations: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
@@ -429,7 +446,7 @@ impl Plan {
 
     /// For how long code outside of operations may take.
     pub(super) fn limit(&self, doing: Doing) -> Option<Duration> {
-        let longest = LONGEST.max(self.options.watchdog);
+        let longest = LONGEST.max(self.options.watchdog.saturating_mul(VERIFIED));
         match doing {
             Doing::Running => None,
             Doing::Judging => Some(longest.saturating_add(self.options.timeout * 2)),
@@ -450,18 +467,38 @@ impl Plan {
             Failure::new(plan, &seen.history, kind, token, after, &[])
         };
         let (plan, all) = (self.clone(), found.clone());
-        let explained = Supervised::start(move || {
+        let explain = move || {
             let mut all = all.into_iter();
             let first = all.next().map(|found| plan.shrunk(found, clock));
             first.into_iter().chain(all.map(|found| report(&plan, found))).collect()
-        });
-        explained.wait(|doing| self.limit(doing)).unwrap_or_else(|Trouble { doing, how, .. }| {
+        };
+        let plain = |plan: &Self| found.into_iter().map(|found| report(plan, found)).collect();
+        self.explained(explain, plain, |doing| self.limit(doing))
+    }
+
+    /// The reports that `explain` makes; if the test's own code keeps it from that, `plain` ones, which do not ask that code.
+    pub(super) fn explained(
+        &self,
+        explain: impl FnOnce() -> Vec<Failure> + Send + 'static,
+        plain: impl FnOnce(&Self) -> Vec<Failure>,
+        limit: impl Fn(Doing) -> Option<Duration>,
+    ) -> Vec<Failure> {
+        Supervised::start(explain).wait(limit).unwrap_or_else(|Trouble { doing, how, .. }| {
             let mut plan = self.clone();
             plan.options.explains = false;
             let remark = format!("(nothing more is known about it: {} {})", doing.place(), how.describe());
             std::mem::forget(how);
-            found.into_iter().map(|found| report(&plan, found).with_remark(&remark)).collect()
+            plain(&plan).into_iter().map(|failure| failure.with_remark(&remark)).collect()
         })
+    }
+
+    /// Whether it is a fault of the test's own code that this failed, which is reported as one.
+    pub(super) fn is_broken(&self, doing: Doing, how: &How) -> bool {
+        match doing {
+            Doing::Constructing | Doing::Dropping => true,
+            Doing::Judging => self.judge.is_users_code(),
+            Doing::Running | Doing::Generating | Doing::Explaining => matches!(how, How::Stuck(_)),
+        }
     }
 
     /// Makes an object, for the run of this number.
@@ -588,13 +625,14 @@ impl Plan {
         Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
     }
 
-    /// How runs are made of which none gets anywhere for so long at most.
+    /// How runs are made. One in which no thread gets anywhere for `watchdog` is stuck if that stays so for ten times as long.
     pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
-        let mut settings = Settings { clock, chaos, watchdog, ..Settings::default() };
+        let mut settings =
+            Settings { clock, chaos, watchdog: watchdog.saturating_mul(VERIFIED), ..Settings::default() };
+        settings.has_helpers = self.options.has_helpers;
         if self.judge.has_progress() {
-            // Operations wait for each other, and may be let wait for ever; that they should have gone on is said only after
-            // ten times as long.
-            settings.patience = settings.watchdog / 10;
+            // Operations wait for each other, and may wait forever.
+            settings.patience = watchdog;
         }
         settings
     }
@@ -767,13 +805,8 @@ impl Search {
     /// Notes that code outside of operations failed; what it panicked with, if that is no failure of the object.
     fn trouble(&self, Trouble { doing, token, how }: Trouble) -> Option<Box<dyn Any + Send>> {
         self.is_over.store(true, Ordering::Relaxed);
-        let is_known = match doing {
-            Doing::Constructing | Doing::Dropping => true,
-            Doing::Judging => self.plan.judge.is_users_code(),
-            Doing::Running | Doing::Generating | Doing::Explaining => matches!(how, How::Stuck(_)),
-        };
         match (how, token) {
-            (how, Some(token)) if is_known => {
+            (how, Some(token)) if self.plan.is_broken(doing, &how) => {
                 let kind = FailureKind::Broken { place: doing.place(), how: how.describe() };
                 std::mem::forget(how);
                 let seen = Seen { history: History::builder().finish(), end: End::Complete };
@@ -829,6 +862,7 @@ impl Search {
     }
 
     fn make_noise(&self) {
+        let _known = Task::here();
         let mut noise = vec![0_u64; 4096];
         while !self.is_over.load(Ordering::Relaxed) {
             for word in &mut noise {
@@ -864,7 +898,8 @@ impl Search {
             let of_threads = regressions::recall(name.as_deref()).into_iter().filter(|token| token.scheduled.is_none());
             for token in of_threads.filter(|token| self.plan.can_make(token)) {
                 for _ in 0..TRIES_OF_REGRESSIONS.div_ceil(10) {
-                    if self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]) {
+                    let (has_failed, _) = self.batch(&mut runner, running.as_mut(), &vec![token.clone(); 10]);
+                    if has_failed {
                         break;
                     }
                 }
@@ -881,8 +916,16 @@ impl Search {
                 Some(token) => vec![token.clone(); 10.min(most_runs as usize)],
                 None => self.next_tokens(most_runs),
             };
+            if tokens.is_empty() {
+                // Others make the last ones.
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
             let started = Instant::now();
-            self.batch(&mut runner, running.as_mut(), &tokens);
+            let (_, made) = self.batch(&mut runner, running.as_mut(), &tokens);
+            if replay.is_none() && self.plan.options.runs.is_some() {
+                self.give_back((tokens.len() - made) as u64);
+            }
             let took = started.elapsed().max(Duration::from_nanos(1));
             let runs = BATCH.as_nanos() * tokens.len() as u128 / took.as_nanos();
             most_runs = u64::try_from(runs).unwrap_or(u64::MAX).max(1);
@@ -901,7 +944,7 @@ impl Search {
         }
         let mut runs = u64::from(runs).min(most_runs);
         if let Some(most) = plan.options.runs {
-            runs = runs.min(most.saturating_sub(self.runs.load(Ordering::Relaxed)).max(1));
+            runs = self.claim(runs, most);
         }
         if let Some(program) = &plan.options.only {
             let program = Source::Given(Arc::clone(program));
@@ -925,6 +968,19 @@ impl Search {
             .collect()
     }
 
+    /// How many of these runs may still be made, if no more than `most` are. They are then claimed, so that other testers do not
+    /// make them, too.
+    fn claim(&self, runs: u64, most: u64) -> u64 {
+        let claim = |claimed: u64| Some(claimed.saturating_add(runs).min(most.max(claimed)));
+        let before = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or_default();
+        runs.min(most.saturating_sub(before))
+    }
+
+    /// Lets others make runs that were claimed.
+    fn give_back(&self, runs: u64) {
+        self.claimed.fetch_sub(runs, Ordering::Relaxed);
+    }
+
     fn run_of(&self, run: usize, token: &Token) -> Run {
         let seed = match token.program {
             Source::Seed(seed) | Source::Chosen(seed) => seed,
@@ -945,9 +1001,9 @@ impl Search {
         Run { instance: self.plan.construct(run), threads, before, after, operations, seed }
     }
 
-    /// Makes runs and judges them; whether one failed.
-    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> bool {
-        let Some(first) = tokens.first() else { return false };
+    /// Makes runs and judges them; whether one failed, and how many were judged.
+    fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
+        let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
         supervise::note_runs(tokens);
         if let Some(running) = running {
@@ -960,8 +1016,9 @@ impl Search {
         let (seen, objects) = self.plan.make_runs(runner, runs, &self.kinds, &settings);
         let (making, started) = (making.elapsed(), Instant::now());
         let undecided_before = self.undecided.load(Ordering::Relaxed);
-        let mut found = None;
+        let (mut found, mut made) = (None, 0);
         for (run, (token, seen)) in tokens.iter().zip(seen).enumerate() {
+            made += 1;
             let _note = supervise::note(Doing::Running, Some(run));
             self.runs.fetch_add(1, Ordering::Relaxed);
             self.operations.fetch_add(seen.history.len() as u64, Ordering::Relaxed);
@@ -1002,7 +1059,7 @@ impl Search {
         if has_enough || has_lost {
             self.is_over.store(true, Ordering::Relaxed);
         }
-        has_failed
+        (has_failed, made)
     }
 }
 
@@ -1040,6 +1097,13 @@ mod tests {
         assert_eq!(plan().runs(7).time(Duration::from_secs(600)).run().runs, 7);
         let outcome = plan().runs(u64::MAX).time(Duration::from_millis(5)).run();
         assert!(outcome.runs >= 1 && outcome.failure.is_none());
+    }
+
+    #[test]
+    fn testers_make_no_more_runs_than_asked_for() {
+        for runs in [1, 2, 9] {
+            assert_eq!(plan().runs(runs).testers(4).run().runs, runs);
+        }
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn child() {
     test.name(&name)
         .forgetful()
         .time(TIME)
-        .watchdog(if aborts { Duration::from_secs(86_400) } else { Duration::from_millis(300) })
+        .watchdog(if aborts { Duration::from_secs(86_400) } else { Duration::from_millis(30) })
         .shrink_for(Duration::from_millis(300))
         .run();
 }

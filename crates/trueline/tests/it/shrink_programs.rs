@@ -165,7 +165,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
         .by("forth")
         .operation("back", (), |locks, ()| locks.back(), |(), ()| ())
         .forgetful();
-    let test = test.watchdog(Duration::from_millis(200)).calls(8).threads(2).runs(1);
+    let test = test.watchdog(Duration::from_millis(20)).calls(8).threads(2).runs(1);
     let stuck = self::failure(test.shrink_for(LONG).outcome());
     assert!(matches!(stuck.kind, FailureKind::Stuck(_)), "{stuck}");
     let smallest = stuck.smallest.clone().expect("it is stuck again");
@@ -314,7 +314,7 @@ fn draw_together() -> Met {
                 *model - 1
             },
         )
-        .watchdog(Duration::from_millis(500))
+        .watchdog(Duration::from_millis(50))
         .forgetful()
 }
 

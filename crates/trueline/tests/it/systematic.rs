@@ -475,6 +475,21 @@ fn random_searches_find_what_there_is() {
 }
 
 #[test]
+fn executions_at_random_add_a_tenth_to_a_search_and_change_nothing_else() {
+    let threads = vec![vec![vec![Load(0), Store(0, 1), Add(1)]; 2], vec![vec![Store(0, 5), Load(1), Add(0)]; 2]];
+    let program = program(&threads);
+    for search in [Search::Exhaustive, Search::Preemptions(2), Search::Unreduced] {
+        let (all, alone) = histories(&program, &settings(search.clone()));
+        let mut mixed = settings(search.clone());
+        mixed.random_one_in = 10;
+        let (got, report) = histories(&program, &mixed);
+        assert!(report.is_complete && got.is_superset(&all), "{search:?}");
+        assert!(got == all || matches!(search, Search::Preemptions(_)), "{search:?}: all there are were known");
+        assert_eq!(report.executions, alone.executions + alone.executions / 9, "{search:?}");
+    }
+}
+
+#[test]
 fn a_schedule_is_made_again_with_all_its_steps() {
     let threads = vec![vec![vec![Load(0), Store(0, 1), Choose(3)]], vec![vec![Load(0), Store(0, 2), TryLock(0)]]];
     let program = program(&threads);

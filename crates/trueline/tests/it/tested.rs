@@ -148,4 +148,130 @@ mod explored {
         assert!(how.contains("`draw`") && how.contains("holds across"), "{how}");
         println!("reported after {:.1?}", failure.after);
     }
+
+    /// An object that tries again as long as it chooses badly comes to an end, sooner or later.
+    #[test]
+    fn random_choices_to_try_again_are_no_endless_loop() {
+        let explored = |chooses: bool| {
+            trueline::test(|| primitives::AtomicU64::new(0))
+                .model(0_u64)
+                .forgetful()
+                .operation(
+                    "draw",
+                    (),
+                    move |count, ()| {
+                        while !chooses || primitives::choose(3) == 0 {
+                            count.load(SeqCst);
+                        }
+                        count.fetch_add(1, SeqCst)
+                    },
+                    |model, ()| draw(model),
+                )
+                .explore(Exploration::new().most_steps(300))
+                .runs(200)
+                .shrink_for(Duration::ZERO)
+                .outcome()
+        };
+        let outcome = explored(true);
+        assert!(outcome.failure.is_none() && outcome.undecided > 0, "{outcome:?}");
+        let failure = explored(false).failure.expect("it has no end");
+        assert_eq!(failure.kind, FailureKind::Diverged(300));
+    }
+
+    /// Misbehaves at one place.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    struct Hostile {
+        place: &'static str,
+        blocks: bool,
+    }
+
+    impl Hostile {
+        fn at(self, place: &str) {
+            if self.place != place {
+                return;
+            }
+            assert!(self.blocks, "hostile");
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+
+    struct Object(primitives::AtomicU64, Hostile);
+
+    impl Drop for Object {
+        fn drop(&mut self) {
+            self.1.at("drop");
+        }
+    }
+
+    #[derive(PartialEq, Eq, Hash)]
+    struct Model(u64, Hostile);
+
+    impl Clone for Model {
+        fn clone(&self) -> Self {
+            self.1.at("clone");
+            Self(self.0, self.1)
+        }
+    }
+
+    impl std::fmt::Debug for Model {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            self.1.at("debug");
+            self.0.fmt(f)
+        }
+    }
+
+    fn explored(hostile: Hostile) -> trueline::test::Failure {
+        let is_wrong = u64::from(hostile.place == "debug");
+        trueline::test(move || {
+            hostile.at("constructor");
+            Object(primitives::AtomicU64::new(0), hostile)
+        })
+        .model(Model(0, hostile))
+        .forgetful()
+        .operation(
+            "draw",
+            trueline::drive::made_by(move |_| hostile.at("arguments")),
+            move |object, ()| object.0.fetch_add(1, SeqCst) + is_wrong,
+            move |model, ()| {
+                hostile.at("model");
+                draw(&mut model.0)
+            },
+        )
+        .explore(Exploration::new())
+        .shrink_for(Duration::from_millis(100))
+        .outcome()
+        .failure
+        .expect("it fails")
+    }
+
+    #[test]
+    fn code_outside_of_operations_that_fails_is_named() {
+        for blocks in [false, true] {
+            for (place, named) in [
+                ("constructor", "the constructor"),
+                ("drop", "dropping the object"),
+                ("model", "the model"),
+                ("clone", "the model"),
+            ] {
+                let failure = explored(Hostile { place, blocks });
+                let FailureKind::Broken { place: found, how } = &failure.kind else { panic!("{place}: {failure}") };
+                assert_eq!(*found, named, "{failure}");
+                assert!(how.contains(if blocks { "did not return within" } else { "panicked: hostile" }), "{failure}");
+            }
+            // The failure itself is known, only not what the model has to say of it.
+            let failure = explored(Hostile { place: "debug", blocks });
+            assert_eq!(failure.kind, FailureKind::NotLinearizable, "{failure}");
+            assert!(failure.to_string().contains("nothing more is known about it"), "{failure}");
+        }
+        let failure = explored(Hostile { place: "arguments", blocks: true });
+        assert!(matches!(failure.kind, FailureKind::Broken { place: "generating arguments", .. }), "{failure}");
+    }
+
+    #[test]
+    #[should_panic(expected = "hostile")]
+    fn generators_that_panic_do() {
+        explored(Hostile { place: "arguments", blocks: false });
+    }
 }

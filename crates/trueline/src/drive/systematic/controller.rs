@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +57,8 @@ pub(super) struct Raw<'r> {
     pub(super) preemptions: u32,
     /// The number of random choices that the object made.
     pub(super) choices: u32,
+    /// Whether it made some in the second half of its steps.
+    pub(super) chooses_late: bool,
     pub(super) trace: &'r [Entry],
 }
 
@@ -198,6 +200,8 @@ struct State {
     of_main: u64,
     preemptions: u32,
     choices: u32,
+    /// After how many steps and accesses of the main task the last choice was made.
+    last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
     trace: Vec<Entry>,
@@ -327,6 +331,7 @@ impl Controller {
             of_main: 0,
             preemptions: 0,
             choices: 0,
+            last_choice: 0,
             ending: None,
             scribe: Scribe::default(),
             trace: Vec::new(),
@@ -404,7 +409,7 @@ impl Controller {
         state.tasks[tasks].status = Status::Done;
         (state.last, state.open, state.steps, state.idle, state.preemptions) = (None, None, 0, 0, 0);
         state.ending = None;
-        (state.of_main, state.choices, state.steps_beyond) = (0, 0, 0);
+        (state.of_main, state.choices, state.last_choice, state.steps_beyond) = (0, 0, 0, 0);
         state.held.clear();
         state.events.clear();
         state.scribe.clear();
@@ -462,11 +467,19 @@ impl Controller {
         }
         // Dropping the rest may run further code of the object, which may panic, too.
         let handles: Vec<_> = self.handles.borrow_mut().iter_mut().map(Option::take).collect();
-        drop(catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance)))));
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop((handles, around, instance))));
         self.settle(switch);
         self.state.borrow_mut().mode = Mode::Outside;
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
+        if let Err(payload) = dropped {
+            // What was left in the middle of an operation may panic; what was not may not.
+            if *ending == Ending::Complete {
+                drop(state);
+                resume_unwind(payload);
+            }
+            std::mem::forget(payload);
+        }
         if let Ending::Panicked { message, .. } = ending {
             // This panic means that the object cannot be explored; it is not a fault of the object.
             assert!(message != super::NOT_DETERMINISTIC, "{message}");
@@ -477,6 +490,7 @@ impl Controller {
             schedule: state.scribe.schedule(),
             preemptions: state.preemptions,
             choices: state.choices,
+            chooses_late: state.choices > 0 && state.last_choice >= (state.steps + state.of_main) / 2,
             trace: &state.trace,
         })
     }
@@ -1045,7 +1059,11 @@ impl World for Controller {
     }
 
     fn choose(&self, bound: usize) -> usize {
-        self.state.borrow_mut().choices += u32::from(bound > 1);
+        {
+            let state = &mut *self.state.borrow_mut();
+            state.choices += u32::from(bound > 1);
+            state.last_choice = state.steps + state.of_main;
+        }
         let Some(seed) = self.rules.choices else { return self.pick(bound) };
         let state = &mut *self.state.borrow_mut();
         let current = state.current;

@@ -71,6 +71,7 @@ mod controller;
 mod depth_first;
 mod engine;
 mod jobs;
+mod mixed;
 mod pulse;
 mod random;
 mod reduced;
@@ -88,6 +89,7 @@ use std::time::{Duration, Instant};
 use controller::{Controller, Ending, Event, Happened, Raw, Rules};
 use depth_first::DepthFirst;
 use jobs::{Job, Jobs};
+use mixed::Mixed;
 use random::{Pct, Replay, Uniform};
 use reduced::Reduced;
 use strategy::Strategy;
@@ -206,7 +208,9 @@ pub struct Settings {
     pub executions: Option<u64>,
     /// The seed of a random search.
     pub seed: u64,
-    /// The number of rejected executions after which the exploration ends.
+    /// Makes one in this many executions at random, as [`Search::Pct`] does, besides those of the search; 0 for none.
+    pub random_one_in: u32,
+    /// How many wrong executions end it.
     pub collect: usize,
     /// Called from time to time with the progress.
     pub watch: Option<Watch>,
@@ -227,6 +231,7 @@ impl Default for Settings {
             time: None,
             executions: None,
             seed: 0,
+            random_one_in: 0,
             collect: 1,
             watch: None,
             stop: None,
@@ -237,7 +242,8 @@ impl Default for Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, collect, .. } = self;
+        let Self { search, choices, spurious, most_steps, os_threads, time, executions, seed, .. } = self;
+        let Self { random_one_in, collect, .. } = self;
         f.debug_struct("Settings")
             .field("search", search)
             .field("choices", choices)
@@ -247,6 +253,7 @@ impl fmt::Debug for Settings {
             .field("time", time)
             .field("executions", executions)
             .field("seed", seed)
+            .field("random_one_in", random_one_in)
             .field("collect", collect)
             .finish_non_exhaustive()
     }
@@ -284,7 +291,9 @@ pub struct Execution {
     pub preemptions: u32,
     /// The number of random choices that the object made with [`choose`](crate::primitives::choose).
     pub choices: u32,
-    /// All steps, if they were requested.
+    /// Whether it made some of them in the second half of its steps: one that tries again by random choices does.
+    pub chooses_late: bool,
+    /// All steps, if they were asked for.
     pub steps: Vec<Step>,
 }
 
@@ -312,6 +321,7 @@ impl Execution {
             schedule: raw.schedule.clone(),
             preemptions: raw.preemptions,
             choices: raw.choices,
+            chooses_late: raw.chooses_late,
             steps: trace::steps(raw.trace, raw.events, kinds),
         }
     }
@@ -427,7 +437,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Known histories, by how they ended.
+/// How many orderings a fault may need that is met by executions at random besides those of a search.
+const RANDOM_DEPTH: u32 = 3;
+
+/// Histories that are remembered, by how they ended.
 type Known = [HashSet<Box<[Event]>>; 4];
 
 /// Data that all exploring threads share.
@@ -505,14 +518,19 @@ impl Shared {
     }
 
     fn strategy(&self, job: Job) -> Box<dyn Strategy> {
-        let tasks = self.program.threads.len();
-        match &self.settings.search {
+        let (tasks, seed) = (self.program.threads.len(), self.settings.seed);
+        let search: Box<dyn Strategy> = match &self.settings.search {
             Search::Exhaustive => Box::new(Reduced::new(tasks, job)),
-            Search::Unreduced | Search::Serial => Box::new(DepthFirst::new(None, job)),
+            Search::Unreduced => Box::new(DepthFirst::new(None, job)),
             Search::Preemptions(most) => Box::new(DepthFirst::new(Some(*most), job)),
-            Search::Pct { depth } => Box::new(Pct::new(tasks, *depth, self.settings.seed)),
-            Search::Uniform => Box::new(Uniform::new(tasks, self.settings.seed)),
-            Search::Replay(schedule) => Box::new(Replay::new(schedule.clone())),
+            Search::Serial => return Box::new(DepthFirst::new(None, job)),
+            Search::Pct { depth } => return Box::new(Pct::new(tasks, *depth, seed)),
+            Search::Uniform => return Box::new(Uniform::new(tasks, seed)),
+            Search::Replay(schedule) => return Box::new(Replay::new(schedule.clone())),
+        };
+        match self.settings.random_one_in {
+            0 => search,
+            one_in => Box::new(Mixed::new(search, Box::new(Pct::new(tasks, RANDOM_DEPTH, seed)), one_in)),
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::failure::FailureKind;
-use super::super::plan::{MOST_LOST, Plan};
+use super::super::plan::{MOST_LOST, Plan, VERIFIED};
 use super::super::written::Written;
 use super::quiet::Quiet;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
@@ -177,7 +177,8 @@ impl<'p> Stress<'p> {
         let (_, tally, mut seen, mut kind) = self.last.take().filter(|(known, ..)| *known == program)?;
         // A run that was stuck with the shorter watchdog may not be stuck.
         self.watchdog = self.plan.options.watchdog;
-        self.end = Instant::now() + budget.mul_f64(0.15).max(if is_stuck { self.watchdog * 2 } else { Duration::ZERO });
+        let twice = self.watchdog.saturating_mul(2 * VERIFIED);
+        self.end = Instant::now() + budget.mul_f64(0.15).max(if is_stuck { twice } else { Duration::ZERO });
         let enough = match self.first.kind {
             FailureKind::Stuck(_) => 1,
             FailureKind::Panicked { .. } => FEWER_TO_COUNT,
