@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use trueline::drive::Random;
 
 use super::collect::Collector;
-use super::{ACCEPTED, REJECTED, Scratch, json, plainly, run, trueline};
+use super::{ACCEPTED, REJECTED, Scratch, json, masked, plainly, run, trueline};
 
 fn rounds(usual: u32) -> u32 {
     std::env::var("TRUELINE_SOAK").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
@@ -164,7 +164,8 @@ fn crash_writers(rounds: u32) {
     // Times differ from run to run.
     let content = |path: &Path| {
         let text = fs::read_to_string(path).expect("it is there, and text");
-        text.split("time=\"")
+        masked(&text)
+            .split("time=\"")
             .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'))
             .collect::<String>()
     };

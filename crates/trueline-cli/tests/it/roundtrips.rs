@@ -339,11 +339,11 @@ fn the_binary_converts_all_pairs() {
     let pending = scratch.file("pending.jsonl", pending.expect("it is part of the project"));
     let rejected = scratch.file("rejected.jsonl", super::REJECTED);
     for (file, reading, spec, code, most) in [
-        (&failures, &[][..], "cas-register:5", 0, 6),
-        (&tuples, &["--tuples", "keys"], "map", 1, 6),
-        (&tuples, &["--independent"], "register", 1, 2),
-        (&pending, &[], "kv", 0, 6),
-        (&rejected, &[], "queue", 1, 6),
+        (&failures, &[][..], "cas-register:5", 0, 7),
+        (&tuples, &["--tuples", "keys"], "map", 1, 7),
+        (&tuples, &["--independent"], "register", 1, 3),
+        (&pending, &[], "kv", 0, 7),
+        (&rejected, &[], "queue", 1, 7),
     ] {
         let convert = |format: &str| run(&[&["convert", file.as_str(), "--to", format], reading].concat());
         let original = without_said_again(&convert("jsonl-operations").stdout);
