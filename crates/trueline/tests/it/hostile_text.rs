@@ -57,7 +57,6 @@ fn name(test: &str) -> String {
 }
 
 #[test]
-#[ignore = "its check of saved files was corrected, and it has not been run since"]
 fn names_arguments_results_and_states() {
     // It returns what it was given, and should return nothing of it.
     let pages = std::env::temp_dir().join(format!("trueline-hostile-text-{}", std::process::id()));
@@ -131,14 +130,12 @@ impl Spec for Own {
 }
 
 #[test]
-#[ignore = "its check of saved files was corrected, and it has not been run since"]
 fn specifications_of_ones_own() {
     let test = trueline::test(|| ()).own_spec(Own).operation(HOSTILE, text(), |_, x: String| x + "2", Op, |ret| ret);
     assert_told_harmlessly(test.forgetful().name(&name("own")).threads(2).calls(2).runs(1).outcome());
 }
 
 #[test]
-#[ignore = "its check of saved files was corrected, and it has not been run since"]
 fn panics() {
     // A panic may print a long trace before it unwinds.
     const LONG: Duration = Duration::from_secs(86_400);
