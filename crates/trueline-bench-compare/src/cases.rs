@@ -62,7 +62,7 @@ pub(crate) fn all_generated() -> Vec<Case> {
         ),
         case(
             SET_WHOLE,
-            "The same history, not split: a set of bits with one for each operation, for each configuration, is 35 kB.",
+            "The same history, not split: a bit set with one bit for each operation takes 35 kB for each configuration.",
             false,
             generated("set 280000", Accepted),
         ),
@@ -78,7 +78,7 @@ pub(crate) fn all_generated() -> Vec<Case> {
         ));
         cases.push(case(
             &format!("Register, 1,000 operations, {clients} busy clients, bad"),
-            "The violation is at nine tenths.",
+            "The violation is after nine tenths of the history.",
             false,
             generated(&format!("register bad {clients}"), Rejected),
         ));
@@ -94,12 +94,12 @@ pub(crate) fn all_generated() -> Vec<Case> {
     for operations in [60, 100] {
         let histories = (1..=QUEUES).flat_map(|seed| generated(&format!("queue {operations} {seed}"), Accepted));
         let title = format!("Queue, {QUEUES} histories of {operations} operations, 4 busy clients");
-        let remark = "Much is luck here: which order is tried first.";
+        let remark = "The time depends much on luck: on the order that is tried first.";
         cases.push(Case { limit: Some(FOR_ONE_OF_MANY), ..case(&title, remark, false, histories.collect()) });
     }
     cases.push(case(
         "Queue, 1,000 operations, 4 busy clients",
-        "Beyond every generic search, ours among them.",
+        "No generic search decides it, including ours.",
         false,
         generated("queue 1000 1", Accepted),
     ));

@@ -29,23 +29,24 @@ pub(crate) fn preamble(limits: Limits) -> String {
     let [trueline, porcupine, todc, stateright] = ["trueline", "porcupine-rs", "todc-utils", "stateright"].map(version);
     format!(
         "\
-`cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` makes this page.
+`cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` produces this page.
 
 - **Machine**: {processor}, {cores} cores.
 - **Checkers**: trueline {trueline}; porcupine-rs {porcupine}, todc-utils {todc}, stateright {stateright}, as they are
-  published. Porcupine itself is written in Go, and Knossos in Clojure: neither was to be had where this was measured.
-- **Time**: each history is judged by each checker in a process of its own, on one thread, up to 20 times within 2 s;
-  the best time counts. It is the processor's, from the history, in the checker's own form, to the verdict (by the clock
-  for porcupine-rs with threads). Our verdict comes with a linearization that has been replayed, or with the exact event
+  published. Porcupine itself is written in Go, and Knossos in Clojure; neither was available on this machine.
+- **Time**: each checker checks each history in a separate process, on one thread, up to 20 times within 2 s; the best time
+  counts. It is processor time, from the history in the checker's own data structures to the verdict (wall time for
+  porcupine-rs with threads). Our verdict comes with a linearization that has been replayed, or with the exact event
   that no linearization allows; that of the peers is yes or no. A checker is stopped after {time} s, or at {memory} GiB
   above the history, and *gives up*.
-- **Memory** is the most that was resident above what was resident with the history loaded.
-- **Objects** for the peers are written with the collections of the standard library. Where a history is judged *by key*,
-  it is split for the peers before the clock starts (ours splits it itself); porcupine-rs can do it too, with a thread
-  for each key.
-- **Operations that never return** are given to porcupine-rs and todc-utils, which cannot take them, as returning last
-  with any result. For objects that allow every operation in every state, as all of these do, that is the same.
-- **Verdicts** of all checkers agree, with each other and with what is known, unless this page begins with the contrary.
+- **Memory** is the peak of resident memory, minus the resident memory after the history was loaded.
+- **Objects** for the peers are written with the collections of the standard library. Where a history is checked *by key*,
+  it is split for the peers before the clock starts (trueline splits it itself); porcupine-rs can also split it, with a
+  thread for each key.
+- **Operations that never return** are not supported by porcupine-rs and todc-utils: they get them as operations that return
+  last, with any result. For objects that allow every operation in every state, as all of these do, this is equivalent.
+- **Verdicts** of all checkers agree with each other and with the expected verdicts, unless this page begins with a list of
+  disagreements.
 "
     )
 }
