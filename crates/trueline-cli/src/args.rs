@@ -720,8 +720,8 @@ pub(crate) struct ExploreArgs {
     /// A relaxed object may have its quasi factor after the name, such as quasi-queue:3. The factor defaults to 2.
     pub(crate) name: String,
 
-    /// Explore all well-formed programs in which A child threads make B calls each and the main thread makes C calls,
-    /// such as `2*2+4`.
+    /// Explore all well-formed programs with these numbers of calls: one for each child thread, separated by `*`, then
+    /// `+` and that of the main thread. In `2*2+4`, two child threads make two calls each, and the main thread four.
     #[arg(long, value_name = "A*B+C")]
     pub(crate) calls: Option<Calls>,
 

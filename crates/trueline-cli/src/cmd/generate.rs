@@ -7,7 +7,7 @@ use trueline::drive::Random;
 use trueline::history::{Builder, Outcome, ProcessId, RawHistory, Record, Value};
 use trueline::judge::{Budget, CancelToken, Config};
 use trueline::named::{self, NamedObject, NamedSpec, Options};
-use trueline::verdict::Verdict;
+use trueline::verdict::{LimitKind, Verdict};
 
 use super::{convert, in_order};
 use crate::args::GenerateArgs;
@@ -23,23 +23,26 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     let limits = Limits::start(&args.limits, &cancel::on_interrupt());
     let token = &limits.token;
-    let spinner = progress::spinner(format!("making up {} operations", args.operations));
+    let spinner = progress::spinner(format!("generating {} operations", args.operations));
     let late = |kind| {
         output::error(Unreadable::limit(kind).message);
         3
     };
     let made = limits.watch(Stage::Judging, late, || cancel::while_busy(|| generate(args, token)));
     spinner.finish_and_clear();
+    if let Some(kind) = limits.reached().filter(|kind| *kind != LimitKind::Cancelled) {
+        // A part of a history would take time to write, too.
+        return ExitCode::from(late(kind));
+    }
     let is_cancelled = token.is_cancelled();
     match made {
         Ok(history) => {
             if is_cancelled {
                 let (made, wanted) = (history.len(), args.operations);
-                output::note(format_args!("{made} of {wanted} operations were made up"));
+                output::note(format_args!("{made} of {wanted} operations were generated"));
             }
-            // Wait for the reader indefinitely: half of a history would be useless.
-            output::wait_until(None);
-            let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history", None);
+            let limits = (!is_cancelled).then_some(&limits);
+            let written = convert::write(&history, args.format.into(), args.output.as_deref(), "the history", limits);
             if is_cancelled && written == ExitCode::SUCCESS { ExitCode::from(3) } else { written }
         }
         Err(fault) => {

@@ -68,7 +68,7 @@ fn long_work(scratch: &Scratch) -> Vec<(Vec<String>, &'static str)> {
         ),
         (&["test", "ms-queue", "--time", DAY, "--seed", "1"], " runs "),
         (&["explore", "lock-free-skiplist", "--calls", "4*4+4", "--time", DAY], " executions, "),
-        (&["generate", "--spec", "register", "--operations", "10000000"], "making up 10000000 operations for"),
+        (&["generate", "--spec", "register", "--operations", "10000000"], "generating 10000000 operations for"),
     ];
     rows.into_iter().map(|(args, shown)| (args.iter().map(|arg| (*arg).to_owned()).collect(), shown)).collect()
 }
@@ -185,7 +185,7 @@ fn interrupted_while_it_makes_up_a_history() {
     interrupt(&child);
     let ended = Run::from(child.wait_with_output().expect("it was started"));
     assert_eq!(ended.code, 3, "{}", ended.stderr);
-    assert!(ended.stderr.contains(" of 10000000 operations were made up"), "{}", ended.stderr);
+    assert!(ended.stderr.contains(" of 10000000 operations were generated"), "{}", ended.stderr);
     // A history, and a right one.
     let judged = run_with_input(&["check", "--json", "--spec", "register", "-"], ended.stdout.as_bytes());
     assert_eq!(judged.code, 0, "{judged:?}");

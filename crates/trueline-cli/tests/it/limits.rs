@@ -307,6 +307,15 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
     assert!(cut.code == 1 && cut.stderr.contains("1 of 2 files were not judged"), "{cut:?}");
 }
 
+#[test]
+fn half_a_history_is_not_generated() {
+    for stage in ["Judging", "Judging for ever"] {
+        let Some(cut) = run_ending(stage, &["generate", "--spec", "queue", "--operations", "9"]) else { return };
+        assert_eq!((cut.code, cut.stdout.as_str()), (3, ""), "{stage}: {cut:?}");
+        assert!(cut.stderr.contains("the time limit was reached"), "{stage}: {cut:?}");
+    }
+}
+
 /// A pipe without room, and its other end, from which nothing is read.
 #[cfg(target_os = "linux")]
 fn full_pipe() -> (std::fs::File, std::fs::File) {
@@ -334,6 +343,7 @@ fn a_reader_that_reads_nothing_is_not_waited_for() {
         (vec!["lint", &accepted], &[3]),
         (vec!["convert", &accepted, "--to", "jepsen"], &[3]),
         (vec!["convert", &accepted, "--to", "jepsen", "-o", "/dev/stdout"], &[3]),
+        (vec!["generate", "--spec", "queue", "--operations", "9"], &[3]),
     ] {
         let timeout = ["--timeout", "100ms"];
         let ended = crate::trueline(&args).args(timeout).stdout(full()).output().expect("the binary is built");

@@ -6,6 +6,7 @@
 
 mod clock;
 mod generate;
+mod panics;
 mod pool;
 mod random;
 mod raw;
@@ -17,6 +18,7 @@ pub mod systematic;
 mod task;
 mod workload;
 
+pub(crate) use panics::{QUIET_THREADS, Quiet, are_printed as panics_are_printed, install as install_panic_hook};
 pub(crate) use pool::without_exit;
 pub(crate) use run::message;
 pub(crate) use task::Task;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::panics;
 use super::pool::{Finish, Pool};
 use super::raw::{self, Reader, Writer};
 use super::recorder::time;
@@ -822,7 +823,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
         std::thread::park_timeout(TICK);
         ticks += 1;
         let now = progress();
-        if now != seen {
+        if now != seen || panics::are_printed() {
             (seen, since, ticks, looked) = (now, Instant::now(), 0, None);
             deadlock = DeadlockWatch::default();
             continue;

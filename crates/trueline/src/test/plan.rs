@@ -25,7 +25,7 @@ use super::{Outcome, regressions};
 use crate::drive::without_exit;
 use crate::drive::{
     Behaviour, Call, Clock, End, Instance, Kind, Look, Random, Run, Runner, Seen, Settings, Shape, Task, Worker,
-    Workload, message,
+    Workload, install_panic_hook, message,
 };
 use crate::history::{History, Record, Value, visible};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
@@ -363,6 +363,7 @@ impl Plan {
     /// # Panics
     /// If an operation returns what its specification cannot read.
     pub fn run(&self) -> Outcome {
+        install_panic_hook();
         #[cfg(feature = "systematic")]
         if let Some(outcome) = without_exit(|| super::explore::run(self)) {
             return outcome;

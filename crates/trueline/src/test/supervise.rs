@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::token::Token;
-use crate::drive::{Task, message, without_exit};
+use crate::drive::{Task, message, panics_are_printed, without_exit};
 use crate::primitives::Cancellation;
 
 /// The activity of a supervised thread.
@@ -184,7 +184,7 @@ impl<T: Send + 'static> Supervised<T> {
                 Err(RecvTimeoutError::Disconnected) => unreachable!("the thread sends what it returns or panics with"),
             }
             let now = beacon.at.load(Ordering::Relaxed);
-            if now != at {
+            if now != at || panics_are_printed() {
                 (at, since, ticks, ran_before) = (now, Instant::now(), 0, ran());
                 continue;
             }

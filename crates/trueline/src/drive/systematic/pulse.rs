@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::drive::panics_are_printed;
+
 /// The activity of an exploration, in which it may be stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -73,11 +75,12 @@ impl Monitor {
         let now = Instant::now();
         let beats = pulse.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.known.retain(|(beat, ..)| beat.strong_count() > 0);
+        let is_printing = panics_are_printed();
         let mut stuck = None;
         for beat in beats {
             let Some(at) = beat.upgrade().map(|beat| beat.0.load(Ordering::Relaxed)) else { continue };
             match self.known.iter_mut().find(|(known, ..)| known.ptr_eq(&beat)) {
-                Some((_, last, since)) if *last == at => {
+                Some((_, last, since)) if *last == at && !is_printing => {
                     if now.duration_since(*since) >= longest {
                         stuck = Some(match at & MASK {
                             OTHER => Doing::Other,

@@ -22,7 +22,6 @@
 //! limited by the given budget.
 
 mod arguments;
-mod quiet;
 #[cfg(feature = "systematic")]
 pub(super) mod schedules;
 pub(super) mod threads;

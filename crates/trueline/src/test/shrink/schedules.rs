@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::super::failure::FailureKind;
 use super::super::plan::Plan;
 use super::super::written::Written;
-use super::quiet::Quiet;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
+use crate::drive::Quiet;
 use crate::drive::systematic::Execution;
 
 /// Exploring a small candidate takes less than a millisecond.

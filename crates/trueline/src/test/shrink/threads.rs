@@ -13,12 +13,9 @@ use std::time::{Duration, Instant};
 use super::super::failure::FailureKind;
 use super::super::plan::{MOST_LOST, Plan, VERIFIED};
 use super::super::written::Written;
-use super::quiet::Quiet;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
-use crate::drive::{Behaviour, Clock, Kind, Run, Runner, Seen};
+use crate::drive::{Behaviour, Clock, Kind, QUIET_THREADS, Quiet, Run, Runner, Seen};
 
-/// The name of the threads that run candidates.
-pub(super) const THREADS: &str = "trueline, smaller";
 /// The duration of a batch of runs before they are judged.
 const BATCH: Duration = Duration::from_millis(2);
 /// The maximum number of runs of a batch.
@@ -108,7 +105,7 @@ impl<'p> Stress<'p> {
             first,
             clock,
             kinds: plan.workload.kinds.clone().into(),
-            runner: Runner::with_name(THREADS),
+            runner: Runner::with_name(QUIET_THREADS),
             end,
             watchdog: plan.options.watchdog / IMPATIENCE,
             batches: 0,

@@ -1,0 +1,70 @@
+//! The panic hook of tests: it silences panics while candidates are tried, and knows which panics are being printed.
+//!
+//! A panic with a backtrace may take seconds to print. A thread that prints one makes progress, so watchdogs do not count
+//! this time.
+
+use std::cell::Cell;
+use std::panic::{set_hook, take_hook};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The name of threads whose panics are not printed.
+pub(crate) const QUIET_THREADS: &str = "trueline, smaller";
+
+/// The longest time that printing a panic may take. A hook of the test's own may never return.
+const LONGEST: Duration = Duration::from_secs(5);
+
+thread_local! {
+    /// The number of `Quiet` values that exist on this thread.
+    static QUIET: Cell<u32> = const { Cell::new(0) };
+}
+
+/// When each panic that is being printed began.
+static PRINTING: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
+
+fn printing() -> MutexGuard<'static, Vec<Instant>> {
+    PRINTING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Installs the hook on first use. The previous hook prints the panics. Our hook is never removed, because another one
+/// may have been installed meanwhile.
+pub(crate) fn install() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| {
+            let is_candidate = std::thread::current().name() == Some(QUIET_THREADS);
+            if !is_candidate && QUIET.try_with(Cell::get).unwrap_or(0) == 0 {
+                let began = Instant::now();
+                printing().push(began);
+                others(panic);
+                let mut printing = printing();
+                if let Some(place) = printing.iter().position(|other| *other == began) {
+                    printing.swap_remove(place);
+                }
+            }
+        }));
+    });
+}
+
+/// Returns whether a thread of this process prints a panic.
+pub(crate) fn are_printed() -> bool {
+    printing().iter().any(|began| began.elapsed() < LONGEST)
+}
+
+/// While it exists, panics of this thread, and of [`QUIET_THREADS`], print nothing.
+pub(crate) struct Quiet(());
+
+impl Quiet {
+    pub(crate) fn new() -> Self {
+        install();
+        QUIET.set(QUIET.get() + 1);
+        Self(())
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        QUIET.set(QUIET.get() - 1);
+    }
+}
