@@ -34,6 +34,20 @@ use super::Value;
 pub trait Datum {
     /// Converts `self` to a value of a history.
     fn to_value(&self) -> Value;
+
+    /// Formats a converted value as Rust prints the original with `{:?}`, for reports of tests. By default, it is
+    /// formatted like a value in a file.
+    ///
+    /// ```
+    /// use trueline::history::{Datum, Value};
+    ///
+    /// assert_eq!(Option::<u64>::as_rust(&Value::Int(3)), "Some(3)");
+    /// assert_eq!(Option::<u64>::as_rust(&Value::Null), "None");
+    /// assert_eq!(<()>::as_rust(&Value::Null), "()");
+    /// ```
+    fn as_rust(value: &Value) -> String {
+        value.to_string()
+    }
 }
 
 /// A type that operations of a test may take as argument: its values can be read back from a history.
@@ -66,6 +80,10 @@ macro_rules! integers {
                     Err(_) => Value::Text(self.to_string().into()),
                 }
             }
+
+            fn as_rust(value: &Value) -> String {
+                number_as_rust(value)
+            }
         }
 
         impl Argument for $type {
@@ -81,12 +99,21 @@ macro_rules! integers {
     )*};
 }
 
+/// Formats a number, which is text if it is large.
+fn number_as_rust(value: &Value) -> String {
+    if let Value::Text(text) = value { text.to_string() } else { value.to_string() }
+}
+
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
 impl Datum for () {
     #[inline]
     fn to_value(&self) -> Value {
         Value::Null
+    }
+
+    fn as_rust(value: &Value) -> String {
+        if value.is_null() { "()".to_owned() } else { value.to_string() }
     }
 }
 
@@ -115,6 +142,10 @@ impl Datum for char {
     fn to_value(&self) -> Value {
         Value::Text((*self.encode_utf8(&mut [0; 4])).into())
     }
+
+    fn as_rust(value: &Value) -> String {
+        Self::from_value(value).map_or_else(|| value.to_string(), |letter| format!("{letter:?}"))
+    }
 }
 
 impl Argument for char {
@@ -125,15 +156,27 @@ impl Argument for char {
     }
 }
 
+fn text_as_rust(value: &Value) -> String {
+    if let Value::Text(text) = value { format!("{text:?}") } else { value.to_string() }
+}
+
 impl Datum for str {
     fn to_value(&self) -> Value {
         Value::Text(self.into())
+    }
+
+    fn as_rust(value: &Value) -> String {
+        text_as_rust(value)
     }
 }
 
 impl Datum for String {
     fn to_value(&self) -> Value {
         Value::Text(self.as_str().into())
+    }
+
+    fn as_rust(value: &Value) -> String {
+        text_as_rust(value)
     }
 }
 
@@ -147,17 +190,29 @@ impl<T: Datum + ?Sized> Datum for &T {
     fn to_value(&self) -> Value {
         (**self).to_value()
     }
+
+    fn as_rust(value: &Value) -> String {
+        T::as_rust(value)
+    }
 }
 
 impl<T: Datum + ?Sized> Datum for Arc<T> {
     fn to_value(&self) -> Value {
         (**self).to_value()
     }
+
+    fn as_rust(value: &Value) -> String {
+        T::as_rust(value)
+    }
 }
 
 impl<T: Datum + ?Sized> Datum for Box<T> {
     fn to_value(&self) -> Value {
         (**self).to_value()
+    }
+
+    fn as_rust(value: &Value) -> String {
+        T::as_rust(value)
     }
 }
 
@@ -173,6 +228,14 @@ impl<T: Datum> Datum for Option<T> {
                 Value::List(list) if list.len() == 1 => Value::List([Value::List(list)].into()),
                 value => value,
             },
+        }
+    }
+
+    fn as_rust(value: &Value) -> String {
+        match value {
+            Value::Null => "None".to_owned(),
+            Value::List(list) if list.len() == 1 => format!("Some({})", T::as_rust(&list[0])),
+            value => format!("Some({})", T::as_rust(value)),
         }
     }
 }
@@ -201,6 +264,16 @@ impl<T: Datum, E: Datum> Datum for Result<T, E> {
             },
         }
     }
+
+    fn as_rust(value: &Value) -> String {
+        match value {
+            Value::List(list) if is_tagged(list) && list[0] == "error".into() => {
+                format!("Err({})", E::as_rust(&list[1]))
+            }
+            Value::List(list) if is_tagged(list) => format!("Ok({})", T::as_rust(&list[1])),
+            value => format!("Ok({})", T::as_rust(value)),
+        }
+    }
 }
 
 fn is_tagged(list: &[Value]) -> bool {
@@ -221,11 +294,20 @@ impl<T: Datum> Datum for [T] {
     fn to_value(&self) -> Value {
         self.iter().map(T::to_value).collect()
     }
+
+    fn as_rust(value: &Value) -> String {
+        let Value::List(list) = value else { return value.to_string() };
+        format!("[{}]", list.iter().map(T::as_rust).collect::<Vec<_>>().join(", "))
+    }
 }
 
 impl<T: Datum> Datum for Vec<T> {
     fn to_value(&self) -> Value {
         self.as_slice().to_value()
+    }
+
+    fn as_rust(value: &Value) -> String {
+        <[T]>::as_rust(value)
     }
 }
 
@@ -238,6 +320,10 @@ impl<T: Argument> Argument for Vec<T> {
 impl<T: Datum, const N: usize> Datum for [T; N] {
     fn to_value(&self) -> Value {
         self.as_slice().to_value()
+    }
+
+    fn as_rust(value: &Value) -> String {
+        <[T]>::as_rust(value)
     }
 }
 
@@ -252,6 +338,16 @@ macro_rules! tuples {
         impl<$($name: Datum),+> Datum for ($($name,)+) {
             fn to_value(&self) -> Value {
                 Value::List([$(self.$index.to_value()),+].into())
+            }
+
+            fn as_rust(value: &Value) -> String {
+                match value {
+                    Value::List(list) if list.len() == [$($index),+].len() => {
+                        let elements = [$($name::as_rust(&list[$index])),+].join(", ");
+                        if list.len() == 1 { format!("({elements},)") } else { format!("({elements})") }
+                    }
+                    value => value.to_string(),
+                }
             }
         }
 
@@ -287,6 +383,7 @@ mod tests {
         for one in all {
             let value = one.to_value();
             assert_eq!(T::from_value(&value).as_ref(), Some(one), "{value}");
+            assert_eq!(T::as_rust(&value), format!("{one:?}"));
             if let Some(other) = seen.insert(value, one.clone()) {
                 assert_eq!(*one, other, "both become the same");
             }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::judge::show_result;
+use super::notation::InRust;
 use super::plan::{Plan, is_accepted};
 use super::running;
 use super::supervise::{self, Doing};
@@ -231,7 +231,7 @@ impl Failure {
         let saved_steps = saved.as_deref().and_then(|path| save_steps(path, steps));
         let _note = supervise::note(Doing::Explaining, None);
         let explained = (plan.options.explains && kind.is_explained(plan)).then(|| explain(plan, seen, TIME_FOR_CORE));
-        let shown = explained.as_ref().map_or_else(|| show(&history), |explained| explained.history.clone());
+        let shown = explained.as_ref().map_or_else(|| plan.in_rust(seen), |explained| explained.history.clone());
         let name = plan.options.name.clone().unwrap_or_else(|| "the object".to_owned());
         let page = plan.options.pages.as_deref().and_then(|folder| {
             let timeline = match &explained {
@@ -320,6 +320,7 @@ fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) ->
     if is_accepted(&*judged).is_none() {
         judged = plan.judged_within(seen, Budget::unlimited());
     }
+    let judged = InRust::wrap(plan, seen, judged);
     let wanted = Wanted {
         core: Some(Limits::new().time(time_for_core)),
         words: Words::Rejections,
@@ -339,11 +340,6 @@ fn explain(plan: &Plan, seen: &History<Call, Value>, time_for_core: Duration) ->
     members.extend(evidence.iter().flat_map(|evidence| evidence.conflict.iter().chain([&evidence.refused])));
     let refused = evidence.map(|evidence| evidence.refused);
     Explained { refused, history: judged.history(), report, core: members, timeline }
-}
-
-/// Returns the history with operations and results as a person reads them.
-fn show(history: &History<Record, Value>) -> History<Shown, String> {
-    history.map(|operation| (Shown::Record(operation.op.clone()), operation.outcome.map(show_result)))
 }
 
 fn render(

@@ -48,6 +48,11 @@ pub(super) trait Judge: Specification<Call, Value, Error = String> {
         None
     }
 
+    /// Returns whether reports show operations and results as the specification describes them.
+    fn describes_operations(&self) -> bool {
+        false
+    }
+
     /// Returns whether it is the user's code, which may panic or never return.
     fn is_users_code(&self) -> bool {
         true

@@ -144,6 +144,7 @@ mod guess;
 mod judge;
 mod meaning;
 mod model;
+mod notation;
 mod outline;
 mod plan;
 #[cfg(feature = "systematic")]
@@ -463,7 +464,8 @@ impl<O, H: 'static, J> Test<O, H, J> {
     {
         let kind = Kind::new(name, move |making| arguments.generate(making).to_value());
         let takes = |argument: &Value| G::Item::from_value(argument).is_some();
-        self.outline.add(kind, Signature { takes, returns: size_of::<R>() > 0 });
+        let (argument, result) = (G::Item::as_rust as fn(&Value) -> String, R::as_rust as fn(&Value) -> String);
+        self.outline.add(kind, Signature { takes, returns: size_of::<R>() > 0, argument, result });
         let call = move |handle: &mut H, argument: &Value, clock| {
             let argument = G::Item::from_value(argument).expect("arguments are of the type that makes them");
             Timed::measure(clock, || body(handle, argument))

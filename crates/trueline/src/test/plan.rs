@@ -41,6 +41,10 @@ pub(super) struct Signature {
     pub(super) takes: fn(&Value) -> bool,
     /// Whether it returns anything.
     pub(super) returns: bool,
+    /// Formats an argument as Rust prints it.
+    pub(super) argument: fn(&Value) -> String,
+    /// Formats a result as Rust prints it.
+    pub(super) result: fn(&Value) -> String,
 }
 
 /// What is set for a test; what is not set is left to the portfolio.

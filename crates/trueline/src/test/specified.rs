@@ -153,6 +153,10 @@ impl<S: Spec + Send> Judge for OwnSpec<S> {
         "the specification"
     }
 
+    fn describes_operations(&self) -> bool {
+        true
+    }
+
     fn needs_search(&self) -> bool {
         true
     }

@@ -387,7 +387,12 @@ pub struct Place<Ret> {
 impl<Ret> Argument<Ret> {
     /// Returns the same argument with results of another type.
     pub fn map<Other>(self, mut read: impl FnMut(&Ret) -> Other) -> Argument<Other> {
-        Argument { object: self.object, proof: self.proof.map(&mut read), named: self.named }
+        self.map_of(&mut |_, result| read(result))
+    }
+
+    /// Returns the same argument with results of another type; `read` gets the operation of each result, too.
+    pub(crate) fn map_of<Other>(self, read: &mut dyn FnMut(OpId, &Ret) -> Other) -> Argument<Other> {
+        Argument { object: self.object, proof: self.proof.map(read), named: self.named }
     }
 
     /// Returns whether the argument consists of claims, rather than of all places of an operation.
@@ -397,7 +402,7 @@ impl<Ret> Argument<Ret> {
 }
 
 impl<Ret> Proof<Ret> {
-    fn map<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> Proof<Other> {
+    fn map<Other>(self, read: &mut dyn FnMut(OpId, &Ret) -> Other) -> Proof<Other> {
         let end = match self.end {
             End::Circle(circle) => End::Circle(circle),
             End::Impossible { op, reason, given } => End::Impossible { op, reason, given },
@@ -413,13 +418,13 @@ impl<Ret> Proof<Ret> {
 }
 
 impl<Ret> NoPlace<Ret> {
-    fn map<Other>(self, read: &mut dyn FnMut(&Ret) -> Other) -> NoPlace<Other> {
+    fn map<Other>(self, read: &mut dyn FnMut(OpId, &Ret) -> Other) -> NoPlace<Other> {
         let Self { op, before, open, places, more } = self;
         let mut mapped = Vec::with_capacity(places.len());
         for Place { order, state, results: before, then } in places {
             let mut results = Vec::with_capacity(before.len());
             for result in &before {
-                results.push(read(result));
+                results.push(read(op, result));
             }
             let then = match then {
                 Some(Some(then)) => Some(Some(Box::new(then.map(read)))),

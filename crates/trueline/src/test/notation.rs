@@ -1,0 +1,141 @@
+//! Histories of a test with arguments and results as Rust prints them: `Some(8)`, `None`, `()`.
+
+use std::fmt::{self, Debug};
+
+use super::plan::{Plan, Signature};
+use crate::drive::Call;
+use crate::history::{History, OpId, Operation, Shown, Value};
+use crate::judge::shrink::Limits;
+use crate::judge::{Argued, Budget, Judged};
+use crate::verdict::{Judgement, Partners, Passed, ProgressVerdict, Verdict, Witness};
+
+impl Plan {
+    /// Returns the history with calls and results as Rust prints them.
+    pub(super) fn in_rust(&self, history: &History<Call, Value>) -> History<Shown, String> {
+        history.map(|operation| {
+            let result = self.signature(&operation.op).result;
+            (self.shown(&operation.op), operation.outcome.map(result))
+        })
+    }
+
+    fn signature(&self, call: &Call) -> &Signature {
+        &self.signatures[call.operation as usize]
+    }
+
+    fn shown(&self, call: &Call) -> Shown {
+        let name = &self.workload.kinds[call.operation as usize].name;
+        let argument = (self.signature(call).argument)(&call.argument);
+        // The elements of a tuple are arguments of their own, and `()` is no argument.
+        let argument = match argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+            Some(elements) => elements.strip_suffix(',').unwrap_or(elements),
+            None => &argument,
+        };
+        Shown::Text(format!("{name}({argument})"))
+    }
+}
+
+/// A judged history of a test, with calls and results as Rust prints them.
+pub(super) struct InRust<'a> {
+    plan: &'a Plan,
+    seen: &'a History<Call, Value>,
+    judged: Box<dyn Judged + 'a>,
+    judgement: Judgement<String>,
+}
+
+impl<'a> InRust<'a> {
+    /// Wraps a history that was `seen` in a test, unless its specification describes operations in its own way.
+    pub(super) fn wrap(
+        plan: &'a Plan,
+        seen: &'a History<Call, Value>,
+        judged: Box<dyn Judged + 'a>,
+    ) -> Box<dyn Judged + 'a> {
+        if plan.judge.describes_operations() {
+            return judged;
+        }
+        let mut judgement = judged.judgement().clone();
+        if let Verdict::Rejected(evidence) = &mut judgement.verdict {
+            for allowed in &mut evidence.allowed {
+                *allowed = result(plan, seen, evidence.refused, allowed);
+            }
+        }
+        Box::new(Self { plan, seen, judged, judgement })
+    }
+
+    fn result(&self, id: OpId, text: &str) -> String {
+        result(self.plan, self.seen, id, text)
+    }
+}
+
+/// Converts a result of this operation from the notation of judges.
+fn result(plan: &Plan, seen: &History<Call, Value>, id: OpId, text: &str) -> String {
+    match if text == "-" { Ok(Value::Null) } else { text.parse() } {
+        Ok(value) => (plan.signature(&seen[id].op).result)(&value),
+        Err(_) => text.to_owned(),
+    }
+}
+
+impl Debug for InRust<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.judged.fmt(f)
+    }
+}
+
+impl Judged for InRust<'_> {
+    fn judgement(&self) -> &Judgement<String> {
+        &self.judgement
+    }
+
+    fn operations(&self) -> usize {
+        self.judged.operations()
+    }
+
+    fn pending(&self) -> usize {
+        self.judged.pending()
+    }
+
+    fn history(&self) -> History<Shown, String> {
+        self.plan.in_rust(self.seen)
+    }
+
+    fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>) {
+        let (operation, object) = self.judged.operation(id);
+        let seen = &self.seen[id];
+        let result = seen.outcome.map(self.plan.signature(&seen.op).result);
+        (operation.with(self.plan.shown(&seen.op), result), object)
+    }
+
+    fn core(&self, limits: &Limits) -> Option<Argued> {
+        let (core, argument) = self.judged.core(limits)?;
+        let members = core.members.clone();
+        let core = core.map(|history| {
+            let mut members = members.iter();
+            history.map(|operation| {
+                let member = members.next().expect("each operation has a member");
+                let op = if member.in_part { operation.op.clone() } else { self.plan.shown(&self.seen[member.id].op) };
+                (op, operation.outcome.map(|text| self.result(member.id, text)))
+            })
+        });
+        let argument = argument.map(|argument| argument.map_of(&mut |id, text| self.result(id, text)));
+        Some((core, argument))
+    }
+
+    fn states(&self, linearization: Option<&Witness>) -> Vec<Passed> {
+        self.judged.states(linearization)
+    }
+
+    fn progress(&self, budget: &Budget) -> Option<ProgressVerdict<String>> {
+        Some(match self.judged.progress(budget)? {
+            ProgressVerdict::Unsafe(mut evidence) => {
+                for allowed in &mut evidence.allowed {
+                    *allowed = self.result(evidence.refused, allowed);
+                }
+                ProgressVerdict::Unsafe(evidence)
+            }
+            verdict => verdict,
+        })
+    }
+
+    fn partners(&self) -> Option<Partners> {
+        self.judged.partners()
+    }
+}
