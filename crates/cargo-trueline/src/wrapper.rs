@@ -35,7 +35,7 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// Whether the crate that is compiled with these arguments is instrumented.
+    /// Returns whether the crate that is compiled with these arguments is instrumented.
     fn is_instrumented(&self, arguments: &[OsString]) -> bool {
         let value = |name: &str| {
             let at = arguments.iter().position(|argument| argument == name)?;

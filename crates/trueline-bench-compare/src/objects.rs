@@ -21,7 +21,7 @@ pub(crate) trait Object: Clone + Debug + Send + Sync + 'static {
     /// Returns the result of `op` in `state`.
     fn answer(state: &Self::State, op: &Self::Op) -> Self::Ret;
 
-    /// Whether `op` may return `ret` in `state`.
+    /// Returns whether `op` may return `ret` in `state`.
     fn allows(state: &Self::State, op: &Self::Op, ret: &Self::Ret) -> bool {
         Self::answer(state, op) == *ret
     }

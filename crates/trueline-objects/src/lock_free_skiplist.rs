@@ -192,7 +192,7 @@ impl LockFreeSkiplist {
         node
     }
 
-    /// Whether a walk for an item passes this node before it goes down a level.
+    /// Returns whether a walk for an item passes this node before it goes down a level.
     fn is_before(&self, node: u32, hash: u64, item: u64) -> bool {
         let label = &self.nodes[node].label;
         match self.collisions {

@@ -82,7 +82,7 @@ impl Cancellation {
         }
     }
 
-    /// Whether it is cancelled.
+    /// Returns whether it is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
@@ -244,7 +244,7 @@ pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
 }
 
-/// Whether this thread can be cancelled.
+/// Returns whether this thread can be cancelled.
 pub(crate) fn is_cancellable() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }

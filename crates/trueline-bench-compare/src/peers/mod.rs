@@ -34,7 +34,7 @@ pub(crate) trait Peer<O: Object> {
 
     fn translate(history: &History<O::Op, O::Ret>) -> Self::Input;
 
-    /// Whether the history is linearizable.
+    /// Returns whether the history is linearizable.
     fn judge(input: Self::Input) -> bool;
 }
 

@@ -280,7 +280,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// Whether a rejection is reported with more than the verdict.
+    /// Returns whether a rejection is reported with more than the verdict.
     fn tells_more(self, args: &CheckArgs) -> bool {
         args.core || matches!(self, Self::Explanation | Self::Everything)
     }

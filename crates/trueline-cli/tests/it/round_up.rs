@@ -9,7 +9,7 @@ fn rows() -> Vec<[&'static str; 5]> {
     lines.map(|line| fields(line).try_into().unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-/// Whether a violation is found, with the object's choices by seed or explored.
+/// Returns whether a violation is found, with the object's choices by seed or explored.
 fn is_violated([_, object, factor, _, program]: [&str; 5], time: &str) -> bool {
     ["seed:1", "explore"].iter().any(|choices| {
         let explored = run(&[

@@ -78,7 +78,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Whether a thread has panicked while it held the lock.
+    /// Returns whether a thread has panicked while it held the lock.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }

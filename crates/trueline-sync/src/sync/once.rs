@@ -39,7 +39,7 @@ pub struct OnceState {
 }
 
 impl OnceState {
-    /// Whether an earlier closure has panicked.
+    /// Returns whether an earlier closure has panicked.
     pub fn is_poisoned(&self) -> bool {
         self.is_poisoned
     }
@@ -95,7 +95,7 @@ impl Once {
         });
     }
 
-    /// Whether a closure was called and has returned.
+    /// Returns whether a closure was called and has returned.
     #[inline]
     #[track_caller]
     pub fn is_completed(&self) -> bool {

@@ -132,7 +132,7 @@ impl<T: ?Sized> RwLock<T> {
         tried!(self, RwLockWriteGuard, "try_write", try_write)
     }
 
-    /// Whether a thread has panicked while it wrote.
+    /// Returns whether a thread has panicked while it wrote.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }

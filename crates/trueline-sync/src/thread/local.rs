@@ -123,7 +123,7 @@ impl<T: 'static> LocalKey<T> {
     /// Calls `use_it` with the value of this thread.
     ///
     /// # Panics
-    /// If the value was destroyed.
+    /// Panics if the value was destroyed.
     pub fn with<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&T) -> R,
@@ -185,7 +185,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls `use_it` with the value.
     ///
     /// # Panics
-    /// If the value is mutably borrowed.
+    /// Panics if the value is mutably borrowed.
     pub fn with_borrow<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&T) -> R,
@@ -196,7 +196,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls `use_it` with a mutable reference to the value.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn with_borrow_mut<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&mut T) -> R,
@@ -207,7 +207,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Sets the value.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn set(&'static self, value: T) {
         self.with(|cell| *cell.borrow_mut() = value);
     }
@@ -215,7 +215,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Takes the value, and replaces it with the default.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -226,7 +226,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Sets the value, and returns the previous one.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }

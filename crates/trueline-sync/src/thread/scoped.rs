@@ -145,7 +145,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.spawned.thread()
     }
 
-    /// Whether the thread has ended.
+    /// Returns whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.spawned.is_finished()

@@ -222,7 +222,7 @@ impl<T> JoinHandle<T> {
         self.0.thread()
     }
 
-    /// Whether the thread has ended.
+    /// Returns whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()

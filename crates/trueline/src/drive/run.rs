@@ -115,7 +115,7 @@ pub enum End {
     Broken {
         /// The code that failed, such as "dropping a handle".
         place: &'static str,
-        /// How it failed, such as "panicked: out of range".
+        /// The description of the failure, such as "panicked: out of range".
         how: String,
     },
 }
@@ -136,7 +136,7 @@ pub enum Look {
 pub struct Seen {
     /// The recorded history.
     pub history: History<Call, Value>,
-    /// How it ended.
+    /// The end of the run.
     pub end: End,
 }
 
@@ -155,9 +155,9 @@ pub struct Settings {
     pub patience: Duration,
     /// The maximum number of operations of a thread that chooses its calls, unless it is asked for more.
     pub most_chosen: usize,
-    /// Whether threads other than those of a run may wake its operations, such as one that the object has started. If they
-    /// may not, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By default they
-    /// may if the process has threads that are not of tests, or if that is not known.
+    /// Whether threads other than those of a run may wake its operations, such as a thread that the object has started.
+    /// If they cannot, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By
+    /// default, they may if the process has threads that do not belong to tests, or if this is not known.
     pub has_helpers: Option<bool>,
 }
 
@@ -1165,7 +1165,7 @@ mod tests {
             // A deadlock of two mutexes, without and with others.
             &[&[3], &[4]],
             &[&[0], &[0, 3], &[4, 0], &[0]],
-            // One waits for a mutex of one that waits to be notified.
+            // One thread waits for a mutex that another thread holds, which waits to be notified.
             &[&[5], &[6]],
         ] {
             let runs = vec![run(&vec![&[0][..]; threads.len()]), run(threads)];
@@ -1181,7 +1181,8 @@ mod tests {
             let object = blocking();
             let helped = Arc::clone(&object);
             let run = Run { instance: Arc::new(object), ..run_of(&[&[0, 2, 0], &[0]]) };
-            // It is there before the run, and longer than it takes to see that all are blocked.
+            // The helper thread exists before the run, and for longer than it takes to detect that all threads are
+            // blocked.
             let helper = std::thread::spawn(move || {
                 while helped.changed.waiting() == 0 {
                     std::thread::sleep(Duration::from_millis(1));

@@ -45,8 +45,8 @@ impl Task {
         Self(HERE.with(|here| here.0.clone()))
     }
 
-    /// Whether the process has threads, besides its first one, that never called [`here`](Self::here); also if that is not
-    /// known.
+    /// Returns whether the process has threads, besides its first one, that never called [`here`](Self::here); also if
+    /// that is not known.
     pub(crate) fn has_strangers() -> bool {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return true };

@@ -189,7 +189,7 @@ impl<Op, Ret> Builder<Op, Ret> {
     /// it. It is a hint to judges, which verify it, and never changes a verdict. An operation that does not return has none.
     ///
     /// # Errors
-    /// If the process has no open call.
+    /// Returns an error if the process has no open call.
     pub fn version(&mut self, process: impl Into<ProcessId>, version: i64) -> Result<(), HistoryError> {
         let process = process.into();
         let id = *self.open.get(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;

@@ -41,7 +41,7 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// Whether any operation has a version, and these may be looked at.
+    /// Returns whether any operation has a version, and these may be looked at.
     fn has_versions(&self) -> bool;
     /// The version that was returned with the answer, if there is one.
     fn version(&self, op: OpId) -> Option<i64>;

@@ -212,7 +212,7 @@ pub(super) fn judgement<Op, Ret>(
     Judgement { verdict, stats }
 }
 
-/// Whether a history can be explained, object by object.
+/// Returns whether a history can be explained, object by object.
 pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut impl Explain<Op, Ret>) -> Verdict<Ret> {
     let parts = by_object(history);
     let mut all = Vec::new();

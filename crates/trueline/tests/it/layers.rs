@@ -40,7 +40,7 @@ fn named(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a line is an attribute that keeps its item out of all builds but those of unit tests.
+/// Returns whether a line is an attribute that keeps its item out of all builds but those of unit tests.
 fn is_for_tests(line: &str) -> bool {
     let attribute = line.trim_start();
     ["#[cfg(test)]", "#[cfg(all(test,"].iter().any(|start| attribute.starts_with(start))

@@ -140,7 +140,7 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
     Agreed { rejected: truth.is_rejected(), monitored: monitor_agrees::<F>(history, &truth) }
 }
 
-/// Whether the monitor of the type judged the history, by key; if so, rightly.
+/// Returns whether the monitor of the type judged the history, by key; if so, rightly.
 fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) -> bool {
     let verdict = check(&F::spec(), history, &Config::new().algorithm(Algorithm::Monitor)).verdict;
     if is_refused(&verdict) {
@@ -158,7 +158,7 @@ fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) ->
     true
 }
 
-/// Whether the algorithm said that it cannot judge such a history.
+/// Returns whether the algorithm said that it cannot judge such a history.
 fn is_refused<R>(verdict: &Verdict<R>) -> bool {
     matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_)))
 }

@@ -231,8 +231,8 @@ impl<'a, S: Spec> Orders<'a, S> {
         assert_eq!(silent.len(), none.more, "{silent:?} {none:?}");
     }
 
-    /// Whether all that returned before it was called is done, and nothing that was called after it had returned: which
-    /// counts even if its return is forgotten.
+    /// Returns whether all that returned before it was called is done, and nothing that was called after it had
+    /// returned: which counts even if its return is forgotten.
     fn may_be_next(&self, done: &[usize], op: usize) -> bool {
         let is_late = |other: &usize| self.members[op].events.1.is_some_and(|ret| ret < self.members[*other].events.0);
         !done.iter().any(is_late)

@@ -837,7 +837,7 @@ fn what_is_not_drained_may_be_right_for_either_alone() {
     assert!(!displaced(&early) && by_definition(&early));
 }
 
-/// Whether a queue may give out these of its values `0..m` in this order.
+/// Returns whether a queue may give out these of its values `0..m` in this order.
 fn gives_out<S: Spec<Op = QueueOp<usize>, Ret = QueueRet<usize>>>(spec: &S, removed: &[usize]) -> bool {
     let mut states = vec![spec.initial()];
     let mut step = |op, ret| {

@@ -122,7 +122,7 @@ fn mask(line: &str, is_chance: bool) -> String {
     NUMBER.replace_all(&line, "NUMBER").into_owned()
 }
 
-/// Whether what was said is what the page says, where `...` stands for any lines, or for any part of a line.
+/// Returns whether what was said is what the page says, where `...` stands for any lines, or for any part of a line.
 pub(super) fn is_same(step: &Step, said: &str) -> bool {
     let is_chance = step.command.starts_with("trueline test");
     let expected: Vec<String> = step.expected.iter().map(|line| mask(line, is_chance)).collect();

@@ -254,8 +254,8 @@ fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file has the lines of a block in their order, however they are indented; but for the end of a test that panics,
-/// `.run();`, where the file may look at the outcome.
+/// Returns whether a file has the lines of a block in their order, however they are indented; but for the end of a test
+/// that panics, `.run();`, where the file may look at the outcome.
 fn has_lines(file: &str, block: &str) -> bool {
     let mut lines = file.lines().map(str::trim);
     let wanted = block.lines().map(str::trim).filter(|line| !line.is_empty() && *line != ".run();");

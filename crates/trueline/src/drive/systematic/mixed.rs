@@ -5,7 +5,7 @@
 use super::jobs::Job;
 use super::strategy::{Pending, Strategy, Transition, View};
 
-/// A search of which one in so many executions is made by another strategy.
+/// A search in which one in N executions is made by another strategy.
 pub(super) struct Mixed {
     search: Box<dyn Strategy>,
     random: Box<dyn Strategy>,

@@ -65,7 +65,7 @@ struct Names {
     targets: Vec<u64>,
 }
 
-/// What of an address may be a tag: allocations are aligned at least so.
+/// The bits of an address that may be a tag: allocations have at least this alignment.
 const TAG: u64 = 7;
 
 impl Names {

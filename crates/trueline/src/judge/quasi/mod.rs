@@ -170,7 +170,7 @@ impl QuasiAlgorithm {
 /// ```
 ///
 /// # Panics
-/// If the specification contradicts itself, so that a witness that was found cannot be replayed.
+/// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
 pub fn check<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

@@ -189,7 +189,7 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
 /// ```
 ///
 /// # Panics
-/// If the evidence is not of this history.
+/// Panics if the evidence is not of this history.
 pub fn core<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

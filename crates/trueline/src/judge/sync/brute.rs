@@ -56,7 +56,7 @@ fn extend(
     Ok(false)
 }
 
-/// Whether no synchronisation of what is left over may happen.
+/// Returns whether no synchronisation of what is left over may happen.
 fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &mut Meter) -> Result<bool, LimitKind> {
     for set in subsets(left_over.unwrap_or_default())? {
         meter.look_at_clock()?;

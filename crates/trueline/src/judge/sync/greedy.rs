@@ -125,7 +125,7 @@ impl Nearby {
         Ok(Self { scan, first })
     }
 
-    /// Whether a part that is cut off can be explained.
+    /// Returns whether a part that is cut off can be explained.
     pub(super) fn explains(&self, task: &Task<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
@@ -142,12 +142,12 @@ pub(super) fn pair(task: &Task<'_>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
-/// Whether two executions may synchronise with the results they have.
+/// Returns whether two executions may synchronise with the results they have.
 pub(super) fn fits(task: &Task<'_>, state: &u32, one: OpId, other: OpId) -> bool {
     task.synchronise(state, &pair(task, one, other)).next().is_some()
 }
 
-/// Whether an execution may have had its result without a partner.
+/// Returns whether an execution may have had its result without a partner.
 pub(super) fn is_alone(task: &Task<'_>, state: &u32, op: OpId) -> bool {
     task.synchronise(state, &[op]).next().is_some()
 }

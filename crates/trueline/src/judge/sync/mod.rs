@@ -177,7 +177,7 @@ fn progress_numbered(
     explain::progress(history, &mut Judge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
-/// Whether at most two synchronise, without a state.
+/// Returns whether at most two synchronise, without a state.
 fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
     spec.is_stateless() && spec.arities(&spec.initial()).iter().all(|arity| *arity <= 2)
 }
@@ -201,7 +201,7 @@ impl Judge<'_> {
     /// A synchronisation linearisation of a part, if there is one, replayed.
     ///
     /// # Panics
-    /// If the specification contradicts itself.
+    /// Panics if the specification contradicts itself.
     fn linearise(&mut self, task: &Task<'_>) -> Result<Option<Synchronisations>, LimitKind> {
         Ok(self.linearise_or_fail(task)?.ok())
     }

@@ -50,7 +50,7 @@ impl Task<'_> {
         groups.extend(0, must, found);
     }
 
-    /// Whether some group of these may synchronise.
+    /// Returns whether some group of these may synchronise.
     pub(super) fn find_group(&self, state: &u32, candidates: &[OpId]) -> Option<Vec<OpId>> {
         let mut first = None;
         self.for_each_group(state, candidates, None, &mut |group, _, _| {

@@ -46,7 +46,7 @@ pub(super) enum Answer {
     Holds,
     /// It was not seen failing, but not everything was tried.
     Unknown,
-    /// There is no time left.
+    /// No time is left.
     Over,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Effort {
     most_parts: usize,
 }
 
-/// Which parts of a program may be left out or changed.
+/// The parts of a program that may be left out or changed.
 pub(super) struct Freedom<'p> {
     plan: &'p Plan,
     /// Whether the calls before and after the threads may be left out.

@@ -44,13 +44,13 @@ struct Claims<'h, S: Spec> {
     wrong: Vec<String>,
 }
 
-/// Whether a claim holds in an order: if the second took effect, so did the first, before it.
+/// Returns whether a claim holds in an order: if the second took effect, so did the first, before it.
 fn holds(claim: Before, order: &[OpId]) -> bool {
     let place = |id: OpId| order.iter().position(|other| *other == id);
     place(claim.second).is_none_or(|second| place(claim.first).is_some_and(|first| first < second))
 }
 
-/// Whether a claim follows from others because before is transitive.
+/// Returns whether a claim follows from others because before is transitive.
 fn follows(claim: Before, known: &[Before]) -> bool {
     let mut reached = vec![claim.first];
     let mut at = 0;
@@ -75,7 +75,7 @@ impl<S: Spec> Claims<'_, S> {
         self.call(id).is_some_and(|call| call.is_sure)
     }
 
-    /// Whether a call took effect, as something did that comes after it.
+    /// Returns whether a call took effect, as something did that comes after it.
     fn takes_effect(&self, id: OpId, known: &[Before]) -> bool {
         let is_needed = |call: &Known<'_, S>| call.is_sure && follows(Before { first: id, second: call.id }, known);
         self.is_sure(id) || self.calls.iter().any(is_needed)

@@ -186,7 +186,7 @@ pub(super) fn states<S: Spec>(spec: &S, calls: &[&Known<'_, S>]) -> Vec<S::State
     states
 }
 
-/// Whether calls come in an order in which none comes behind one that it precedes.
+/// Returns whether calls come in an order in which none comes behind one that it precedes.
 pub(super) fn is_in_time<S: Spec>(calls: &[&Known<'_, S>]) -> bool {
     (0..calls.len()).all(|at| calls[..at].iter().all(|earlier| !calls[at].precedes(earlier)))
 }

@@ -134,7 +134,7 @@ fn compare_evidence<S: Spec>(
     said.say(is_right, Word::Prefix, || format!("{algorithm:?}: {:?} is not a linearization", evidence.prefix));
 }
 
-/// Whether calls conflict: alone, or with all that are about the same values or keys, they have no order.
+/// Returns whether calls conflict: alone, or with all that are about the same values or keys, they have no order.
 fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId], alone: bool) -> bool {
     let Some(first) = conflict.first() else { return false };
     let subject = |id: OpId| spec.subject(&history[id].op, history[id].outcome.result());
@@ -147,7 +147,7 @@ fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[
     conflict.is_sorted() && !definition::is_linearizable(spec, &calls)
 }
 
-/// Whether an order is a linearization of what happened before `end` to these calls.
+/// Returns whether an order is a linearization of what happened before `end` to these calls.
 fn is_linearization<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,

@@ -196,7 +196,7 @@ impl Mapping {
 
     /// Returns the mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
     ///
-    /// - `csv`: a table, separated by commas, tabs or semicolons, whose columns have the names of
+    /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
     ///   [`jsonl`](super::jsonl)'s fields.
     /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
     ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
