@@ -52,7 +52,7 @@ pub(super) mod coroutine {
         static YIELDER: Cell<Option<NonNull<Yielder<(), ()>>>> = const { Cell::new(None) };
     }
 
-    /// A coroutine that runs `body` on `stack`, as far as it is [resumed](corosensei::Coroutine::resume).
+    /// Creates a coroutine that runs `body` on `stack` when it is [resumed](corosensei::Coroutine::resume).
     pub(in crate::drive) fn coroutine(stack: DefaultStack, body: impl FnOnce() + 'static) -> Coroutine {
         struct Leaves;
         impl Drop for Leaves {

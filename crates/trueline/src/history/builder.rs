@@ -183,10 +183,12 @@ impl<Op, Ret> Builder<Op, Ret> {
         Ok(id)
     }
 
-    /// Says which version, revision or log index the object returned to `process` with the answer to its open operation.
+    /// Records the version, revision or log index that the object returned to `process` with the result of its open
+    /// operation.
     ///
-    /// The version of an update is its place in the order of updates of its object; one of a read is that of the last update before
-    /// it. It is a hint to judges, which verify it, and never changes a verdict. An operation that does not return has none.
+    /// The version of an update is its place in the order of updates of its object; the version of a read is that of
+    /// the last update before it. Versions are hints to checkers, which verify them, and never change a verdict. An
+    /// operation that does not return has no version.
     ///
     /// # Errors
     /// Returns an error if the process has no open call.

@@ -129,7 +129,8 @@ impl<Op, Ret> Operation<Op, Ret> {
         (self.lines.1 != 0 && self.ret != NEVER).then_some(self.lines.1)
     }
 
-    /// The version that the object returned with its answer, if the file has one: see [`Builder::version`](super::Builder::version).
+    /// Returns the version that the object returned with the result, if it is recorded: see
+    /// [`Builder::version`](super::Builder::version).
     pub fn version(&self) -> Option<i64> {
         (self.version != NO_VERSION).then_some(self.version)
     }

@@ -80,7 +80,7 @@ impl Choices {
         }
     }
 
-    /// How many parts were judged by versions.
+    /// Returns the number of parts that were judged by versions.
     pub(super) fn by_versions(&self) -> usize {
         self.versions
     }

@@ -41,9 +41,9 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// Returns whether any operation has a version, and these may be looked at.
+    /// Returns whether any operation has a version, and versions may be used.
     fn has_versions(&self) -> bool;
-    /// The version that was returned with the answer, if there is one.
+    /// Returns the version that the object returned with the result, if there is one.
     fn version(&self, op: OpId) -> Option<i64>;
     /// Returns the keys of the operations, or `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
@@ -612,7 +612,7 @@ struct Values<'c, 'a, S: Spec + ?Sized> {
 }
 
 impl<'c, S: Spec + ?Sized> Values<'c, '_, S> {
-    /// The number of a value.
+    /// Returns the number of a value.
     #[inline]
     fn number(&mut self, value: &'c S::Value, hash: u32) -> ValueId {
         let Self { numbers, in_order, expected, .. } = self;

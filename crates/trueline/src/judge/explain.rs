@@ -193,7 +193,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
     }
 }
 
-/// A verdict with what it cost.
+/// A verdict with its statistics.
 pub(super) fn judgement<Op, Ret>(
     history: &History<Op, Ret>,
     verdict: Verdict<Ret>,

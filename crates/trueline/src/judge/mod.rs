@@ -147,11 +147,12 @@ impl Config {
         &self.algorithm
     }
 
-    /// Returns whether versions that operations carry are hints to the order of updates, for [`Algorithm::Auto`];
-    /// defaults to `true`.
+    /// Sets whether the versions that operations carry are used as hints to the order of updates, by
+    /// [`Algorithm::Auto`]. Defaults to `true`.
     ///
-    /// A hint is verified, and changes no verdict but *unknown*: what the order of versions explains is accepted without a search,
-    /// and everything else is judged without versions. [`Stats::versions`](crate::verdict::Stats::versions) has what became of them.
+    /// Hints are verified, and change no verdict except *unknown*: a history that the order of versions explains is
+    /// accepted without a search, and any other is judged without versions.
+    /// [`Stats::versions`](crate::verdict::Stats::versions) reports the result.
     #[must_use]
     pub fn versions(mut self, versions: bool) -> Self {
         self.versions = versions;

@@ -119,7 +119,7 @@ impl Witness {
     }
 }
 
-/// What took effect together: so many each time, and alone where nothing is said.
+/// Splits an order into groups of these sizes. After the last size, each operation is a group.
 pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterator<Item = &'a [T]> {
     let mut rest = order;
     let mut sizes = together.iter();
@@ -131,7 +131,7 @@ pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterato
     })
 }
 
-/// How many operations are in each group.
+/// Returns the number of operations in each group.
 pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
     groups.iter().map(|group| u32::try_from(group.len()).expect("operations have numbers")).collect()
 }

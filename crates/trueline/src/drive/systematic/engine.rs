@@ -27,7 +27,7 @@ struct Here {
 }
 
 impl Here {
-    /// The coroutine of this number, to be resumed.
+    /// Takes the coroutine with this number, in order to resume it.
     fn take(&self, number: usize) -> Coroutine {
         let mut coroutines = self.coroutines.borrow_mut();
         if coroutines.len() <= number {

@@ -159,7 +159,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The fields of a row, whose names differ.
+    /// Creates an object from the fields of a row, whose names must differ.
     pub(super) fn of_row(fields: Vec<(Arc<str>, Node)>) -> Self {
         Self { fields, line: 0 }
     }
@@ -168,7 +168,7 @@ impl Object {
         self.line
     }
 
-    /// The fields, in their order.
+    /// Returns the fields, in their order.
     pub(super) fn fields(&self) -> &[(Arc<str>, Node)] {
         &self.fields
     }

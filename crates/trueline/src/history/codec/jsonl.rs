@@ -267,7 +267,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The fields of an object.
+    /// Reads the fields of an object.
     fn of(object: Object) -> Self {
         let mut fields = Self::default();
         for (name, node) in object.into_fields() {
@@ -425,7 +425,7 @@ impl<'r> File<'r> {
         Self { remarks, ..Self::default() }
     }
 
-    /// For files that do not name processes, which is allowed only for whole operations.
+    /// Returns a reader for files that do not name processes, which is allowed only for whole operations.
     pub(super) fn without_processes(self) -> Self {
         Self { without_processes: true, ..self }
     }

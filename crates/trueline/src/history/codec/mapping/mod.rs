@@ -216,7 +216,7 @@ impl Mapping {
         presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
     }
 
-    /// The names of the presets, and what each is for.
+    /// Returns the names of the presets, each with a description.
     pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
         presets::PRESETS.into_iter()
     }
