@@ -193,7 +193,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
     }
 }
 
-/// A verdict with its statistics.
+/// Returns a verdict with its statistics.
 pub(super) fn judgement<Op, Ret>(
     history: &History<Op, Ret>,
     verdict: Verdict<Ret>,
@@ -212,7 +212,7 @@ pub(super) fn judgement<Op, Ret>(
     Judgement { verdict, stats }
 }
 
-/// Returns whether a history can be explained, object by object.
+/// Judges whether a history can be explained, object by object.
 pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut impl Explain<Op, Ret>) -> Verdict<Ret> {
     let parts = by_object(history);
     let mut all = Vec::new();
