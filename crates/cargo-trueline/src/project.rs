@@ -13,7 +13,7 @@ use crate::args::Args;
 /// The packages of a project, as `cargo metadata` names them.
 #[derive(Debug, Default)]
 pub(crate) struct Project {
-    /// By id.
+    /// The packages by id.
     packages: BTreeMap<String, Package>,
     members: BTreeSet<String>,
     pub(crate) target_directory: PathBuf,

@@ -33,7 +33,7 @@ pub enum Fault {
     StaleSlot,
 }
 
-/// What operations do when the queue is full or empty.
+/// The behavior of operations when the queue is full or empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
     /// Return `false` or `None`.

@@ -266,10 +266,10 @@ fn cut_short(kind: LimitKind) -> String {
     }
 }
 
-/// What the user wants besides the verdict.
+/// The output that the user wants besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Nothing more.
+    /// No more.
     Report,
     /// An explanation in words, without a picture.
     Explanation,

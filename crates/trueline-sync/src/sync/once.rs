@@ -29,8 +29,8 @@ const POISONED: u32 = 1;
 const RUNNING: u32 = 2;
 const COMPLETE: u32 = 3;
 
-/// Where threads of the operating system wait for a thread that initializes. All `Once`s share it, because few threads
-/// wait, and not for long.
+/// The place where threads of the operating system wait for a thread that initializes. All `Once`s share it, because
+/// few threads wait, and not for long.
 static WAITING: (real::Mutex<()>, real::Condvar) = (real::Mutex::new(()), real::Condvar::new());
 
 /// The state that a closure of [`Once::call_once_force`] receives.

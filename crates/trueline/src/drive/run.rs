@@ -95,7 +95,7 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// All threads finished.
@@ -140,7 +140,7 @@ pub struct Seen {
     pub end: End,
 }
 
-/// How runs are made.
+/// Options for making runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The clock.
@@ -865,7 +865,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
     }
 }
 
-/// How long a thread must have run on a processor without progress before it counts as stuck.
+/// The time that a thread must have run on a processor without progress before it counts as stuck.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
 /// Returns whether a thread could continue if it had a processor: if other programs use all processors, there is no
@@ -1159,7 +1159,7 @@ mod tests {
     fn nobody_waits_for_the_watchdog_where_all_are_blocked_in_primitives() {
         let run = |threads: &[&[u32]]| Run { instance: Arc::new(blocking()), ..run_of(threads) };
         for threads in [
-            // Nobody notifies them; others are done.
+            // No thread notifies these; the others are done.
             &[&[2][..], &[0, 2], &[0]][..],
             &[&[0, 2], &[2]],
             // A deadlock of two mutexes, without and with others.

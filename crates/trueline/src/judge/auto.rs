@@ -54,7 +54,7 @@ pub(super) enum Choice {
     Competitor(usize),
 }
 
-/// How many parts each method decided.
+/// The number of parts that each method decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
     versions: usize,

@@ -130,7 +130,7 @@ pub(crate) trait ReadValues {
     fn bytes(&self) -> usize;
 }
 
-/// Why an operation could not be read.
+/// The reason why an operation could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRead {
     /// The operation is not a standard one.
@@ -376,7 +376,7 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
 }
 
 impl<S: Spec + ?Sized> Typed<'_, S> {
-    /// [`Case::replay_parts`] by objects; `None` if that cannot be.
+    /// Implements [`Case::replay_parts`] with objects; returns `None` if that is not possible.
     pub(super) fn replay_in_place(
         &self,
         order: &[OpId],

@@ -1,8 +1,8 @@
 //! Decides whether histories of one object can be explained, and finds the first return that cannot be.
 //!
-//! What an explanation is depends on the criterion: synchronizations of open executions ([`sync`](super::sync)), or the
-//! steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of executions,
-//! and every prefix of a history that can be explained can be explained too.
+//! The meaning of an explanation depends on the criterion: synchronizations of open executions ([`sync`](super::sync)),
+//! or the steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of
+//! executions, and every prefix of a history that can be explained can be explained, too.
 
 use std::time::Instant;
 

@@ -18,7 +18,7 @@ use crate::verdict::ProgressVerdict;
 use crate::view::timeline::Label;
 use crate::view::{Report, Timeline, columns, file, html, text};
 
-/// How a run failed.
+/// The kind of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -251,7 +251,7 @@ impl Failure {
     }
 }
 
-/// Why a history was rejected.
+/// The explanation of a rejection.
 struct Explained {
     history: History<Shown, String>,
     report: Report,

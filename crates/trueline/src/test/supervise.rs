@@ -125,7 +125,7 @@ pub(super) struct Trouble {
     pub(super) how: How,
 }
 
-/// How a supervised thread failed to return.
+/// The way in which a supervised thread failed to return.
 pub(super) enum How {
     Panicked(Box<dyn Any + Send>),
     Stuck(Duration),

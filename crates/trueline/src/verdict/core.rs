@@ -47,13 +47,13 @@ pub struct Member {
     pub id: OpId,
     /// The positions of its call and of its return in the whole history.
     pub events: (u32, Option<u32>),
-    /// How much of it is known in the core.
+    /// The facts about it that the core contains.
     pub role: Role,
     /// Whether only those parts of its arguments and result are kept that are about values or keys in the core.
     pub in_part: bool,
 }
 
-/// How much is known of an operation in a core.
+/// The facts about an operation that a core contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Everything that was recorded is known.

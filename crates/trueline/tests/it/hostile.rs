@@ -36,7 +36,7 @@ const ABORTS: [&str; 2] = ["overflow", "unwind"];
 
 /// The time limit for the runs.
 const TIME: Duration = Duration::from_millis(200);
-/// How much later than this a test may end.
+/// The maximum time that a test may take in addition.
 const LATER: Duration = Duration::from_secs(5);
 /// A test that takes longer than this is named while the parent waits for it: no time limit could distinguish a slow
 /// machine from a slow test.

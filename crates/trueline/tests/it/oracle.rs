@@ -186,7 +186,7 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
             replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
         }
         (Verdict::Rejected(whole), Verdict::Rejected(evidence)) => {
-            // What was open is that of the part.
+            // The open operations are not compared, because they are those of the part.
             let told = |evidence: &Evidence<Ret<F>>| (evidence.refused, evidence.event, evidence.allowed.clone());
             assert_eq!(told(evidence), told(whole), "{config:?}");
         }

@@ -88,7 +88,7 @@ fn begun<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: OpId) -> Op
     }
     Some(history.weaken(|id, _| {
         if id == first {
-            // If it may be left out, it may also stay, if it is possible.
+            // The first operation stays if it is possible in the initial state.
             if possible { Fate::Keep } else { Fate::LeaveOut }
         } else if history.precedes(id, first) {
             Fate::LeaveOut

@@ -362,7 +362,7 @@ fn pages_are_small() {
     timeline.outcome = Outcome::Accepted;
     let page = html::render(&timeline, &html::Settings::default());
     assert!(page.len() < compact.len(), "{} of {}", page.len(), compact.len());
-    // The same bytes each time.
+    // Rendering again produces the same bytes.
     assert_eq!(page, html::render(&timeline, &html::Settings::default()));
 }
 

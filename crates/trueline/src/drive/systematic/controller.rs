@@ -35,7 +35,7 @@ pub(super) enum Happened {
     Returned(Value),
 }
 
-/// How an execution ended.
+/// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Complete,
@@ -66,7 +66,7 @@ pub(super) struct Raw<'r> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) most_steps: u64,
-    /// How many times each task may wake up spuriously.
+    /// The maximum number of spurious wake-ups of each task.
     pub(super) spurious: u32,
     /// Whether an operation that has begun must end before another begins.
     pub(super) serial: bool,
@@ -76,15 +76,16 @@ pub(super) struct Rules {
     pub(super) traces: bool,
 }
 
-/// How many times spinning tasks may check again when no other task can run, because they may give up by themselves.
+/// The number of times that spinning tasks may check again when no other task can run, because they may give up by
+/// themselves.
 const IDLE_ROUNDS: u32 = 64;
 /// If a task has read more places than this, a change of any place counts as a change of one of them.
 const MOST_READS: usize = 32;
 /// The maximum number of steps of tasks that the object started, after the threads of the program have finished.
 const MOST_STEPS_BEYOND: u64 = 1000;
-/// How many times a task may spin without reading anything in between, as a loop with back-off does.
+/// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
-/// How many times, and at which interval, to check whether something outside of the exploration has ended a wait.
+/// The number and the interval of checks whether something outside of the exploration has ended a wait.
 const LOOKS_OUTSIDE: u32 = 25;
 const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
 /// The maximum number of operations of a thread that chooses its calls.
@@ -135,7 +136,7 @@ struct Task {
     may_end: bool,
     /// Returns whether something outside of the exploration has ended its wait, if that is possible.
     is_over: Option<Rc<dyn Fn() -> bool>>,
-    /// How many times it has spun since it last read something.
+    /// The number of times that it has spun since it last read something.
     idle_spins: u32,
     /// The places that it has read since it last spun.
     reads: Vec<Place>,

@@ -53,7 +53,7 @@ impl Drop for Here {
                     }
                 });
             } else {
-                // It was left in the middle of something, by a panic. To drop it would unwind it.
+                // A panic left it in the middle of something, and dropping it would unwind it.
                 std::mem::forget(coroutine);
             }
         }
@@ -93,7 +93,7 @@ pub(super) fn abandon(number: usize) {
     std::mem::forget(coroutine);
 }
 
-/// The numbers of coroutines that have begun and not ended.
+/// Returns the numbers of coroutines that have begun and not ended.
 pub(super) fn suspended() -> Vec<usize> {
     let here = here();
     let coroutines = here.coroutines.borrow();

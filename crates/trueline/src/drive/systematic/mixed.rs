@@ -1,6 +1,7 @@
-//! Executions at random among those of a search.
+//! Mixes random executions into a search.
 //!
-//! A search goes deep first, and comes late to what differs from the beginning on. Executions at random differ all over.
+//! A search goes depth first, so it is late to reach executions that differ at the beginning. Random executions differ
+//! everywhere.
 
 use super::jobs::Job;
 use super::strategy::{Pending, Strategy, Transition, View};

@@ -187,7 +187,7 @@ pub type Watch = Arc<dyn Fn(Progress) + Send + Sync>;
 /// A function that returns whether to end an exploration.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How a program is explored.
+/// Options for exploring a program.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
@@ -259,7 +259,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// How an execution ended.
+/// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
     /// All threads finished.

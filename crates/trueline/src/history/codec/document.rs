@@ -30,7 +30,7 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
         let newlines = rest[..space].iter().filter(|byte| **byte == b'\n').count();
         lines = u32::try_from(newlines).ok().and_then(|more| lines.checked_add(more)).ok_or_else(too_many)?;
         if buffer.is_empty() || first.is_some() {
-            // A reader of lines knows what to do with a byte order mark.
+            // A byte order mark is left to the reader of lines.
             if mark > 0 && first != Some(b'[') {
                 return Ok((first, 0));
             }

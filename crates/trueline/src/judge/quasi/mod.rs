@@ -229,7 +229,7 @@ pub fn judge<S: Spec + ?Sized>(
     check(spec, history, semantics, algorithm, &config.budget)
 }
 
-/// How one object is judged.
+/// The method by which one object is judged.
 enum By<'b> {
     Search,
     Enumerate {

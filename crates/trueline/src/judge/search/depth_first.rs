@@ -14,7 +14,7 @@ use super::seen::{Key, Seen};
 use super::{Found, Window, hash};
 use crate::verdict::LimitKind;
 
-/// Which failed configurations are remembered.
+/// The failed configurations that are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// None: a tree search.
@@ -110,7 +110,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     }
 }
 
-/// A configuration on the path, and what is still to be tried from it.
+/// A configuration on the path, and the alternatives that have not been tried from it.
 #[derive(Debug)]
 struct Frame<M> {
     key: Key<M>,
@@ -192,7 +192,7 @@ impl Furthest {
     }
 }
 
-/// Why a run ended without an answer.
+/// The reason why a run ended without an answer.
 enum Stop {
     Limit(LimitKind),
     Restart,

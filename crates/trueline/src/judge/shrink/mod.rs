@@ -254,7 +254,7 @@ struct Shrinking<'a> {
     suspects: Vec<Subject>,
     /// The operation after which the history begins.
     begins_behind: Option<OpId>,
-    /// How it begins there; `None` if it begins at its original beginning, or was cut several times.
+    /// The kind of its beginning; `None` if it begins at its original beginning, or was cut several times.
     beginning: Option<Beginning>,
     /// The steps that were not taken because it is not known whether the history would stay rejected.
     undecided: Vec<Step>,

@@ -19,7 +19,7 @@ use crate::judge::interner::Interner;
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// When synchronizations are tried.
+/// The times at which synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discipline {
     /// At any time.
@@ -50,7 +50,7 @@ struct Key {
     synchronised: Marks,
 }
 
-/// Which synchronizations may come next, for [`Discipline::AsSoonAsPossible`].
+/// The synchronizations that may come next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// No synchronization before the next call.

@@ -174,7 +174,7 @@ pub(super) fn reduce(
         }
     }
     let Reduction { smallest, is_minimal, .. } = reduction;
-    // Where only last calls may be left out, some programs with one call less were not tried.
+    // If only last calls may be left out, some programs with one call less were not tried.
     Reduced { program: smallest, is_minimal: is_minimal && !freedom.only_ends }
 }
 
@@ -621,7 +621,7 @@ mod tests {
         assert_eq!(text(&plan, &reduced), "push 1 () pop", "what is around the threads stays");
     }
 
-    /// Where a specification does not allow every call at every time, the calls before a call stay.
+    /// If a specification does not allow every call at every time, the calls before a call stay.
     #[test]
     #[cfg(feature = "named")]
     fn what_a_specification_asks_for_stays() {

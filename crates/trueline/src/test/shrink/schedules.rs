@@ -11,7 +11,7 @@ use super::quiet::Quiet;
 use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::systematic::Execution;
 
-/// Exploring a small candidate takes less than a millisecond.
+/// The effort may be large, because exploring a small candidate takes less than a millisecond.
 const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
 /// A candidate may take at most one third of the remaining time.
 const SHARE: u32 = 3;

@@ -27,14 +27,14 @@
 //! the item that contains the record. Names with dots are quoted, `"db.statement".value`. Instead of a path, a field
 //! may be a table:
 //!
-//! | entry | what it does |
+//! | entry | meaning |
 //! |---|---|
-//! | `from = "path"` | the path; a list of paths is a list of their values |
-//! | `join = "-"` | makes a text of such a list |
-//! | `first = ["a", "b"]` | the first of these that is there and is not null |
+//! | `from = "path"` | the value at this path; with a list of paths, the list of their values |
+//! | `join = "-"` | joins the values of such a list to a text |
+//! | `first = ["a", "b"]` | the first of these that exists and is not null |
 //! | `const = 5` | a constant; an empty table is null |
-//! | `default = 5` | what to take if there is nothing, or null |
-//! | `as = "int"` | makes a `text`, an `int` or a `bool` of it, or reads `json` in a text |
+//! | `default = 5` | the value if there is none, or it is null |
+//! | `as = "int"` | converts to `text`, `int` or `bool`, or parses `json` in a text |
 //! | `word = 1` | one word of a text, counted from 0 |
 //! | `unit = "ms"` | the unit of a time: s, ms, us or ns |
 //! | `plus = "path"` | a duration that is added to a time |
