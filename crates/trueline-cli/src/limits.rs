@@ -144,7 +144,7 @@ impl Limits {
     }
 }
 
-/// Returns when the process ends for a time limit of `time`.
+/// Returns the time after which the process is ended, for a time limit of `time`.
 fn latest(time: Duration) -> Duration {
     time.saturating_add(time / 25).saturating_add(GRACE)
 }

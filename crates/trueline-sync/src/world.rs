@@ -347,8 +347,8 @@ pub(crate) fn is_inside() -> bool {
     IN_WORLD.get()
 }
 
-/// Returns whether this copy of the crate was built by `cargo trueline`, so that there are schedule points in the
-/// crates that it instruments.
+/// Returns whether this copy of the crate was built by `cargo trueline`. If it was, the crates that it instruments have
+/// schedule points.
 pub const fn is_instrumented() -> bool {
     cfg!(trueline_instrumented)
 }

@@ -101,7 +101,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialize: F) -> &T {
         self.once.call_once_force(|_| self.write(initialize()));
-        // SAFETY: the call has returned, so that `once` is complete.
+        // SAFETY: the call has returned, so `once` is complete.
         unsafe { self.value() }
     }
 
@@ -225,7 +225,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });
-        // SAFETY: the call has returned, so that `once` is complete.
+        // SAFETY: the call has returned, so `once` is complete.
         unsafe { cell.value() }
     }
 

@@ -183,7 +183,7 @@ pub struct Runner {
     lost: u32,
 }
 
-/// The time limit for a thread to end after it was told to.
+/// The time limit for a thread to end after it was asked to.
 const GRACE: Duration = Duration::from_millis(50);
 /// The time limit for a thread to end if it does not get a processor.
 const MOST_GRACE: Duration = Duration::from_secs(2);
@@ -1086,9 +1086,9 @@ mod tests {
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
-    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both mutexes, and
-    /// 4 in the other order, each when another has taken its first one, too; 5 waits on the condition variable while it holds
-    /// the other mutex, once it was told that another waits for that.
+    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both
+    /// mutexes, and 4 in the other order, each after another thread has taken its first mutex, too; 5 meets the thread
+    /// of 6, and then waits on the condition variable while it holds the second mutex, which 6 then waits for.
     struct Blocking {
         first: primitives::Mutex<()>,
         second: primitives::Mutex<()>,
@@ -1097,7 +1097,7 @@ mod tests {
     }
 
     impl Blocking {
-        /// Waits until two have come here.
+        /// Waits until two threads have called this.
         fn meet(&self) {
             self.met.fetch_add(1, Ordering::SeqCst);
             while self.met.load(Ordering::SeqCst) < 2 {

@@ -105,10 +105,9 @@ impl<Op, Ret> Core<Op, Ret> {
     /// Returns whether no call can be left out, and no single step that weakens the [`history`](Core::history) keeps it
     /// rejected.
     ///
-    /// Such steps are to leave out an operation that changes no state, to forget the return and the result of an operation
-    /// other than the one at which the history begins, and to leave out all that is about one value or key, where the
-    /// specification allows that. If it is not known to be
-    /// minimal, [`undecided`](Core::undecided) says why.
+    /// The steps are: leaving out an operation that does not change the state; forgetting the return and the result of
+    /// an operation other than the one at which the history begins; and leaving out all operations on one value or key,
+    /// if the specification allows that. If it is not known to be minimal, [`undecided`](Core::undecided) says why.
     pub fn is_minimal(&self) -> bool {
         self.undecided.is_empty()
     }

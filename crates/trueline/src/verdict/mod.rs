@@ -283,7 +283,8 @@ pub struct Stats {
 pub struct Versions {
     /// The number of parts of the history that are linearizable in the order of their versions.
     pub parts: usize,
-    /// The reason why the first other part is not, if there is one. The verdict on it was found without versions.
+    /// The contradiction in the first part that is not linearizable in the order of its versions, if there is one. The
+    /// verdict on this part was found without versions.
     pub contradiction: Option<Contradiction>,
 }
 

@@ -665,7 +665,7 @@ mod tests_with_types {
         for against in [Against::Itself, Against::Specification] {
             let (_, whole) = explore(u64::MAX, against.clone());
             assert!(whole.is_complete, "{whole:?}");
-            // Until the exploration ends before it can be cancelled.
+            // Cancels later and later, until the exploration ends before it is cancelled.
             let cancelled = (0..1_000_000).step_by(37).take_while(|most| {
                 let (is_cancelled, explored) = explore(*most, against.clone());
                 let is_whole = explored.executions == whole.executions && explored.histories == whole.histories;

@@ -442,7 +442,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// orderings that they may need.
 const RANDOM_DEPTH: u32 = 3;
 
-/// Histories that are remembered, by how they ended.
+/// The histories seen so far, separately for each kind of ending.
 type Known = [HashSet<Box<[Event]>>; 4];
 
 /// Data that all exploring threads share.

@@ -181,7 +181,7 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
 
 /// Returns a time for each event, such that reading the times gives the same history.
 ///
-/// Where a process calls before its last operation has returned, the two touch in time (see
+/// If a process calls before its last operation has returned, the two operations touch in time (see
 /// [`from_intervals`](super::super::from_intervals)), so all events from that call to that return get the same time.
 pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();

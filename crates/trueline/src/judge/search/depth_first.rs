@@ -45,7 +45,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) at_start: u64,
-    /// The number for each return that was passed.
+    /// The number that is added for each return that was passed.
     pub(crate) per_return: u64,
 }
 
@@ -141,7 +141,7 @@ struct Search<'s, 'a, M> {
     furthest: Furthest,
     /// The state of the random number generator that shuffles; 0 if nothing is shuffled.
     random: u64,
-    /// The bytes of masks and of `furthest` that the meter has been told about.
+    /// The bytes of masks and of `furthest` that have been reported to the meter.
     other_bytes: usize,
     /// The number of bytes of states at which states that are not needed are forgotten.
     collect_at: usize,

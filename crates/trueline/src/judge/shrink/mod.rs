@@ -561,8 +561,9 @@ impl<'a> Shrinking<'a> {
 
     /// Forgets as many operations as possible; observers are left out instead.
     ///
-    /// The operation with which the history begins stays as it is: earlier calls do not matter only because it took effect
-    /// before all that was called after its return, and an explanation that begins with it must not place it later.
+    /// The operation with which the history begins is not changed. Earlier calls do not matter only because it took
+    /// effect before all operations that were called after its return, and an explanation that begins with it must not
+    /// place it later.
     fn forget_operations(&mut self) {
         self.undecided.retain(|step| matches!(step, Step::Subject(_)));
         let refused = self.refused();

@@ -1,4 +1,4 @@
-//! Explores candidates, so that it is certain, up to the bound, whether one fails.
+//! Explores candidates for shrinking: within the bound of the search, it is certain whether a candidate fails.
 
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
