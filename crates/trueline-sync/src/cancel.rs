@@ -55,7 +55,7 @@ impl Drop for Shared {
     }
 }
 
-/// The number of existing cancellations that are cancelled. While it is 0, which is nearly always, a schedule point
+/// The number of existing cancellations that are canceled. While it is 0, which is nearly always, a schedule point
 /// costs one load of this number, and checks nothing else.
 static CANCELLED: AtomicUsize = AtomicUsize::new(0);
 
@@ -65,7 +65,7 @@ thread_local! {
 }
 
 impl Cancellation {
-    /// Creates a cancellation that is not cancelled.
+    /// Creates a cancellation that is not canceled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -82,7 +82,7 @@ impl Cancellation {
         }
     }
 
-    /// Returns whether it is cancelled.
+    /// Returns whether it is canceled.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
@@ -115,7 +115,7 @@ impl Cancellation {
         threads.collect()
     }
 
-    /// Allows this thread to be cancelled until the guard is dropped.
+    /// Allows this thread to be canceled until the guard is dropped.
     ///
     /// Cancellations nest: only the innermost one can end the thread.
     #[must_use = "the thread cannot be ended any more when the guard is dropped"]
@@ -230,7 +230,7 @@ impl std::error::Error for Cancelled {}
 /// Runs `operation`, and catches its cancellation by a [`Cancellation`]. Panics pass through.
 ///
 /// # Errors
-/// Returns an error if the operation was cancelled.
+/// Returns an error if the operation was canceled.
 pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
     // Only the object can be observed in a half-finished state, and it must not be used any more: see `Cancellation`.
     catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
@@ -238,13 +238,13 @@ pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled>
     })
 }
 
-/// Returns whether any cancellation is cancelled.
+/// Returns whether any cancellation is canceled.
 #[inline]
 pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
 }
 
-/// Returns whether this thread can be cancelled.
+/// Returns whether this thread can be canceled.
 pub(crate) fn is_cancellable() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
@@ -255,7 +255,7 @@ fn is_cancelled() -> bool {
     CURRENT.try_with(is_cancelled).unwrap_or(false)
 }
 
-/// Ends this thread if it is cancelled.
+/// Ends this thread if it is canceled.
 #[inline]
 pub(crate) fn check() {
     // A panic while the thread unwinds would abort the program.
@@ -264,12 +264,12 @@ pub(crate) fn check() {
     }
 }
 
-/// Ends this thread, which has been cancelled.
+/// Ends this thread, which has been canceled.
 pub(crate) fn end(cancelled: Cancelled) -> ! {
     resume_unwind(Box::new(cancelled))
 }
 
-/// A thread that sleeps until it is notified or cancelled. Each thread has one `Sleeper`, since it sleeps in one place
+/// A thread that sleeps until it is notified or canceled. Each thread has one `Sleeper`, since it sleeps in one place
 /// at a time.
 #[derive(Default, Debug)]
 pub(crate) struct Sleeper {
@@ -320,7 +320,7 @@ impl Sleeper {
     }
 
     /// Sleeps until notified, and returns `true`, or until the deadline, and returns `false`. Returns an error if the
-    /// thread is cancelled.
+    /// thread is canceled.
     pub(crate) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         if deadline.is_some() {
             return self.sleep(deadline);

@@ -14,7 +14,7 @@
 //!   assert_eq!(tickets.fetch_add(1, Ordering::Relaxed), 0);
 //!   ```
 //!
-//! - [`primitives`] are for objects that are written to be tested by trueline. They can be cancelled.
+//! - [`primitives`] are for objects that are written to be tested by trueline. They can be canceled.
 //!
 //! This crate has no dependencies. Programs use it through `trueline`, which contains the worlds.
 

@@ -364,7 +364,7 @@ pub fn may_end() -> bool {
 /// A schedule point without an access: another thread may run before this call returns.
 ///
 /// The primitives have a schedule point before each access. If the thread is
-/// [cancelled](crate::primitives::Cancellation), it ends here.
+/// [canceled](crate::primitives::Cancellation), it ends here.
 #[inline]
 pub fn point() {
     if IN_WORLD.get() | cancel::any() {
@@ -526,7 +526,7 @@ pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
     }
 }
 
-/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: the thread is not cancelled here.
+/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: the thread is not canceled here.
 #[inline]
 pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, location: &'static Location<'static>) {
     if let Some(world) = current() {
@@ -633,7 +633,7 @@ pub fn choose(bound: usize) -> usize {
 /// waits.
 ///
 /// Most calls are a hint to the processor; one in 32 yields to the operating system, so that the other thread runs even
-/// if there are few cores. If the thread is [cancelled](crate::primitives::Cancellation), it ends here.
+/// if there are few cores. If the thread is [canceled](crate::primitives::Cancellation), it ends here.
 ///
 /// ```
 /// use trueline_sync::primitives::{AtomicBool, Ordering, spin_hint};

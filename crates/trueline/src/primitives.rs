@@ -11,7 +11,7 @@
 //! - Another [`World`] may stop each thread at its schedule points, and run the threads one at a time, in any order.
 //!
 //! An object must wait with [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`], and make random choices with
-//! [`choose`]. Then it can be explored, and [cancelled](Cancellation) when it is stuck.
+//! [`choose`]. Then it can be explored, and [canceled](Cancellation) when it is stuck.
 //!
 //! ```
 //! use trueline::primitives::{AtomicU64, Ordering};

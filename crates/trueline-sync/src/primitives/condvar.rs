@@ -16,7 +16,7 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that has waited longest. So a fault
 /// that needs a spurious wake-up to be hidden, or to appear, behaves the same in each run. A world chooses which thread
 /// to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then, to find objects that do not
-/// check their condition again. A thread that waits can be [cancelled](super::Cancellation).
+/// check their condition again. A thread that waits can be [canceled](super::Cancellation).
 ///
 /// ```
 /// use trueline_sync::primitives::{Condvar, Mutex};

@@ -1,6 +1,6 @@
 //! Primitives for objects that are written to be tested by trueline: the contents of `trueline::primitives`.
 //!
-//! Unlike the types of [`sync`](crate::sync), they can be [cancelled](Cancellation) by unwinding, and their locks are
+//! Unlike the types of [`sync`](crate::sync), they can be [canceled](Cancellation) by unwinding, and their locks are
 //! never poisoned.
 
 mod atomic;

@@ -139,7 +139,7 @@ pub(crate) enum NotRead {
     OtherKey,
 }
 
-/// A specification and a history of it, behind the door.
+/// A specification and a history of it, with their types.
 pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,

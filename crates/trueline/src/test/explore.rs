@@ -613,7 +613,7 @@ impl Exploring {
         time.map_or(Duration::MAX, |time| time.saturating_sub(self.started.elapsed()))
     }
 
-    /// Returns a function that stops the exploration when the test is cancelled.
+    /// Returns a function that stops the exploration when the test is canceled.
     fn stop(&self) -> Option<systematic::Stop> {
         let token = self.plan.cancel.clone()?;
         Some(Arc::new(move || token.is_cancelled()))

@@ -27,9 +27,10 @@ pub struct Core<Op, Ret> {
     pub members: Vec<Member>,
     /// The number of operations of the whole history.
     pub of: usize,
-    /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
-    /// matter, because the state after it is known. It is in the history and completed there, or it is not in the history, because
-    /// the state after it is the initial one. `None` if the history begins at its beginning.
+    /// The operation after which [`history`](Core::history) begins: operations that returned before its call do not
+    /// matter, because the state after it is known. Either it is in the history and completed there, or it is not in
+    /// the history because the state after it is the initial one. `None` if the history begins at its original
+    /// beginning.
     pub begins_behind: Option<OpId>,
     /// The weakening steps that could not be decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,

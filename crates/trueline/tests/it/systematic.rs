@@ -629,7 +629,7 @@ mod tests_with_types {
         assert!(tickets(true).replay(&token).outcome().failure.is_none(), "what was corrected is right");
     }
 
-    /// Whenever the exploration is cancelled, no correct history is rejected, even if only some serial histories are
+    /// Whenever the exploration is canceled, no correct history is rejected, even if only some serial histories are
     /// known.
     #[test]
     fn a_cancelled_exploration_says_nothing_wrong() {
@@ -665,7 +665,7 @@ mod tests_with_types {
         for against in [Against::Itself, Against::Specification] {
             let (_, whole) = explore(u64::MAX, against.clone());
             assert!(whole.is_complete, "{whole:?}");
-            // Cancels later and later, until the exploration ends before it is cancelled.
+            // Cancels later and later, until the exploration ends before it is canceled.
             let cancelled = (0..1_000_000).step_by(37).take_while(|most| {
                 let (is_cancelled, explored) = explore(*most, against.clone());
                 let is_whole = explored.executions == whole.executions && explored.histories == whole.histories;

@@ -194,7 +194,7 @@ pub fn check<S: Spec + ?Sized>(
     })
 }
 
-/// Leaves the types behind, and judges by `judge`.
+/// Erases the types, and judges with `judge`.
 fn judge_typed<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
