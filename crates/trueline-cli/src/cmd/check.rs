@@ -117,7 +117,7 @@ pub(super) struct Judge<'a> {
     token: CancelToken,
 }
 
-/// Returns the specification, or an error if it cannot be judged as the arguments ask for.
+/// Returns the specification, or an error if it cannot be judged as the arguments require.
 fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     let spec =
         named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
@@ -158,7 +158,7 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-/// Writes the results as JUnit XML if this was asked for. Returns whether there was no error.
+/// Writes the results as JUnit XML if this was requested. Returns whether there was no error.
 fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<Item = &'j Judged>) -> bool {
     let Some(path) = &args.junit else { return true };
     let written = file::write(path, ci::junit(judge.spec.name(), &judged.collect::<Vec<_>>()));

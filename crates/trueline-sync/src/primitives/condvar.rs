@@ -13,10 +13,10 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// A condition variable: lets threads wait until other threads have changed data under a [`Mutex`](super::Mutex).
 ///
 /// Without a [`World`](super::World), there are no spurious wake-ups: a thread returns from [`wait`](Self::wait) if and
-/// only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that has waited longest. So a fault
-/// that needs a spurious wake-up to be hidden, or to appear, behaves the same in each run. A world chooses which thread
-/// to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then, to find objects that do not
-/// check their condition again. A thread that waits can be [canceled](super::Cancellation).
+/// only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that has waited longest. So no
+/// accidental wake-up hides that a notification is missing, and none disturbs an object that does not expect it. A
+/// world chooses which thread to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then,
+/// to find objects that do not check their condition again. A thread that waits can be [canceled](super::Cancellation).
 ///
 /// ```
 /// use trueline_sync::primitives::{Condvar, Mutex};

@@ -11,8 +11,8 @@ use crate::world::Place;
 /// A lock around a value: `std`'s, with a schedule point before it is taken and before it is released.
 ///
 /// It is never poisoned. A thread that waits for it is blocked by its [`World`](super::World), if the world blocks
-/// threads. A thread that waits can be [canceled](super::Cancellation); outside of such a world, it then waits by
-/// spinning.
+/// threads. A thread that waits can be [canceled](super::Cancellation) if it has entered a cancellation; outside of
+/// such a world, it waits by spinning in this case.
 ///
 /// ```
 /// use trueline_sync::primitives::Mutex;
