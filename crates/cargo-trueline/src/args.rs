@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::Fallible;
 
-/// What `--help` prints.
+/// The output of `--help`.
 pub(crate) const HELP: &str = "\
 Runs tests with schedule points inside of crates that know nothing of trueline
 
@@ -27,13 +27,13 @@ Tests run one at a time unless RUST_TEST_THREADS is set, because static variable
 exploration at a time. The exit code is the one of `cargo test`, or 2 if the command line or the project is wrong.
 ";
 
-/// What is asked for.
+/// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Args {
     pub(crate) command: Command,
     pub(crate) instrument: Vec<String>,
     pub(crate) instrument_all: bool,
-    /// Those of cargo.
+    /// The arguments that are passed on to cargo.
     pub(crate) cargo: Vec<OsString>,
     /// The base of the target directory, if it is given.
     pub(crate) target_dir: Option<OsString>,
@@ -47,11 +47,11 @@ pub(crate) enum Command {
     Help,
     Version,
     Test,
-    /// With the token.
+    /// Replay the run with this token.
     Replay(String),
 }
 
-/// Reads the command line, without the name of the program.
+/// Parses the command line, without the name of the program.
 pub(crate) fn read(arguments: Vec<OsString>) -> Fallible<Args> {
     let mut arguments = arguments.into_iter();
     let mut args = Args::default();
@@ -104,7 +104,7 @@ pub(crate) fn read(arguments: Vec<OsString>) -> Fallible<Args> {
 }
 
 impl Args {
-    /// The arguments of cargo that `cargo metadata` takes, too.
+    /// Returns the arguments of cargo that `cargo metadata` also accepts.
     pub(crate) fn of_metadata(&self) -> Vec<OsString> {
         const FLAGS: [&str; 5] = ["--offline", "--locked", "--frozen", "--all-features", "--no-default-features"];
         const WITH_VALUES: [&str; 4] = ["--manifest-path", "--features", "-F", "--config"];

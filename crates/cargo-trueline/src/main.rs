@@ -1,14 +1,15 @@
-//! `cargo trueline test`: runs tests with schedule points inside of crates that know nothing of trueline.
+//! `cargo trueline test`: runs tests with schedule points inside of crates that do not depend on trueline.
 //!
-//! A test of `trueline` explores schedules of an object as far as the object has schedule points: accesses to atomics, locks and
-//! threads of `trueline-sync`. Here cargo builds the same tests with a compiler in which `std` and `core` mean the shims of
-//! `trueline-sync`, for the crates that are named. Nothing in these crates changes, and the compiler is the stable one.
+//! A test of `trueline` can explore only the schedule points that the object has: accesses to the atomics, locks and
+//! threads of `trueline-sync`. This command builds the same tests such that, in the crates that are instrumented, `std`
+//! and `core` are replaced by the shims of `trueline-sync`. The source code of these crates is not changed, and the
+//! stable compiler is used.
 //!
 //! - `args` reads the command line.
-//! - `project` asks cargo what depends on what, and so which packages are instrumented.
+//! - `project` reads the dependencies from cargo, and decides which packages are instrumented.
 //! - `shims` builds the shims.
 //! - `wrapper` is called by cargo in place of the compiler, and adds the shims to its arguments.
-//! - `run` puts it together.
+//! - `run` combines these.
 
 mod args;
 mod project;
@@ -20,10 +21,10 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// What is wrong with the command line or the project, in words.
+/// A result whose error is a message about the command line or the project.
 type Fallible<T> = Result<T, String>;
 
-/// Bad usage or input.
+/// The exit code for bad usage or input.
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
     if let Some(code) = wrapper::run(&arguments) {
         return code;
     }
-    // Cargo passes on the name of the subcommand.
+    // Cargo passes the name of the subcommand as the first argument.
     if arguments.first().is_some_and(|argument| argument == "trueline") {
         arguments.remove(0);
     }
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes to standard error.
+/// Prints to standard error.
 #[expect(clippy::print_stderr, reason = "errors and notes go there")]
 fn complain(text: &str) {
     eprintln!("{text}");

@@ -1,4 +1,4 @@
-//! What depends on what, and so which packages are instrumented.
+//! The dependencies of a project, and the packages that are instrumented.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use crate::args::Args;
 /// The packages of a project, as `cargo metadata` names them.
 #[derive(Debug, Default)]
 pub(crate) struct Project {
-    /// By id.
+    /// The packages by id.
     packages: BTreeMap<String, Package>,
     members: BTreeSet<String>,
     pub(crate) target_directory: PathBuf,
@@ -24,15 +24,15 @@ struct Package {
     name: String,
     version: String,
     manifest: PathBuf,
-    /// The ids of what it depends on, but for tests and build scripts.
+    /// The ids of its dependencies, without those of tests and build scripts only.
     dependencies: Vec<String>,
 }
 
-/// The packages that schedule: they must have no schedule points.
+/// The packages that control schedules: they must not contain schedule points.
 const SCHEDULERS: [&str; 2] = ["trueline", "trueline-sync"];
 
 impl Project {
-    /// Asks cargo.
+    /// Reads the project with `cargo metadata`.
     pub(crate) fn read(cargo: &OsString, args: &Args) -> Fallible<Self> {
         let output = Command::new(cargo)
             .args(["metadata", "--format-version", "1"])
@@ -66,7 +66,7 @@ impl Project {
         for node in metadata["resolve"]["nodes"].as_array()? {
             let package = project.packages.get_mut(node["id"].as_str()?)?;
             for dependency in node["deps"].as_array()? {
-                // What only tests or build scripts need is not part of the program that is explored.
+                // Packages that only tests or build scripts need are not part of the program that is explored.
                 let is_normal = dependency["dep_kinds"].as_array()?.iter().any(|kind| kind["kind"].is_null());
                 if is_normal {
                     package.dependencies.push(dependency["pkg"].as_str()?.to_owned());
@@ -76,7 +76,7 @@ impl Project {
         Some(project)
     }
 
-    /// Packages and all that they depend on.
+    /// Returns packages with all their dependencies.
     fn closure<'p>(&'p self, of: impl IntoIterator<Item = &'p str>) -> BTreeSet<&'p str> {
         let mut todo: Vec<&str> = of.into_iter().collect();
         let mut found = BTreeSet::new();
@@ -92,7 +92,7 @@ impl Project {
         self.packages.iter().filter(move |(_, package)| package.name == name).map(|(id, _)| id.as_str())
     }
 
-    /// The folder of the package `trueline-sync`.
+    /// Returns the folder of the package `trueline-sync`.
     pub(crate) fn leaf(&self) -> Fallible<PathBuf> {
         let found: Vec<_> = self.named("trueline-sync").collect();
         match found[..] {
@@ -112,7 +112,7 @@ impl Project {
         }
     }
 
-    /// Which packages are instrumented, as `name@version`.
+    /// Returns the packages that are instrumented, as `name@version`.
     pub(crate) fn instrumented(&self, args: &Args) -> Fallible<BTreeSet<String>> {
         let plain = self.closure(SCHEDULERS.iter().flat_map(|name| self.named(name)));
         let mut chosen: BTreeSet<&str> = self.members.iter().map(String::as_str).collect();
@@ -132,7 +132,8 @@ impl Project {
             chosen.extend(self.packages.keys().map(String::as_str));
         }
         chosen.retain(|id| !plain.contains(id));
-        // What uses an instrumented package sees its types, in fields and in implementations of traits.
+        // Packages that use an instrumented package are instrumented too, because its types appear in their fields and
+        // trait implementations.
         loop {
             let is_dependent = |package: &Package| package.dependencies.iter().any(|id| chosen.contains(id.as_str()));
             let is_new = |(id, package): &(&String, &Package)| {

@@ -12,10 +12,10 @@ use crate::project::Project;
 use crate::shims::library;
 use crate::{Fallible, complain, shims, wrapper};
 
-/// The wrapper itself: another one may compile other things.
+/// The source code of the wrapper: if it changes, crates may be compiled differently.
 const WRAPPER: &str = include_str!("wrapper.rs");
 
-/// What is asked for.
+/// Executes the command line.
 pub(crate) fn run(arguments: Vec<OsString>) -> Fallible<ExitCode> {
     let args = args::read(arguments)?;
     match &args.command {
@@ -47,7 +47,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     let base =
         args.target_dir.as_ref().map_or_else(|| project.target_directory.clone(), PathBuf::from).join("trueline");
     let target = args.target.as_deref();
-    // Absolute, as crates are compiled in folders of their own.
+    // An absolute path, because cargo compiles each crate in its own folder.
     let base = std::path::absolute(&base).map_err(|error| format!("{}: {error}", base.display()))?;
     let folder = base.join(format!("shims-{:016x}", hash(&(digest, target))));
     shims::build(&leaf, &folder, &rustc, target)?;
@@ -72,7 +72,7 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     if env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", "1");
     }
-    // For reports, which print how a run is repeated.
+    // For reports, which print the command that repeats a run.
     command.env("TRUELINE_INSTRUMENT", options(args));
     if let Some(token) = replayed {
         command.env("TRUELINE_REPLAY", token);
@@ -81,14 +81,14 @@ fn test(args: &Args, replayed: Option<&str>) -> Fallible<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// The options that say what is instrumented.
+/// Returns the options that select the instrumented packages.
 fn options(args: &Args) -> String {
     let all = args.instrument_all.then(|| "--instrument-all".to_owned());
     let named = (!args.instrument.is_empty()).then(|| format!("--instrument {}", args.instrument.join(",")));
     all.into_iter().chain(named).collect::<Vec<_>>().join(" ")
 }
 
-/// What the compiler says about itself.
+/// Returns the version information that the compiler prints.
 fn version(rustc: &OsStr) -> Fallible<String> {
     let output = Command::new(rustc).arg("-vV").output();
     let output = output.map_err(|error| format!("cannot run {}: {error}", rustc.to_string_lossy()))?;
@@ -101,13 +101,13 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The name of the target directory. Cargo knows profiles, targets, features and flags; what it does not know is here: the
-/// shims with the compiler, which packages are instrumented, and how.
+/// Returns the name of the target directory. Cargo distinguishes profiles, targets, features and flags; this name
+/// distinguishes the rest: the shims and the compiler, the instrumented packages, and the wrapper.
 fn key(digest: u64, packages: &BTreeSet<String>) -> u64 {
     hash(&(digest, packages, WRAPPER))
 }
 
-/// Documentation tests are compiled by `rustdoc`, which does not ask the wrapper.
+/// Returns the flags for `rustdoc`, which compiles documentation tests, and does not call the wrapper.
 fn of_rustdoc(folder: &Path) -> OsString {
     let encoded = env::var_os("CARGO_ENCODED_RUSTDOCFLAGS");
     let mut flags: Vec<OsString> = match (encoded, env::var("RUSTDOCFLAGS")) {
@@ -127,7 +127,7 @@ fn of_rustdoc(folder: &Path) -> OsString {
     flags.join(OsStr::new("\u{1f}"))
 }
 
-/// The first few of the packages, for people.
+/// Formats the first few packages, for a message.
 fn list(packages: &BTreeSet<String>) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<_> = packages.iter().take(SHOWN).map(String::as_str).collect();

@@ -1,8 +1,8 @@
-//! Building the shims: what `std` and `core` mean in an instrumented crate.
+//! Builds the shims, which replace `std` and `core` in an instrumented crate.
 //!
-//! Their sources are in the package `trueline-sync` that the project depends on, so that they fit its version. They are built
-//! once for each compiler, source and target: like the standard library they are optimized, whatever the profile of the
-//! project is.
+//! Their sources are in the package `trueline-sync` that the project depends on, so they match its version. They are
+//! built once for each compiler, source and target. Like the standard library, they are optimized, whatever the profile
+//! of the project.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,16 +12,17 @@ use std::process::Command;
 
 use crate::Fallible;
 
-/// The shims: crate, and source in the package `trueline-sync`. Later ones are built on earlier ones.
+/// The shims: the name of the crate, and its source in the package `trueline-sync`. Each crate may depend on those
+/// before it.
 const CRATES: [(&str, &str); 3] =
     [("trueline_sync", "src/lib.rs"), ("trueline_shim_core", "shims/core.rs"), ("trueline_shim_std", "shims/std.rs")];
 
-/// The library of a crate in the folder of shims.
+/// Returns the path of a crate's library in the folder of shims.
 pub(crate) fn library(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("lib{name}.rlib"))
 }
 
-/// What the shims are made of: a number that changes with any of it.
+/// Returns a hash of the sources of the shims and of the compiler's version.
 pub(crate) fn digest(leaf: &Path, compiler: &str) -> Fallible<u64> {
     let mut hasher = DefaultHasher::new();
     compiler.hash(&mut hasher);
@@ -48,12 +49,13 @@ fn hash_folder(folder: &Path, hasher: &mut DefaultHasher) -> Fallible<()> {
     Ok(())
 }
 
-/// Builds the shims in `folder`, unless they are there.
+/// Builds the shims in `folder`, unless the folder exists.
 pub(crate) fn build(leaf: &Path, folder: &Path, rustc: &OsStr, target: Option<&str>) -> Fallible<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    // Beside it, and renamed: another process may build them at the same time, and this one may be interrupted.
+    // Builds in a temporary folder, and renames it: another process may build the shims at the same time, and this one
+    // may be interrupted.
     let unfinished = folder.with_extension(std::process::id().to_string());
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", unfinished.display());
     fs::create_dir_all(&unfinished).map_err(cannot)?;

@@ -1,8 +1,9 @@
-//! What cargo calls in place of the compiler, for each crate.
+//! The program that cargo calls in place of the compiler, for each crate.
 //!
-//! For a crate that is instrumented, `std` and `core` become the shims. Every crate may link one that is, so that all are told
-//! where the shims are. There must be one copy of `trueline-sync`: with two, the world that one enters is not the one that the
-//! other asks, and there are no schedule points. So whatever depends on it gets the copy of the shims.
+//! In an instrumented crate, `std` and `core` are replaced by the shims. Every crate may depend on an instrumented one,
+//! so the location of the shims is passed to all of them. There must be only one copy of `trueline-sync`: with two, a
+//! thread would enter a world in one copy while its primitives consult the other, and there would be no schedule
+//! points. So every crate that depends on `trueline-sync` gets the copy of the shims.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,28 +13,29 @@ use std::process::{Command, ExitCode};
 use crate::shims::library;
 use crate::{BAD_INPUT, complain};
 
-/// The folder of the shims; it tells the wrapper that it is one.
+/// The folder of the shims. If this variable is set, the program runs as the wrapper.
 pub(crate) const SHIMS: &str = "CARGO_TRUELINE_SHIMS";
 /// The packages that are instrumented, as `name@version`, with commas between them.
 pub(crate) const PACKAGES: &str = "CARGO_TRUELINE_PACKAGES";
-/// The wrapper of the compiler that was there before, if there was one.
+/// The previous wrapper of the compiler, if there was one.
 pub(crate) const CHAINED: &str = "CARGO_TRUELINE_CHAINED_WRAPPER";
-/// The target triple, if one is given; then build scripts and procedural macros are for another one.
+/// The target triple, if one is given. In that case, build scripts and procedural macros are compiled for another
+/// target.
 pub(crate) const TARGET: &str = "CARGO_TRUELINE_TARGET";
 
-/// What is known of a call of the compiler.
+/// The environment of a call of the compiler.
 #[derive(Debug, Default)]
 struct Call<'c> {
     /// `name@version`, if cargo builds a package.
     package: Option<String>,
-    /// The name that cargo says that the crate has.
+    /// The name of the crate, according to cargo.
     crate_name: Option<String>,
     packages: Vec<&'c str>,
     target: Option<&'c str>,
 }
 
 impl Call<'_> {
-    /// Whether the crate that is compiled with these arguments is instrumented.
+    /// Returns whether the crate that is compiled with these arguments is instrumented.
     fn is_instrumented(&self, arguments: &[OsString]) -> bool {
         let value = |name: &str| {
             let at = arguments.iter().position(|argument| argument == name)?;
@@ -41,14 +43,14 @@ impl Call<'_> {
         };
         let Some(package) = &self.package else { return false };
         let crate_name = value("--crate-name").unwrap_or_default();
-        // A build script that tries what the compiler can do has the environment of its package, but not the crate's name.
+        // A build script that probes the compiler has the environment of its package, but not the name of the crate.
         let is_of_cargo = self.crate_name.as_deref() == Some(crate_name);
         let is_for_host = value("--crate-type") == Some("proc-macro") || crate_name.starts_with("build_script_");
         let is_for_target = value("--target") == self.target;
         is_of_cargo && !is_for_host && is_for_target && self.packages.contains(&package.as_str())
     }
 
-    /// The arguments with the shims in them.
+    /// Returns the arguments with the shims added.
     fn rewrite(&self, arguments: &[OsString], shims: &Path) -> Vec<OsString> {
         let with_path = |name: &str, path: &Path| {
             let mut argument = OsString::from(name);
@@ -71,7 +73,7 @@ impl Call<'_> {
     }
 }
 
-/// Runs the compiler, if cargo calls this in its place.
+/// Runs the compiler, if cargo has called this program in its place.
 pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let shims = env::var_os(SHIMS)?;
     let (compiler, arguments) = arguments.split_first().filter(|(first, _)| *first != "trueline")?;
@@ -117,7 +119,7 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Arguments that are in a file, where they would be too long for a command line.
+/// Expands arguments that are stored in a file, because they are too long for a command line.
 fn expand(arguments: &[OsString]) -> Vec<OsString> {
     let from_file = |argument: &OsStr| {
         let path = argument.to_str()?.strip_prefix('@')?;

@@ -1,4 +1,4 @@
-//! The cases: which history, by key or whole, and what the verdict must be.
+//! The cases: the history, whether it is judged by key or as a whole, and the expected verdict.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::objects;
 /// A case of the comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// The heading of its table.
+    /// The heading of the case's table.
     pub(crate) title: String,
-    /// Why it is here, in a sentence or two; may be empty.
+    /// The reason for including the case, in a sentence or two; may be empty.
     pub(crate) remark: &'static str,
     pub(crate) by_key: bool,
     /// The histories: one, or several whose times are added up.
     pub(crate) histories: Vec<Source>,
-    /// Seconds for each history, if other than for all.
+    /// The time limit for each history, if it differs from the common one.
     pub(crate) limit: Option<Duration>,
 }
 
-/// Where a history comes from, and what the verdict must be.
+/// The source of a history, and the expected verdict.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// As the child understands it.
+    /// The words that name the history on the command line of the child process.
     pub(crate) words: Vec<String>,
-    /// `None` if nobody says.
+    /// The expected verdict; `None` if it is not known.
     pub(crate) expected: Option<Answer>,
 }
 
@@ -40,17 +40,17 @@ fn case(title: &str, remark: &'static str, by_key: bool, histories: Vec<Source>)
     Case { title: title.to_owned(), remark, by_key, histories, limit: None }
 }
 
-/// The set of 280,000 operations, whole: a bar is set for it.
+/// The set of 280,000 operations, judged as a whole; a bar is set for it.
 pub(crate) const SET_WHOLE: &str = "Set, 280,000 operations, whole";
 
-/// How many small histories of queues there are of each length.
+/// The number of small queue histories of each length.
 const QUEUES: u32 = 20;
 /// The limit for a history that is one of many.
 pub(crate) const FOR_ONE_OF_MANY: Duration = Duration::from_secs(5);
-/// How many writes are lost where some are.
+/// The number of writes that are lost, in cases with lost writes.
 const LOST: usize = 30;
 
-/// All cases with histories that are made up.
+/// Returns all cases with generated histories.
 pub(crate) fn all_generated() -> Vec<Case> {
     use Answer::{Accepted, Rejected};
     let mut cases = vec![
@@ -106,7 +106,7 @@ pub(crate) fn all_generated() -> Vec<Case> {
     cases
 }
 
-/// In the child: makes or reads the history that `words` name, and has it judged.
+/// Generates or reads the history that `words` name, and judges it. Runs in the child process.
 pub(crate) fn run(words: &[&str], checker: Checker, by_key: bool) -> Result<(), String> {
     let number = |word: &str| word.parse::<u32>().map_err(|error| format!("{word}: {error}"));
     match *words {

@@ -1,4 +1,4 @@
-//! The checkers by name, ours and others'.
+//! The checkers by name: trueline's and those of other crates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub(crate) enum Checker {
     Stateright,
 }
 
-/// All of them, in the order of the tables: the first is the one that the others are compared with.
+/// All checkers, in the order of the tables. The first is the one that the others are compared with.
 pub(crate) const CHECKERS: [Checker; 8] = [
     Checker::Auto,
     Checker::WingGongGraph,
@@ -38,7 +38,7 @@ pub(crate) const CHECKERS: [Checker; 8] = [
 ];
 
 impl Checker {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -52,7 +52,7 @@ impl Checker {
         }
     }
 
-    /// Our algorithm, if it is ours.
+    /// Returns the algorithm, if this is a checker of trueline.
     fn algorithm(self) -> Option<Algorithm> {
         match self {
             Self::Auto => Some(Algorithm::Auto),
@@ -83,7 +83,7 @@ impl FromStr for Checker {
     }
 }
 
-/// What a checker said.
+/// The answer of a checker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Accepted,
@@ -109,9 +109,10 @@ impl Answer {
     }
 }
 
-/// Judges `history` by `checker`, again and again, and reports each time.
+/// Judges `history` with `checker` several times, and reports each time.
 ///
-/// `plain` is the same history for the peers: of a whole object, or key by key of one `Part` for each.
+/// `plain` is the same history for the checkers of other crates: `Whole` is the object if it is judged as a whole,
+/// `Part` the object of one key if it is judged by key.
 pub(crate) fn run<S, Whole, Part>(
     checker: Checker,
     by_key: bool,

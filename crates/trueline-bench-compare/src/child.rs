@@ -1,9 +1,10 @@
-//! Measuring in a process of its own: what the child says and what the parent makes of it.
+//! Measures in a child process: the output of the child, and how the parent reads it.
 //!
-//! The child writes a line when the history is loaded, in the checker's own form, and one for each time that it has
-//! been judged. The parent reads them, watches the child's time and memory, and kills it when a limit is reached.
+//! The child prints a line when the history is loaded in the form that the checker requires, and another line each time
+//! that the history has been judged. The parent reads these lines, watches the time and memory of the child, and kills
+//! it when a limit is reached.
 //!
-//! Times are those of the processor, so that other programs on the machine count for little.
+//! Times are processor times, so that other programs on the machine have little influence.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -15,27 +16,27 @@ use trueline_bench::usage;
 
 use crate::checkers::Answer;
 
-/// How often a history is judged at most; the best time counts.
+/// Maximum number of times that a history is judged; the best time counts.
 const RUNS: u32 = 20;
-/// No further run begins when those before took longer than this together.
+/// If the previous runs took longer than this in total, no further run is started.
 const LONG_ENOUGH: Duration = Duration::from_secs(2);
-/// A child that does not get the processor is stopped all the same, when the clock shows so many times its limit.
+/// A child that does not get the processor is killed when the elapsed time is this many times its limit.
 const PATIENCE: u32 = 10;
-/// How often the parent looks at the child.
+/// The interval at which the parent checks the child.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Which time counts.
+/// The time that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// What the processor spent on the process.
+    /// The processor time of the process.
     Processor,
-    /// What the clock on the wall shows, for those who judge on several threads.
+    /// The elapsed time, for checkers that use several threads.
     Wall,
 }
 
-/// In the child: makes the input, judges it, and tells the parent; several times.
+/// Creates the input, judges it, and reports to the parent, several times. Runs in the child process.
 ///
-/// `size` is the number of operations, and of those that never returned.
+/// `size` is the number of operations, and the number of those that never returned.
 pub(crate) fn repeat<I>(
     clock: Clock,
     size: (usize, usize),
@@ -63,24 +64,24 @@ pub(crate) fn repeat<I>(
     }
 }
 
-/// What a child may use for one run.
+/// The limits of a child for one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Of the processor.
+    /// Processor time.
     pub(crate) time: Duration,
     pub(crate) memory_kib: u64,
 }
 
-/// How a case ended.
+/// The end of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It was judged; the best time.
+    /// The history was judged; the best time.
     Judged(Answer, Duration),
-    /// It did not end within the limits; when it was stopped.
+    /// The child did not finish within the limits; the time when it was killed.
     GaveUp(Reason, Duration),
-    /// It ended without an answer; what it said.
+    /// The child ended without an answer; its error output.
     Failed(String),
-    /// It judged the same history in two ways.
+    /// The child judged the same history in two ways.
     Contradicted,
 }
 
@@ -90,18 +91,18 @@ pub(crate) enum Reason {
     Memory,
 }
 
-/// What was measured of a case.
+/// The result of measuring a case.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) operations: usize,
     pub(crate) pending: usize,
     pub(crate) end: End,
     pub(crate) runs: u32,
-    /// The most resident memory above what was resident with the history loaded, in KiB.
+    /// The peak resident memory, minus the resident memory when the history was loaded, in KiB.
     pub(crate) above_kib: u64,
 }
 
-/// In the parent: runs this program with these words in a new process.
+/// Runs this program with these words in a child process.
 pub(crate) fn measure(words: &[&str], limits: Limits) -> Measured {
     let mut seen = Seen::default();
     let end = match start(words) {
@@ -121,7 +122,7 @@ fn start(words: &[&str]) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// What the child has said so far.
+/// The output of the child so far.
 #[derive(Debug, Default)]
 struct Seen {
     operations: usize,
@@ -155,12 +156,12 @@ impl Seen {
     }
 }
 
-/// What the processor has spent on another process; nothing where the system does not say.
+/// Returns the processor time of another process; zero if the system does not report it.
 fn processor_time(process: u32) -> Duration {
-    /// Linux counts in hundredths of a second here, whatever it counts in elsewhere.
+    /// Linux reports these times in hundredths of a second.
     const TICK_MS: u64 = 10;
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The second field is a name in brackets, which may have anything in it; user and system time are 14 and 15.
+    // The second field is a name in parentheses, which may contain anything; fields 14 and 15 are user and system time.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
     let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * TICK_MS)
@@ -176,7 +177,7 @@ fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
             }
         }
     });
-    // Since when the child has been at what it does now, by the clock and by its processor time.
+    // The start of the child's current step: by the clock, and by the child's processor time.
     let (mut clock, mut spent_before) = (Instant::now(), Duration::ZERO);
     let reason = loop {
         match lines.recv_timeout(LOOK) {
@@ -199,7 +200,7 @@ fn watch(mut child: Child, limits: Limits, seen: &mut Seen) -> End {
         }
     };
     if reason.is_some() {
-        // It may have ended by itself just now: that is as good.
+        // An error is ignored, because the child may have ended by itself.
         let _ = child.kill();
     }
     let mut said = String::new();

@@ -1,8 +1,8 @@
-//! Executions per second of an exploration, beside those of bare shuttle: the same program, depth first.
+//! Measures the executions per second of an exploration, compared with plain shuttle: the same program, depth first.
 //!
-//! Two threads draw three tickets each, by a load and a store. Bare shuttle runs it and looks at nothing. Here each
-//! execution is recorded, and its history judged if it is new. There is a schedule point before each call, so that shuttle
-//! is measured with one there too: executions are as long then.
+//! Two threads draw three tickets each, with a load and a store. Plain shuttle executes the program and checks nothing.
+//! Trueline records each execution, and judges its history if the history is new. Trueline has a schedule point before
+//! each call, so shuttle is also measured with a point there, which makes the executions equally long.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use trueline::judge::{Config, check};
 use trueline::primitives::{AtomicU64, Ordering::SeqCst};
 use trueline::spec::{FromModel, Model};
 
-/// What is to be reached, of the rate of shuttle.
+/// The required fraction of shuttle's rate.
 const BAR: f64 = 0.6;
 const THREADS: usize = 2;
 const CALLS: usize = 3;
-/// So many executions are made at a time.
+/// The number of executions in one measurement.
 const EXECUTIONS: usize = 20_000;
 
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ impl Handle for Tickets {
     }
 }
 
-/// What a dispenser of tickets should do.
+/// The specification of a ticket dispenser.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Dispenser(i64);
 
@@ -69,7 +69,7 @@ fn program() -> Program {
     }
 }
 
-/// How many executions shuttle makes.
+/// Runs the program with shuttle, and returns the number of executions.
 fn shuttle(points_before_calls: bool) -> usize {
     let mut config = shuttle::Config::new();
     config.failure_persistence = shuttle::FailurePersistence::None;
@@ -96,10 +96,10 @@ fn shuttle(points_before_calls: bool) -> usize {
     })
 }
 
-/// How many executions are made here.
+/// Explores the program with trueline, and returns the number of executions.
 fn ours(search: Search, most: Option<u64>) -> usize {
     let judge = |execution: &Execution| {
-        // Most histories are wrong; that they are judged is what is measured.
+        // Most histories are rejected, but the measurement needs only that they are judged.
         let verdict = check(&FromModel::new(Dispenser(0)), &execution.history, &Config::new()).verdict;
         verdict.is_accepted() || verdict.is_rejected()
     };
@@ -118,7 +118,7 @@ fn rate(time: Duration, run: impl Fn() -> usize) -> f64 {
     executions as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Prints the table; whether the bar was reached is the exit code.
+/// Prints the table. The exit code reports whether the bar was reached.
 pub(crate) fn table(time: Duration) -> ExitCode {
     let most = u64::try_from(EXECUTIONS).ok();
     let rows = [

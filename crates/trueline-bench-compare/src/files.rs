@@ -12,15 +12,15 @@ use crate::cases::{Case, FOR_ONE_OF_MANY, Source};
 use crate::checkers::Answer;
 use crate::objects::{Action, StoreOp, StoreRet};
 
-/// The case of all files: a bar is set for it.
+/// The case of all files; a bar is set for it.
 pub(crate) const ALL: &str = "All files of Porcupine, the key-value store by key";
-/// The case of one file that is judged whole: a bar is set for it.
+/// The case of one file that is judged as a whole; a bar is set for it.
 pub(crate) const STORE_WHOLE: &str = "Porcupine's key-value store, 10 clients (`c10-ok`), whole";
 
-/// The cases of the files in `data`.
+/// Returns the cases of the files in `data`.
 ///
 /// # Errors
-/// If they are not there, or their table of verdicts is not one.
+/// Returns an error if the files do not exist, or their table of verdicts is invalid.
 pub(crate) fn cases(data: &Path) -> Result<Vec<Case>, String> {
     let folder = data.join("porcupine");
     let table = folder.join("EXPECTED.tsv");
@@ -76,7 +76,7 @@ pub(crate) fn read_etcd(path: &str) -> Result<Etcd, String> {
         let outcome = outcome(operation, |result| match &op {
             CasRegisterOp::Read => number(result).map(CasRegisterRet::Value),
             CasRegisterOp::Write(_) => Ok(CasRegisterRet::Done),
-            // A cas that failed says false; one that succeeded says its argument again.
+            // The result of a cas that failed is false; the result of one that succeeded is its argument.
             CasRegisterOp::Cas { .. } => Ok(CasRegisterRet::Swapped(*result != Value::Bool(false))),
         })?;
         Ok((op, outcome))
@@ -91,7 +91,7 @@ fn number(value: &Value) -> Result<Option<i64>, String> {
     }
 }
 
-/// Reads a history of the store, for us and for the peers.
+/// Reads a history of the key-value store, for trueline and for the other crates.
 pub(crate) fn read_store(path: &str) -> Result<(Store, History<StoreOp, StoreRet>), String> {
     let raw = read(path, |bytes| porcupine::read_kv(bytes))?;
     let plain = raw.try_map(|operation| {

@@ -1,4 +1,4 @@
-//! What a page must say before its tables: where, what, and how.
+//! The introduction of the page: the machine, the versions, and the method of measurement.
 
 use std::fs;
 use std::thread;
@@ -7,7 +7,7 @@ use crate::child::Limits;
 
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// The version of a crate in the lock file of the workspace.
+/// Returns the version of a crate, from the lock file of the workspace.
 fn version(name: &str) -> &'static str {
     let mut lines = LOCK.lines();
     let found = lines.find(|line| line.strip_prefix("name = ").is_some_and(|quoted| quoted.trim_matches('"') == name));
@@ -21,7 +21,7 @@ fn processor() -> String {
     model.map_or("unknown", |(_, model)| model.trim()).to_owned()
 }
 
-/// Where it was measured, against what, and how.
+/// Returns the introduction of the page.
 pub(crate) fn preamble(limits: Limits) -> String {
     let cores = thread::available_parallelism().map_or(0, usize::from);
     let processor = processor();

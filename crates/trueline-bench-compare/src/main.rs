@@ -1,8 +1,8 @@
-//! Takes the same histories, in one run, through our checkers and through those of other crates.
+//! Judges the same histories with trueline's checkers and with those of other crates, in one run.
 //!
-//! `cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` makes the page. Every history is judged by
-//! every checker in a process of its own, so that times and memory are its own, and one that takes too much can be
-//! stopped. Verdicts must agree: if they do not, that is said at the top of the page, and the exit code is 1.
+//! `cargo run --release -p trueline-bench-compare -- --write COMPARISON.md` writes the page. Each checker judges each
+//! history in a separate process, so that its time and memory can be measured, and it can be stopped if it uses too
+//! much of them. Verdicts must agree: if they do not, the page reports it at the top, and the exit code is 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
 mod cases;
@@ -34,10 +34,10 @@ Only cases that have all WORDS in their titles are measured.
   --memory GIB      above the history, when a checker is stopped [default: 12]
 ";
 
-/// The stack of the thread that judges: some peers recurse once for each operation.
+/// The stack size of the thread that judges: some checkers recurse once for each operation.
 const STACK: usize = 1 << 30;
 
-/// What this comparison is to show.
+/// The speedups that this comparison must show.
 const BARS: [Bar; 3] = [
     Bar { title: cases::SET_WHOLE, times: 20.0 },
     Bar { title: files::ALL, times: 10.0 },
@@ -109,7 +109,7 @@ fn in_child(words: Vec<String>) -> ExitCode {
             eprintln!("{problem}");
             ExitCode::from(2)
         }
-        // It panicked, and has said so.
+        // The thread panicked, and has printed its message.
         Ok(Err(_)) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("no thread: {error}");
@@ -155,7 +155,7 @@ fn measure(case: Case, limits: Limits) -> Results {
     let limits = Limits { time: case.limit.unwrap_or(limits.time).min(limits.time), ..limits };
     let mut by_checker = Vec::new();
     for checker in CHECKERS {
-        // Its threads are for keys.
+        // This checker uses a thread for each key.
         if checker == Checker::PorcupineThreads && !case.by_key {
             continue;
         }

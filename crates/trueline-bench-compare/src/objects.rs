@@ -1,7 +1,7 @@
-//! The objects as users of other checkers would write them: with the collections of the standard library.
+//! The objects as users of other checkers would write them, with the collections of the standard library.
 //!
-//! An object that holds one key's state only ([`OneOfSet`], [`OneOfStore`]) is for histories that are judged key by key;
-//! it spares the peers a collection of one element.
+//! Objects with the state of one key only ([`OneOfSet`], [`OneOfStore`]) are for histories that are judged by key, so
+//! that the other checkers do not need a collection with one element.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Debug;
@@ -18,23 +18,23 @@ pub(crate) trait Object: Clone + Debug + Send + Sync + 'static {
 
     fn initial() -> Self::State;
 
-    /// What `op` returns in `state`.
+    /// Returns the result of `op` in `state`.
     fn answer(state: &Self::State, op: &Self::Op) -> Self::Ret;
 
-    /// Whether `op` may return `ret` in `state`.
+    /// Returns whether `op` may return `ret` in `state`.
     fn allows(state: &Self::State, op: &Self::Op, ret: &Self::Ret) -> bool {
         Self::answer(state, op) == *ret
     }
 
     fn update(state: &mut Self::State, op: &Self::Op);
 
-    /// The key by which histories are split.
+    /// Returns the key by which histories are split.
     fn key(op: &Self::Op) -> Key {
         let _ = op;
         Key::None
     }
 
-    /// The state behind `op`, if it may return `ret`; a result that is not known is any.
+    /// Returns the state after `op`, if it may return `ret`. An unknown result allows any.
     fn step(state: &Self::State, op: &Self::Op, ret: Option<&Self::Ret>) -> Option<Self::State> {
         ret.is_none_or(|ret| Self::allows(state, op, ret)).then(|| {
             let mut next = state.clone();
@@ -44,7 +44,7 @@ pub(crate) trait Object: Clone + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a history is split by.
+/// The key by which a history is split.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Key {
     None,
@@ -78,7 +78,7 @@ impl Object for Register {
     }
 }
 
-/// The value may be absent, as it is at first.
+/// A register whose value may be absent, as it is initially.
 #[derive(Clone, Debug)]
 pub(crate) struct CasRegister;
 
@@ -147,7 +147,7 @@ impl Object for Set {
     }
 }
 
-/// Whether one value is in a set.
+/// The state of one value of a set: whether the set contains it.
 #[derive(Clone, Debug)]
 pub(crate) struct OneOfSet;
 
@@ -239,10 +239,10 @@ impl Action {
     }
 }
 
-/// What a get returned; `None` of a put and of an append.
+/// The result of a get; `None` for a put or an append.
 pub(crate) type StoreRet = Option<String>;
 
-/// A string for each key, empty at first.
+/// A string for each key, initially empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Store;
 

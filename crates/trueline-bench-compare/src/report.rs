@@ -1,4 +1,4 @@
-//! From what was measured to a page of tables.
+//! Formats the measurements as a page of tables.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use crate::cases::Case;
 use crate::checkers::{Answer, CHECKERS, Checker};
 use crate::child::{End, Limits, Measured, Reason};
 
-/// A case with what each checker made of it.
+/// A case with the measurements of each checker.
 #[derive(Debug)]
 pub(crate) struct Results {
     pub(crate) case: Case,
     pub(crate) limits: Limits,
-    /// By checker, in the order of [`CHECKERS`], those that were tried; by history.
+    /// The measurements of the checkers that were tried, in the order of [`CHECKERS`], one for each history.
     pub(crate) by_checker: Vec<(Checker, Vec<Measured>)>,
 }
 
 impl Results {
-    /// Histories that were judged in different ways, in words.
+    /// Returns messages about histories that were judged differently by different checkers.
     pub(crate) fn disagreements(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (index, source) in self.case.histories.iter().enumerate() {
@@ -36,7 +36,7 @@ impl Results {
         found
     }
 
-    /// The time of a checker over all histories, if it was tried.
+    /// Returns the total time of a checker for all histories, if it was tried.
     pub(crate) fn time(&self, checker: Checker) -> Option<Time> {
         let (_, measured) = self.by_checker.iter().find(|(of, _)| *of == checker)?;
         let mut time = Time { least: Duration::ZERO, exact: true };
@@ -54,7 +54,7 @@ impl Results {
     }
 }
 
-/// A time, or what it exceeds.
+/// An exact time, or a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time {
     pub(crate) least: Duration,
@@ -66,7 +66,7 @@ impl Time {
         format!("{}{}", if self.exact { "" } else { "> " }, show_duration(self.least))
     }
 
-    /// How many times as long as `other`, which is exact.
+    /// Returns the ratio of this time to `other`; `None` if `other` is not exact.
     pub(crate) fn over(self, other: Self) -> Option<f64> {
         other.exact.then(|| self.least.as_secs_f64() / other.least.as_secs_f64().max(1e-9))
     }
@@ -99,13 +99,13 @@ fn show_memory(kib: u64) -> String {
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// How many of each, in words; what did not happen is left out.
+/// Formats the number of each kind; kinds with the number 0 are omitted.
 fn count<'t>(kinds: impl IntoIterator<Item = (usize, &'t str)>) -> String {
     let some = kinds.into_iter().filter(|(number, _)| *number > 0);
     some.map(|(number, kind)| format!("{number} {kind}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The verdict of one history, or how often there was which.
+/// Formats the verdict of a single history, or the number of each verdict for several.
 fn show_ends(measured: &[Measured], limits: Limits) -> String {
     let limit = |reason| match reason {
         Reason::Time => format!("gives up ({} s)", limits.time.as_secs()),
@@ -131,7 +131,7 @@ fn show_ends(measured: &[Measured], limits: Limits) -> String {
     ])
 }
 
-/// The table of one case.
+/// Returns the table of one case.
 pub(crate) fn section(results: &Results) -> String {
     let mut page = format!("## {}\n\n", results.case.title);
     let (operations, pending) = results.by_checker.iter().fold((0, 0), |most, (_, measured)| {
@@ -158,7 +158,7 @@ pub(crate) fn section(results: &Results) -> String {
     page
 }
 
-/// The table of all cases: ours, and how many times as long the peers take.
+/// Returns the table of all cases: trueline's time, and the other checkers' times as multiples of it.
 pub(crate) fn summary(all: &[Results]) -> String {
     let peers = [Checker::Porcupine, Checker::Todc, Checker::Stateright];
     let mut page =
@@ -180,14 +180,14 @@ pub(crate) fn summary(all: &[Results]) -> String {
     page
 }
 
-/// A bar: porcupine-rs takes at least so many times as long as ours.
+/// A required speedup: porcupine-rs takes at least `times` as long as trueline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bar {
     pub(crate) title: &'static str,
     pub(crate) times: f64,
 }
 
-/// The table of the bars, as far as their cases were measured.
+/// Returns the table of the bars whose cases were measured.
 pub(crate) fn bars(bars: &[Bar], all: &[Results]) -> String {
     let mut page = String::from(
         "| on one thread | porcupine-rs takes at least | it took | ours | times ours | |\n|---|---:|---:|---:|---:|---|\n",

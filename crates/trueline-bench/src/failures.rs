@@ -44,10 +44,10 @@ const CROWDS: &[Crowd] = &[
     Crowd { processes: 4, busy: true, crashes: 0 },
     Crowd { processes: 8, busy: false, crashes: 2 },
 ];
-/// For objects whose operations wait for each other.
+/// The crowds for objects whose operations wait for each other.
 const STEADY: &[Crowd] =
     &[Crowd { processes: 3, busy: false, crashes: 0 }, Crowd { processes: 4, busy: true, crashes: 0 }];
-/// For objects that only a search can judge, and that are hard to search.
+/// The crowds for objects that only a search can judge, and that are hard to search.
 const SMALL: &[Crowd] =
     &[Crowd { processes: 2, busy: false, crashes: 0 }, Crowd { processes: 2, busy: true, crashes: 0 }];
 

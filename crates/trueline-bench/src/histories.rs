@@ -14,7 +14,7 @@ pub fn set(operations: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
 /// Returns a history of a set of 6 values whose last operation reports a value as present that was never added.
 ///
 /// # Panics
-/// If there are no processes.
+/// Panics if there are no processes.
 pub fn bad_set(operations: u32, processes: u32, seed: u64) -> History<SetOp<u64>, SetRet> {
     let shape = Simulation { processes, operations, crashes: 0, busy: true };
     let good = run(&shape, seed, &Set::new(), |random, _| any_set_operation(random, 6));
@@ -50,7 +50,7 @@ pub fn register(operations: u32, clients: u32, crashes: u32, seed: u64) -> Histo
 /// read.
 ///
 /// # Panics
-/// If there are no clients.
+/// Panics if there are no clients.
 pub fn bad_register(
     operations: u32,
     clients: u32,
@@ -121,7 +121,7 @@ pub fn queue(operations: u32, clients: u32, seed: u64) -> History<QueueOp<u64>, 
 /// Returns a history of operations by busy clients in which each value is added only once.
 ///
 /// # Panics
-/// If there are no clients.
+/// Panics if there are no clients.
 pub fn distinct<S: Spec>(
     spec: &S,
     operations: u32,
@@ -143,7 +143,7 @@ pub fn distinct<S: Spec>(
 /// for the new history. The first operation is at or soon after nine tenths of the history, and the second is after it.
 ///
 /// # Panics
-/// If no exchange makes the history violate its specification.
+/// Panics if no exchange makes the history violate its specification.
 pub fn spoilt<Op: Clone, Ret: Clone + PartialEq>(
     history: &History<Op, Ret>,
     may_exchange: impl Fn(&Op, &Ret) -> bool,

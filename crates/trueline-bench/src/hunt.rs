@@ -1,4 +1,4 @@
-//! Which faulty objects of the catalogue an exploration finds by default, and how soon.
+//! Measures which faulty objects of the catalog an exploration finds by default, and how soon.
 
 use std::time::Duration;
 

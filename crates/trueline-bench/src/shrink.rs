@@ -182,7 +182,7 @@ pub(crate) fn table(data: &Path, family: Option<&str>) {
 /// Weakens a history from a file to the operations of its core.
 ///
 /// # Panics
-/// If the core contains only a part of some operation, which does not occur in these files.
+/// Panics if the core contains only a part of some operation, which does not occur in these files.
 fn only_core(history: &RawHistory, core: &Core<Shown, String>) -> RawHistory {
     let roles: HashMap<OpId, Role> = core.members.iter().map(|member| (member.id, member.role)).collect();
     assert!(core.members.iter().all(|member| !member.in_part), "operations are told as a whole");

@@ -8,7 +8,7 @@ use trueline::judge::CancelToken;
 
 use crate::output;
 
-/// How long the note about the interruption may wait for a reader of stderr before the work is canceled.
+/// The time that the note about the interruption may wait for a reader of stderr before the work is canceled.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether work that checks the token is running.

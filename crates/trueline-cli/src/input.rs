@@ -35,7 +35,7 @@ pub(crate) enum Input {
     Fault(PathBuf, String),
 }
 
-/// Why an input could not be read.
+/// The reason why an input could not be read.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) line: Option<usize>,

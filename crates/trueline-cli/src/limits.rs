@@ -21,7 +21,7 @@ const SPARE: u64 = 12 << 20;
 const MOST_SPARE: u64 = 24 << 20;
 /// The process ends this long, plus a 25th of the time limit, after the time limit has passed.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long the final output waits for its readers.
+/// The time that the final output waits for its readers.
 const LAST_WORDS: Duration = Duration::from_millis(15);
 /// The shortest and longest interval between checks of the limits: the former if a limit is near.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
@@ -144,7 +144,7 @@ impl Limits {
     }
 }
 
-/// Returns when the process ends for a time limit of `time`.
+/// Returns the time after which the process is ended, for a time limit of `time`.
 fn latest(time: Duration) -> Duration {
     time.saturating_add(time / 25).saturating_add(GRACE)
 }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Work that takes longer than this shows its progress.
 pub(crate) const LONG: Duration = Duration::from_secs(1);
 
-/// Whether progress is shown: stderr is a terminal.
+/// Returns whether progress is shown: stderr is a terminal.
 pub(crate) fn is_seen() -> bool {
     io::stderr().is_terminal()
 }

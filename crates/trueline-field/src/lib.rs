@@ -1,4 +1,4 @@
-//! Published concurrent crates, tested by trueline: the tests are all there is.
+//! Tests of published concurrent crates with trueline. This crate contains only tests.
 //!
-//! `tests/it/faults.rs` has faults that the newest releases of five crates have; `tests/it/clean.rs` has crates that are
-//! right, as a control; `tests/it/examples.rs` are tests to begin one's own with.
+//! `tests/it/faults.rs` contains faults in the newest releases of five crates; `tests/it/clean.rs` contains correct
+//! crates, as a control; `tests/it/examples.rs` contains tests to start from.

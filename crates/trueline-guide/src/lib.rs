@@ -1,7 +1,7 @@
 //! The code of the README and of the guide, compiled and run as documentation tests, with all features of the library.
 //!
-//! Commands and other blocks are run by a test of the command line (`crates/trueline-cli/tests/it/docs`), which also sees to it
-//! that no page with code is missing here.
+//! Commands and other blocks are run by a test of the command line (`crates/trueline-cli/tests/it/docs`), which also
+//! checks that no page with code is missing here.
 
 #[cfg(doctest)]
 macro_rules! pages {

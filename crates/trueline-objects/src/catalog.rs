@@ -174,7 +174,7 @@ pub(crate) const EITHER: &[Verdict] = &[Verdict::Rejected, Verdict::Stuck];
 /// Returns the object with this name.
 ///
 /// # Errors
-/// If there is no such object. The message suggests similar names.
+/// Returns an error if there is no such object. The message suggests similar names.
 pub fn find(name: &str) -> Result<&'static Entry, String> {
     if let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) {
         return Ok(entry);

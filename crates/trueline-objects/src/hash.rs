@@ -58,8 +58,8 @@ impl Label {
         self.hash() == hash && self.item() == item
     }
 
-    /// Whether a walk for an item ends at this node of a list sorted by hash: the node has the item, or is past all
-    /// nodes with the item's hash.
+    /// Returns whether a walk for an item ends at this node of a list sorted by hash: the node has the item, or is past
+    /// all nodes with the item's hash.
     pub(crate) fn ends(&self, hash: u64, item: u64) -> bool {
         self.hash() > hash || self.is(hash, item)
     }

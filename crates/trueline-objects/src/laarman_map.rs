@@ -120,7 +120,7 @@ impl LaarmanMap {
     /// Returns the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, or if all slots have other keys.
+    /// Panics if the key is `u64::MAX`, or if all slots have other keys.
     pub fn get(&self, key: u64) -> Option<u64> {
         let Place::Found(slot) = self.find(key) else { return None };
         loop {
@@ -135,7 +135,7 @@ impl LaarmanMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, or if all slots have other keys.
+    /// Panics if the key is `u64::MAX`, or if all slots have other keys.
     pub fn update(&self, key: u64, value: u64) {
         self.store(key, value, false);
     }
@@ -143,7 +143,7 @@ impl LaarmanMap {
     /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, or if all slots have other keys.
+    /// Panics if the key is `u64::MAX`, or if all slots have other keys.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         self.store(key, value, true)
     }
@@ -176,7 +176,7 @@ impl LaarmanMap {
     /// Removes the value of a key, if any.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, or if all slots have other keys.
+    /// Panics if the key is `u64::MAX`, or if all slots have other keys.
     pub fn delete(&self, key: u64) {
         let Place::Found(slot) = self.find(key) else { return };
         if self.fault == Some(Fault::Delete) {

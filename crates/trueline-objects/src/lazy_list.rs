@@ -64,7 +64,7 @@ impl LazyList {
         Self { nodes: LockedNodes::new(hash), blind: false, fault: fault.into() }
     }
 
-    /// Whether two locked nodes are both in the list, and `curr` is the successor of `pred`.
+    /// Returns whether two locked nodes are both in the list, and `curr` is the successor of `pred`.
     fn is_valid(&self, pred: u32, curr: u32) -> bool {
         let unmarked = self.fault == Some(Fault::UnmarkedValidation)
             || (!self.nodes.is_marked(pred) && !self.nodes.is_marked(curr));

@@ -25,7 +25,7 @@ use crate::hash::{Hash, Label};
 /// Number of levels.
 const LEVELS: usize = 6;
 
-/// How a walk handles items with the same hash.
+/// The handling of items with the same hash in a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
     /// Assumes that no two items have the same hash.

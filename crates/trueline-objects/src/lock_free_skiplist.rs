@@ -32,7 +32,7 @@ use crate::link::{Marked, MarkedLink};
 /// Number of levels.
 const LEVELS: usize = 6;
 
-/// How a walk handles items with the same hash.
+/// The handling of items with the same hash in a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Collisions {
     /// Assumes that no two items have the same hash.
@@ -192,7 +192,7 @@ impl LockFreeSkiplist {
         node
     }
 
-    /// Whether a walk for an item passes this node before it goes down a level.
+    /// Returns whether a walk for an item passes this node before it goes down a level.
     fn is_before(&self, node: u32, hash: u64, item: u64) -> bool {
         let label = &self.nodes[node].label;
         match self.collisions {

@@ -64,13 +64,13 @@ impl LockedNodes {
         self.nodes[node].next.load(SeqCst)
     }
 
-    /// Whether a node has the item. [`NULL`] has none.
+    /// Returns whether a node has the item. [`NULL`] has none.
     pub(crate) fn has(&self, node: u32, wanted: Wanted) -> bool {
         node != NULL && self.nodes[node].label.is(wanted.hash, wanted.item)
     }
 
-    /// Whether a walk for the item ends at this node: the node has the item or comes after its place. [`NULL`] ends
-    /// every walk.
+    /// Returns whether a walk for the item ends at this node: the node has the item or comes after its place. [`NULL`]
+    /// ends every walk.
     pub(crate) fn ends(&self, node: u32, wanted: Wanted) -> bool {
         node == NULL || self.nodes[node].label.ends(wanted.hash, wanted.item)
     }

@@ -22,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 
 use trueline::primitives::{AtomicU64, Ordering};
 
-/// How a [`Register`] is accessed.
+/// The kind of access to a [`Register`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
     /// Sequentially consistent: all threads agree on one order of all accesses. This is correct.
@@ -73,7 +73,7 @@ impl Register {
     }
 }
 
-/// What each process of a [`BufferedRegister`] buffers, and for how long.
+/// The operations that each process of a [`BufferedRegister`] buffers, and for how long.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Buffering {
     /// A write reaches the memory when its process has called this many more operations; with 0, which is correct, it

@@ -72,7 +72,7 @@ impl Table {
         Place::Full
     }
 
-    /// Whether one more key would make the table more than three quarters full.
+    /// Returns whether one more key would make the table more than three quarters full.
     fn is_crowded(&self) -> bool {
         (self.used.load(SeqCst) + 1) * 4 > self.slots.len() * 3
     }
@@ -124,7 +124,7 @@ impl ResizingMap {
     /// Returns the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for no key.
+    /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn get(&self, key: u64) -> Option<u64> {
         assert_ne!(key, NO_KEY, "this key stands for none");
         let mut number = self.root.load(SeqCst);
@@ -150,7 +150,7 @@ impl ResizingMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for no key.
+    /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn update(&self, key: u64, value: u64) {
         self.store(self.root.load(SeqCst), key, value, false);
     }
@@ -158,7 +158,7 @@ impl ResizingMap {
     /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for no key.
+    /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         self.store(self.root.load(SeqCst), key, value, true)
     }
@@ -201,7 +201,7 @@ impl ResizingMap {
     /// Removes the value of a key, if any.
     ///
     /// # Panics
-    /// If the key is `u64::MAX`, which stands for no key.
+    /// Panics if the key is `u64::MAX`, which stands for no key.
     pub fn delete(&self, key: u64) {
         assert_ne!(key, NO_KEY, "this key stands for none");
         let mut number = self.root.load(SeqCst);

@@ -33,7 +33,7 @@ pub enum Fault {
     StaleSlot,
 }
 
-/// What operations do when the queue is full or empty.
+/// The behavior of operations when the queue is full or empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
     /// Return `false` or `None`.
@@ -83,7 +83,7 @@ impl ShannQueue {
     /// Adds a value at the end. If the queue is full, returns `false` with [`Mode::Total`], and waits otherwise.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
+    /// Panics if the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) -> bool {
         let value = Item::fit(value);
         loop {
@@ -140,7 +140,8 @@ impl ShannQueue {
         let _ = counter.compare_exchange(from, from + 1, SeqCst, SeqCst);
     }
 
-    /// Whether the slot still has the item that was read before the queue was found to be neither full nor empty.
+    /// Returns whether the slot still has the item that was read before the queue was found to be neither full nor
+    /// empty.
     fn is_unchanged(&self, count: u64, item: Item) -> bool {
         self.fault == Some(Fault::StaleSlot) || self.slot(count).load() == item
     }

@@ -140,7 +140,7 @@ impl ShardedMap {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`, which stands for no value.
+    /// Panics if the value is `u64::MAX`, which stands for no value.
     pub fn update(&self, key: u64, value: u64) {
         let shard = self.shard(key);
         self.put(shard, &mut shard.used.lock(), key, value);
@@ -149,7 +149,7 @@ impl ShardedMap {
     /// Sets the value of a key if it has none, and returns its current value.
     ///
     /// # Panics
-    /// If the key has no value and `value` is `u64::MAX`, which stands for no value.
+    /// Panics if the key has no value and `value` is `u64::MAX`, which stands for no value.
     pub fn get_or_else_update(&self, key: u64, value: u64) -> u64 {
         if let Some(present) = self.get(key) {
             return present;

@@ -16,7 +16,7 @@ impl Item {
     /// Converts a value to the 32 bits that are available beside the counter.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`.
+    /// Panics if the value is not below `u32::MAX`.
     #[track_caller]
     pub(crate) fn fit(value: u64) -> u32 {
         u32::try_from(value).ok().filter(|value| *value < u32::MAX).expect("the value fits a slot")

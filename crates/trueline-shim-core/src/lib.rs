@@ -1,6 +1,7 @@
-//! What `core` means in a crate that `cargo trueline` instruments: all of `core`, with the atomics of `trueline-sync`.
+//! Replaces `core` in a crate that `cargo trueline` instruments: all of `core`, with the atomics of `trueline-sync`.
 //!
-//! Each name that is replaced is written out: of two globs the one of `core` would win, and nothing would be instrumented.
+//! Each replaced name is listed explicitly: if both were glob imports, the name of `core` would win, and nothing would
+//! be instrumented.
 #![no_std]
 
 pub use ::core::*;

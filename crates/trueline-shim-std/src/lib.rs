@@ -1,6 +1,8 @@
-//! What `std` means in a crate that `cargo trueline` instruments: all of `std`, with the atomics, locks and threads of `trueline-sync`.
+//! Replaces `std` in a crate that `cargo trueline` instruments: all of `std`, with the atomics, locks and threads of
+//! `trueline-sync`.
 //!
-//! Each name that is replaced is written out: of two globs the one of `std` would win, and nothing would be instrumented.
+//! Each replaced name is listed explicitly: if both were glob imports, the name of `std` would win, and nothing would
+//! be instrumented.
 
 pub use ::std::*;
 

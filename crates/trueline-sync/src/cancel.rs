@@ -1,4 +1,4 @@
-//! Ending threads that are stuck.
+//! Cancellation of threads that are stuck.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Ends threads that are stuck in an object: Rust has no interrupt, so the primitives look for this.
+/// Ends threads that are stuck in an object. Rust cannot interrupt a thread, so the primitives check for cancellation.
 ///
-/// A thread that has [entered](Self::enter) it is ended at its next access to a primitive, its next
+/// A thread that has [entered](Self::enter) a cancellation is ended at its next access to a primitive, at its next
 /// [`spin_hint`](crate::primitives::spin_hint), or while it waits for a [`Mutex`](crate::primitives::Mutex) or on a
-/// [`Condvar`](crate::primitives::Condvar): it unwinds with a private payload, without a message, up to the [`catch_cancelled`] that
-/// the harness has around the operation. Guards are released on the way. The operation has not returned: it is pending,
-/// and may have done anything in part, so that the object is of no further use.
+/// [`Condvar`](crate::primitives::Condvar). It unwinds with a private payload, without a message, up to the call of
+/// [`catch_cancelled`] that the harness has put around the operation; guards are dropped on the way. The operation has
+/// not returned: it is pending, and may have taken effect in part, so the object must not be used any more.
 ///
-/// What cannot be ended: a thread that blocks or loops without the primitives, and one that is unwinding already. A
-/// program that is built to abort on panic aborts.
+/// A thread that blocks or loops without using the primitives cannot be ended, and neither can a thread that is already
+/// unwinding. A program that is built with `panic = "abort"` aborts.
 ///
 /// ```
 /// use trueline_sync::primitives::{Cancellation, catch_cancelled, spin_hint};
@@ -27,7 +27,7 @@ use std::time::Instant;
 ///     let stuck = scope.spawn(|| {
 ///         let _cancellable = cancellation.enter();
 ///         catch_cancelled(|| loop {
-///             spin_hint(); // for what never comes
+///             spin_hint(); // waits forever
 ///         })
 ///     });
 ///     cancellation.cancel();
@@ -43,7 +43,7 @@ pub struct Cancellation {
 #[derive(Default)]
 struct Shared {
     cancelled: AtomicBool,
-    /// The threads inside, to be woken.
+    /// The threads that have entered, which a cancellation wakes.
     inside: Mutex<Vec<Arc<Sleeper>>>,
 }
 
@@ -55,8 +55,8 @@ impl Drop for Shared {
     }
 }
 
-/// How many cancellations that exist are cancelled. While there are none, which is nearly always, a schedule point
-/// costs one load of this and looks no further.
+/// The number of existing cancellations that are canceled. While it is 0, which is nearly always, a schedule point
+/// costs one load of this number, and checks nothing else.
 static CANCELLED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -65,30 +65,30 @@ thread_local! {
 }
 
 impl Cancellation {
-    /// One that is not cancelled.
+    /// Creates a cancellation that is not canceled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the threads inside. It cannot be undone.
+    /// Ends the threads that have entered. This cannot be undone.
     pub fn cancel(&self) {
         if !self.shared.cancelled.swap(true, Ordering::SeqCst) {
             CANCELLED.fetch_add(1, Ordering::SeqCst);
         }
         for sleeper in lock(&self.shared.inside).iter() {
-            // Under its lock, so that it is not between looking and sleeping.
+            // Locking `notified` ensures that the thread is not between its check and its sleep.
             drop(lock(&sleeper.notified));
             sleeper.changed.notify_one();
         }
     }
 
-    /// Whether it is cancelled.
+    /// Returns whether it is canceled.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Returns the threads inside that wait: on a condition variable without having been notified, or for a mutex that was
-    /// held when they last tried.
+    /// Returns the threads inside that wait: on a condition variable without having been notified, or for a mutex that
+    /// was held when they last tried to lock it.
     fn waiting(&self) -> Vec<Waiting> {
         let inside = lock(&self.shared.inside);
         let tries = |sleeper: &Arc<Sleeper>| sleeper.tries.load(Ordering::SeqCst);
@@ -115,9 +115,9 @@ impl Cancellation {
         threads.collect()
     }
 
-    /// Lets this thread be ended, until the guard is dropped.
+    /// Allows this thread to be canceled until the guard is dropped.
     ///
-    /// They nest, and the inner one counts.
+    /// Cancellations nest: only the innermost one can end the thread.
     #[must_use = "the thread cannot be ended any more when the guard is dropped"]
     pub fn enter(&self) -> Cancellable {
         lock(&self.shared.inside).push(sleeper());
@@ -132,18 +132,18 @@ impl fmt::Debug for Cancellation {
     }
 }
 
-/// Finds out whether the threads inside a [`Cancellation`] are deadlocked.
+/// Detects whether the threads inside a [`Cancellation`] are deadlocked.
 ///
-/// A thread that waits for a mutex tries to take it again and again, and it still counts as waiting for a moment after it
-/// has succeeded. So two moments do not suffice. With three moments at which all threads are in the same waits, such that
-/// each thread that waits for a mutex has tried in vain between the first and the second, and between the second and the
-/// third:
-/// - between the first and the second moment no thread had taken the mutex that it waited for, because it tried again
-///   later. So all of them did nothing but wait: none has released a mutex or notified another;
-/// - within this time, each mutex that is waited for was held: by one of these threads, which do not release it, or by a
-///   thread that is over.
+/// A thread that waits for a mutex tries to lock it again and again, and for a moment after it has succeeded, it still
+/// counts as waiting. So observing the threads twice is not enough. Suppose that all threads are in the same waits at
+/// three observations, and that each thread that waits for a mutex has failed to lock it between the first and the
+/// second observation, and again between the second and the third:
+/// - Between the first and the second observation, no thread has locked the mutex that it waits for, because it tried
+///   again later. So all threads did nothing but wait: none has released a mutex or notified another thread.
+/// - During this time, each of these mutexes was held by one of these threads, which do not release it, or by a thread
+///   that has ended.
 ///
-/// So no wait ends, unless a thread that is not inside ends it.
+/// So no wait ends, unless a thread outside of the cancellation ends it.
 #[derive(Debug, Default)]
 pub struct DeadlockWatch {
     first: Option<Vec<Waiting>>,
@@ -151,8 +151,8 @@ pub struct DeadlockWatch {
 }
 
 impl DeadlockWatch {
-    /// Looks at the threads once more, and returns whether they are deadlocked. `busy` of them were neither over nor waiting
-    /// at a meeting of all, counted before this call.
+    /// Observes the threads once more, and returns whether they are deadlocked. `busy` is the number of threads that
+    /// had neither ended nor were waiting at a meeting of all threads, counted before this call.
     pub fn look(&mut self, cancellation: &Cancellation, busy: usize) -> bool {
         let now = cancellation.waiting();
         if busy == 0 || now.len() < busy {
@@ -169,7 +169,7 @@ impl DeadlockWatch {
     }
 }
 
-/// A thread that waited at some moment.
+/// A thread that was waiting when it was observed.
 #[derive(Debug)]
 struct Waiting {
     thread: usize,
@@ -177,7 +177,7 @@ struct Waiting {
     sleep: u64,
     /// Whether it waits for a mutex.
     is_locking: bool,
-    /// How many times it had tried in vain to take a mutex before the moment, and after it.
+    /// The number of failed attempts to lock a mutex, read before and after the rest of the observation.
     tries_before: u64,
     tries_after: u64,
 }
@@ -186,8 +186,9 @@ fn are_same_waits(before: &[Waiting], now: &[Waiting]) -> bool {
     before.iter().map(|one| (one.thread, one.sleep)).eq(now.iter().map(|one| (one.thread, one.sleep)))
 }
 
-/// Whether these are the same waits, and each thread that waits for a mutex has begun a try since, and failed. The first of
-/// two tries that are counted may have begun earlier.
+/// Returns whether both observations are of the same waits, and each thread that waits for a mutex has begun another
+/// attempt since, which failed. Two more attempts are required, because the first of them may have begun before the
+/// earlier observation.
 fn tried_in_vain(before: &[Waiting], now: &[Waiting]) -> bool {
     let has_tried = |(before, now): (&Waiting, &Waiting)| {
         !now.is_locking || now.tries_before >= before.tries_after.saturating_add(2)
@@ -214,7 +215,7 @@ impl Drop for Cancellable {
     }
 }
 
-/// Says that an operation was ended by its [`Cancellation`].
+/// The error of an operation that was ended by its [`Cancellation`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled(());
 
@@ -226,24 +227,24 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// Runs `operation`, and tells if it was ended by its [`Cancellation`]. Panics pass through.
+/// Runs `operation`, and catches its cancellation by a [`Cancellation`]. Panics pass through.
 ///
 /// # Errors
-/// If it was cancelled.
+/// Returns an error if the operation was canceled.
 pub fn catch_cancelled<R>(operation: impl FnOnce() -> R) -> Result<R, Cancelled> {
-    // What is seen half done is the object; the documentation of Cancellation tells what it is good for.
+    // Only the object can be observed in a half-finished state, and it must not be used any more: see `Cancellation`.
     catch_unwind(AssertUnwindSafe(operation)).map_err(|payload: Box<dyn Any + Send>| {
         payload.downcast::<Cancelled>().map_or_else(|panic| resume_unwind(panic), |cancelled| *cancelled)
     })
 }
 
-/// Whether anything at all is cancelled.
+/// Returns whether any cancellation is canceled.
 #[inline]
 pub(crate) fn any() -> bool {
     CANCELLED.load(Ordering::Relaxed) != 0
 }
 
-/// Whether this thread can be cancelled.
+/// Returns whether this thread can be canceled.
 pub(crate) fn is_cancellable() -> bool {
     CURRENT.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
@@ -254,34 +255,36 @@ fn is_cancelled() -> bool {
     CURRENT.try_with(is_cancelled).unwrap_or(false)
 }
 
-/// Ends this thread if it is cancelled.
+/// Ends this thread if it is canceled.
 #[inline]
 pub(crate) fn check() {
-    // One that unwinds already would abort the program.
+    // A panic while the thread unwinds would abort the program.
     if any() && is_cancelled() && !std::thread::panicking() {
         end(Cancelled(()));
     }
 }
 
-/// Ends this thread, which is cancelled.
+/// Ends this thread, which has been canceled.
 pub(crate) fn end(cancelled: Cancelled) -> ! {
     resume_unwind(Box::new(cancelled))
 }
 
-/// A thread that sleeps until it is notified or cancelled. Each thread has one: it sleeps in one place at a time.
+/// A thread that sleeps until it is notified or canceled. Each thread has one `Sleeper`, since it sleeps in one place
+/// at a time.
 #[derive(Default, Debug)]
 pub(crate) struct Sleeper {
     notified: Mutex<bool>,
     changed: Condvar,
-    /// Odd while it waits, for a notification without a time limit or for a mutex; each wait has a number of its own.
+    /// Odd while the thread waits for a mutex, or for a notification without a time limit. Each wait has its own
+    /// number.
     sleeps: AtomicU64,
-    /// Whether it waits for a mutex.
+    /// Whether the thread waits for a mutex.
     is_locking: AtomicBool,
-    /// How many times it has tried in vain to take a mutex that it waited for.
+    /// The number of failed attempts to lock a mutex that the thread waited for.
     tries: AtomicU64,
 }
 
-/// Waits for a mutex.
+/// Marks this thread as waiting for a mutex, until dropped.
 pub(super) struct Locking(Arc<Sleeper>);
 
 impl Locking {
@@ -292,7 +295,7 @@ impl Locking {
         Self(sleeper)
     }
 
-    /// It was held by another.
+    /// Counts an attempt that failed because another thread held the mutex.
     pub(super) fn tried_in_vain(&self) {
         self.0.tries.fetch_add(1, Ordering::SeqCst);
     }
@@ -316,7 +319,8 @@ impl Sleeper {
         self.changed.notify_one();
     }
 
-    /// Sleeps until notified, which is true, or until the deadline, which is false; or returns an error if cancelled.
+    /// Sleeps until notified, and returns `true`, or until the deadline, and returns `false`. Returns an error if the
+    /// thread is canceled.
     pub(crate) fn sleep_until(&self, deadline: Option<Instant>) -> Result<bool, Cancelled> {
         if deadline.is_some() {
             return self.sleep(deadline);
@@ -348,17 +352,18 @@ impl Sleeper {
     }
 }
 
-/// That of this thread.
+/// Returns the sleeper of this thread.
 pub(crate) fn sleeper() -> Arc<Sleeper> {
     SLEEPER.with(Arc::clone)
 }
 
-/// No thread panics while it holds one of these, but one that is ended by force might have.
+/// Locks `mutex`. No thread panics while it holds one of these locks, but a thread that was ended by force might have
+/// poisoned it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a lock guards, whether or not a thread has panicked while it held it.
+/// Returns the guard of a lock, even if the lock is poisoned.
 pub(crate) fn unpoisoned<G>(result: std::sync::LockResult<G>) -> G {
     result.unwrap_or_else(PoisonError::into_inner)
 }
@@ -371,7 +376,7 @@ mod tests {
     use super::*;
     use crate::primitives;
 
-    /// Runs `stuck` on a thread that is cancelled while it is.
+    /// Runs `stuck` on a thread, cancels the thread, and returns whether that ended it.
     fn is_ended(stuck: impl FnOnce() + Send) -> bool {
         let cancellation = Cancellation::new();
         let started = AtomicBool::new(false);

@@ -1,16 +1,16 @@
-//! A world in which threads give way at random.
+//! A world in which threads yield at random.
 
 use std::cell::Cell;
 
 use crate::random::{Choices, mix};
 use crate::world::{Access, World, relax};
 
-/// A world in which a thread gives way to others at one of so many schedule points, at random; and in which one of so
-/// many waits on a [`Condvar`](crate::primitives::Condvar) ends at once, though nobody has notified it.
+/// A world in which a thread yields at one in N schedule points, at random, and one in N waits on a
+/// [`Condvar`](crate::primitives::Condvar) ends immediately, without a notification.
 ///
-/// Races that need a thread to stop in a window of a few instructions happen in minutes on a quiet machine, and in
-/// milliseconds here. What runs is still what the operating system makes of it: the seed determines where a thread gives
-/// way, and what it chooses, but not who goes on.
+/// A race that requires a thread to stop in a window of a few instructions takes minutes to occur on an idle machine,
+/// and milliseconds in this world. The operating system still schedules the threads: the seed determines where a thread
+/// yields, and what it chooses, but not which thread runs next.
 ///
 /// ```
 /// use std::rc::Rc;
@@ -32,20 +32,21 @@ use crate::world::{Access, World, relax};
 pub struct Chaos {
     one_in: usize,
     choices: Choices,
-    /// Whether the last wait ended early. Then the next does not: a thread that looks again and waits again sleeps, so
-    /// that one that nobody wakes is stuck here as elsewhere, and not healed.
+    /// Whether the last wait ended early. In that case, the next one does not: a thread that checks its condition and
+    /// waits again really sleeps. Otherwise, repeated early wake-ups would hide that no thread notifies it.
     woke_early: Cell<bool>,
 }
 
 impl Chaos {
-    /// The chaos of one thread: it gives way at one in `one_in` points, and wakes early from one in `one_in` waits but
-    /// never from two in a row (never at all, if that is 0). All that is random comes from `seed` and `thread`.
+    /// Creates the world of one thread. The thread yields at one in `one_in` schedule points, and wakes early from one
+    /// in `one_in` waits, but never from two in a row; if `one_in` is 0, it does neither. All randomness depends on
+    /// `seed` and `thread`.
     pub fn new(one_in: u32, seed: u64, thread: u32) -> Self {
         let choices = Choices::new(mix(mix(seed) ^ u64::from(thread)));
         Self { one_in: one_in as usize, choices, woke_early: Cell::new(false) }
     }
 
-    /// Whether it is one in `one_in`.
+    /// Returns true at random, in one of `one_in` calls.
     fn now(&self) -> bool {
         self.one_in != 0 && self.choices.below(self.one_in) == 0
     }

@@ -1,8 +1,10 @@
-//! Waits of code that is not instrumented, on Linux: the locks of `std` itself, and those of crates that call the kernel.
+//! Futex calls on Linux by code that is not instrumented: the locks of `std` itself, and of crates that call the
+//! kernel.
 //!
-//! They wait by the system call `futex`, through the function `syscall` of the C library. A program that `cargo trueline` builds
-//! has this one in its place. In a world that blocks threads, a task that would wait in the kernel waits in the world instead,
-//! as other tasks run on the same thread; all else is handed on.
+//! Such code waits by the system call `futex`, through the function `syscall` of the C library. In a program that
+//! `cargo trueline` builds, the function below replaces it. In a world that blocks threads, a task that would wait in
+//! the kernel waits in the world instead, because other tasks run on the same thread. All other calls are passed on to
+//! the kernel.
 #![expect(unsafe_code, reason = "a function that C calls, which calls the kernel")]
 
 use std::ffi::{c_int, c_long};
@@ -16,7 +18,7 @@ const FUTEX: c_long = 202;
 #[cfg(target_arch = "aarch64")]
 const FUTEX: c_long = 98;
 
-// Operations of the call, without the bits that say which processes and which clock.
+// The operations of `futex`, without the bits for private futexes and for the clock.
 const OPERATION: c_long = 0x7f;
 const WAIT: c_long = 0;
 const WAKE: c_long = 1;
@@ -30,12 +32,12 @@ unsafe extern "C" {
     safe fn __errno_location() -> *mut c_int;
 }
 
-/// The function of the C library that calls the kernel.
+/// Replaces the function of the C library that calls the kernel.
 ///
 /// # Safety
-/// As for the system call.
-// SAFETY: it has the name and does the work of the one in the C library, which takes its arguments in registers, and the last
-// one on the stack, like this one, though it is declared with a variable number of them.
+/// The conditions of the system call.
+// SAFETY: this function has the name and the effect of the one in the C library. That one is declared with a variable
+// number of arguments, but takes them in registers, and the last one on the stack, like this one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn syscall(
     number: c_long,
@@ -52,7 +54,7 @@ pub unsafe extern "C" fn syscall(
                 Ok(woken) if woken > 0 || second & OPERATION == WAIT || second & OPERATION == WAIT_BITSET => {
                     return woken;
                 }
-                // It may be a thread of the operating system that waits.
+                // A thread of the operating system may wait for this word, too.
                 Ok(_) => {}
                 Err(error) => return fail(error),
             }
@@ -64,12 +66,13 @@ pub unsafe extern "C" fn syscall(
 }
 
 fn fail(error: c_int) -> c_long {
-    // SAFETY: the C library has an error number for each thread, which is there as long as the thread.
+    // SAFETY: in the C library, each thread has an error number, which lives as long as the thread.
     unsafe { *__errno_location() = error };
     -1
 }
 
-/// What the world makes of a call, if there is one that blocks threads: how many were woken, or an error number.
+/// Handles a call in the world, if the world blocks threads. Returns the number of threads that were woken, or an error
+/// number; `None` if the kernel must handle the call.
 fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> Option<Result<c_long, c_int>> {
     if std::thread::panicking() {
         return None;
@@ -77,7 +80,8 @@ fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> 
     let world = world::current()?;
     let blocking = world.blocking()?;
     let pointer = std::ptr::with_exposed_provenance::<AtomicU32>(usize::try_from(word).ok()?);
-    // SAFETY: the caller of `futex` gives an aligned word that is there while it waits, and that others access atomically.
+    // SAFETY: the caller of `futex` passes an aligned word that lives while it waits, and that other threads access
+    // atomically.
     let word = unsafe { pointer.as_ref() }?;
     let place = Place::of(word);
     let point = |name| world::point_of_std(Access::new(AccessKind::Update, place), Named::new(name, "futex"));
@@ -104,10 +108,10 @@ fn in_world(word: c_long, operation: c_long, value: c_long, timeout: c_long) -> 
     }
 }
 
-/// Whether a word that a task waits at is another one: a thread of the operating system may have changed it.
+/// Returns whether a word that a task waits at has changed: a thread of the operating system may have changed it.
 fn has_changed(address: usize, expected: u32) -> bool {
     let pointer = std::ptr::with_exposed_provenance::<AtomicU32>(address);
-    // SAFETY: it is asked while the task waits, so that the word is there.
+    // SAFETY: this is called while the task waits, so the word is alive.
     unsafe { &*pointer }.load(Ordering::SeqCst) != expected
 }
 
@@ -125,12 +129,13 @@ fn wake(blocking: &dyn Blocking, place: Place, most: c_long) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// As for the system call.
+/// The conditions of the system call.
 #[cfg(target_arch = "x86_64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;
     let result;
-    // SAFETY: this is how the kernel is called: arguments are in these registers, and two others are overwritten.
+    // SAFETY: this is the calling convention of the kernel: arguments are in these registers, and two others are
+    // overwritten.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -152,12 +157,12 @@ unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
 /// Calls the kernel.
 ///
 /// # Safety
-/// As for the system call.
+/// The conditions of the system call.
 #[cfg(target_arch = "aarch64")]
 unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     let [first, second, third, fourth, fifth, sixth] = arguments;
     let result;
-    // SAFETY: this is how the kernel is called: arguments are in these registers.
+    // SAFETY: this is the calling convention of the kernel: arguments are in these registers.
     unsafe {
         std::arch::asm!(
             "svc 0",
@@ -174,7 +179,7 @@ unsafe fn kernel(number: c_long, arguments: [c_long; 6]) -> c_long {
     result
 }
 
-/// Lets the linker take this module: whatever enters a world calls it.
+/// Makes the linker include this module: `enter` calls this function.
 #[inline(never)]
 pub(crate) fn link() {
     std::hint::black_box(syscall as *const ());

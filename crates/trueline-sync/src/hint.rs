@@ -1,6 +1,6 @@
-//! What `std::hint` has for threads that wait.
+//! The function of `std::hint` for threads that wait.
 
-/// Says that this thread waits in a loop: `std::hint::spin_loop`, as a schedule point.
+/// Signals that this thread waits in a loop: `std::hint::spin_loop`, as a schedule point.
 ///
 /// ```
 /// trueline_sync::hint::spin_loop();

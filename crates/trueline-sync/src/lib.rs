@@ -1,11 +1,11 @@
-//! Atomics, locks and threads with the signatures of `std`, whose schedule can be chosen.
+//! Atomics, locks and threads with the signatures of `std`, whose schedule can be controlled.
 //!
-//! Each type is the one of `std` and, before each access, a *schedule point*: it asks the [`World`](primitives::World) that
-//! its thread runs in. Without a world a point is a load and a branch that is never taken. In a world that explores
-//! schedules, it is decided there which thread goes on.
+//! Each type wraps the type of `std`, and has a *schedule point* before each access, which calls the
+//! [`World`](primitives::World) of its thread. Without a world, a schedule point is a load and a branch that is never
+//! taken. A world that explores schedules decides there which thread runs next.
 //!
-//! - [`sync`], [`thread`] and [`hint`] have the names and signatures of `std`. They are what `std` and `core` mean in a crate
-//!   that `cargo trueline test` instruments, and can be used by name, too:
+//! - [`sync`], [`thread`] and [`hint`] have the names and signatures of `std`. In a crate that `cargo trueline test`
+//!   instruments, they replace those of `std` and `core`. They can also be used directly:
 //!
 //!   ```
 //!   use trueline_sync::sync::atomic::{AtomicUsize, Ordering};
@@ -14,9 +14,9 @@
 //!   assert_eq!(tickets.fetch_add(1, Ordering::Relaxed), 0);
 //!   ```
 //!
-//! - [`primitives`] are for objects that are written to be tested by trueline. They can be cancelled.
+//! - [`primitives`] are for objects that are written to be tested by trueline. They can be canceled.
 //!
-//! This crate has no dependencies. Programs use it by way of `trueline`, which has the worlds.
+//! This crate has no dependencies. Programs use it through `trueline`, which contains the worlds.
 
 mod cancel;
 mod chaos;
@@ -33,7 +33,7 @@ mod world;
 
 #[doc(hidden)]
 pub mod _macro_support {
-    //! What macros of this crate need, wherever they are used.
+    //! Items that the macros of this crate expand to.
     pub use std::thread_local as real_thread_local;
 }
 

@@ -1,4 +1,4 @@
-//! What the mutexes of [`primitives`](crate::primitives) and of [`sync`](crate::sync) share.
+//! The part that the mutexes of [`primitives`](crate::primitives) and of [`sync`](crate::sync) share.
 
 use std::panic::Location;
 use std::sync;
@@ -8,7 +8,7 @@ use crate::cancel;
 use crate::primitives::spin_hint;
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// Which mutex, and whether its threads may be ended where they wait for it.
+/// A mutex, and whether threads may be ended while they wait for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Lock {
     pub(crate) place: Place,
@@ -82,7 +82,8 @@ impl Lock {
         tried
     }
 
-    /// What is before and after the release of the lock, which is taken here.
+    /// Returns the actions before and after the release of the lock, to be dropped in this order. The caller's location
+    /// is where the lock is taken.
     #[track_caller]
     pub(crate) fn release(self) -> (BeforeRelease, Release) {
         let unlock = Access::new(AccessKind::Unlock, self.place);
@@ -90,8 +91,8 @@ impl Lock {
     }
 }
 
-/// The schedule point before a lock is released, where this is dropped. It has where the lock was taken: where a guard is
-/// dropped cannot be told.
+/// Runs the schedule point before the release of a lock, when dropped. Its location is where the lock was taken,
+/// because the location of a drop is not available.
 pub(crate) struct BeforeRelease {
     access: Access,
     lock: Lock,
@@ -99,7 +100,7 @@ pub(crate) struct BeforeRelease {
 }
 
 impl BeforeRelease {
-    /// Says that the lock is released in order to wait there.
+    /// Records that the lock is released in order to wait on `condvar`.
     #[track_caller]
     pub(crate) fn will_wait(&mut self, condvar: Place) {
         (self.access.kind, self.access.other) = (AccessKind::Wait, Some(condvar));
@@ -116,13 +117,13 @@ impl Drop for BeforeRelease {
     }
 }
 
-/// Wakes those that wait for a lock, where this is dropped: after its release.
+/// Wakes the threads that wait for a lock, when dropped: after the release.
 pub(crate) struct Release(Place);
 
 impl Drop for Release {
     #[inline]
     fn drop(&mut self) {
-        // All, because any of those that wait may be the next, and so may one that does not wait yet.
+        // Wakes all threads, because any of them may take the lock next, and so may a thread that does not wait yet.
         world::wake(self.0, Wake::All);
     }
 }

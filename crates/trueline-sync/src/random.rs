@@ -19,14 +19,14 @@ impl Choices {
         mix(state)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub(crate) fn below(&self, bound: usize) -> usize {
         let scaled = (u128::from(self.bits()) * bound as u128) >> 64;
         usize::try_from(scaled).expect("below a usize")
     }
 }
 
-/// Bits that all depend on all bits of `word`.
+/// Mixes the bits of `word`: each bit of the result depends on all of them.
 pub(crate) fn mix(word: u64) -> u64 {
     let mut mixed = word;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

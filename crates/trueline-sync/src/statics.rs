@@ -1,7 +1,8 @@
-//! Static atomics get back the values that they had when an exploration began.
+//! Restores static atomics to the values that they had when an exploration began.
 //!
-//! Executions of an exploration must begin alike. What an execution makes, it makes anew; what is `static` keeps its value
-//! from one to the next. So the first access to a static atomic keeps its value, and it is put back before each execution.
+//! All executions of an exploration must begin in the same state. Each execution creates its own objects, but a
+//! `static` keeps its value from one execution to the next. So the value of a static atomic is saved at its first
+//! access, and restored before each execution.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use crate::primitives::Place;
 
 /// The values of static atomics when an exploration began.
 ///
-/// Only on Linux it is known which memory is static; elsewhere nothing is kept.
+/// Static memory is recognized on Linux only; on other systems, no values are saved.
 pub struct Statics {
     segments: &'static [Range<usize>],
     kept: RefCell<HashMap<Place, Kept>>,
@@ -25,7 +26,7 @@ struct Kept {
 }
 
 impl Statics {
-    /// Of an exploration that begins.
+    /// Creates an empty store, for an exploration that begins.
     #[expect(clippy::new_without_default, reason = "there is nothing default about the moment")]
     pub fn new() -> Self {
         static SEGMENTS: OnceLock<Vec<Range<usize>>> = OnceLock::new();
@@ -36,7 +37,7 @@ impl Statics {
         Self { segments, kept: RefCell::default() }
     }
 
-    /// Whether a primitive is in static memory.
+    /// Returns whether a primitive is in static memory.
     pub fn contains(&self, place: Place) -> bool {
         self.segments.iter().any(|segment| segment.contains(&place.address()))
     }
@@ -47,12 +48,12 @@ impl Statics {
         }
     }
 
-    /// The value that was kept.
+    /// Returns the saved value of a static.
     pub(crate) fn value(&self, place: Place) -> Option<u64> {
         self.kept.borrow().get(&place).map(|kept| kept.value)
     }
 
-    /// Puts all values back. No task of the exploration may run.
+    /// Restores all saved values. No task of the exploration may be running.
     #[expect(clippy::iter_over_hash_type, reason = "each value has a place of its own")]
     pub fn restore(&self) {
         for (place, Kept { value, restore }) in &*self.kept.borrow() {
@@ -67,8 +68,8 @@ impl fmt::Debug for Statics {
     }
 }
 
-/// The memory of variables that are `static`, by the lines of `/proc/self/maps`: what is mapped from a file to be written,
-/// and the memory without a file that comes directly after it, which is zero initially.
+/// Returns the memory of `static` variables, according to `/proc/self/maps`: the writable mappings of files, and the
+/// anonymous memory directly after each of them, which is initially zero.
 fn segments(maps: &str) -> Vec<Range<usize>> {
     let mut segments: Vec<Range<usize>> = Vec::new();
     for line in maps.lines() {

@@ -1,4 +1,4 @@
-//! The world that a thread runs in, and what asks it.
+//! The world that a thread runs in, and the functions by which primitives consult it.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,7 +11,8 @@ use crate::random::{Choices, mix};
 use crate::statics::Statics;
 use crate::thread::Locals;
 
-/// What threads run in: it is asked before each access to shared memory, at each choice, and whenever a thread waits.
+/// The environment that threads run in: primitives consult it before each access to shared memory, at each random
+/// choice, and whenever a thread waits.
 ///
 /// A world belongs to one thread of the operating system; [`enter`] installs it there. It must not use the types of this
 /// crate itself.
@@ -45,55 +46,59 @@ use crate::thread::Locals;
 /// assert_eq!(points.0.get(), 2);
 /// ```
 pub trait World {
-    /// Another thread may go first here, before this one does what it says.
+    /// Called before an access to shared memory. Another thread may run before this call returns.
     fn point(&self, access: Access);
 
-    /// An operation of the object under test begins or ends here: a point that is outside of its code.
+    /// Called where an operation of the object under test begins or ends: a schedule point outside of the code of the
+    /// object.
     ///
-    /// A world that has points of its own around operations needs no further ones.
+    /// A world that already has schedule points around operations can do nothing here.
     fn edge(&self) {
         self.point(Access::unknown());
     }
 
-    /// Whether it wants to [see](Self::saw) what accesses did. Values are exact only where one thread runs at a time.
+    /// Returns whether the world wants its method [`saw`](Self::saw) to be called after accesses. The values that it
+    /// gets are exact only if one thread runs at a time.
     fn is_watching(&self) -> bool {
         false
     }
 
-    /// What the access at the last point did, if the world [is watching](Self::is_watching).
+    /// Called after each access, with its effect, if the world [is watching](Self::is_watching).
     fn saw(&self, seen: &Seen) {
         let _ = seen;
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     fn choose(&self, bound: usize) -> usize;
 
-    /// This thread can do nothing until another has done something.
+    /// Called when this thread cannot proceed until another thread has done something.
     fn spin(&self) {
         relax();
     }
 
-    /// Whether the wait on a condition variable that this thread is about to begin ends at once, without a
-    /// notification: a spurious wake-up, which those who wait must expect.
+    /// Returns whether the wait on a condition variable that this thread is about to begin ends immediately, without a
+    /// notification: a spurious wake-up, which callers of `wait` must expect.
     ///
-    /// A world that [blocks](Self::blocking) threads is not asked: it can return from [`Blocking::block`] early.
+    /// Not called if the world [blocks](Self::blocking) threads: such a world can return early from
+    /// [`Blocking::block`].
     fn wakes_early(&self) -> bool {
         false
     }
 
-    /// Who lets threads sleep and wakes them, if this world does it.
+    /// Returns the scheduler that blocks and wakes threads, if this world has one.
     ///
-    /// If it does not, mutexes and condition variables block threads of the operating system.
+    /// If it returns `None`, mutexes and condition variables block threads of the operating system.
     fn blocking(&self) -> Option<&dyn Blocking> {
         None
     }
 
-    /// The thread locals of the present task, if this world runs several tasks on one thread of the operating system.
+    /// Returns the thread locals of the current task, if this world runs several tasks on one thread of the operating
+    /// system.
     fn locals(&self) -> Option<Rc<Locals>> {
         None
     }
 
-    /// What keeps the values of static atomics, if this world restores them.
+    /// Returns the storage for the initial values of static atomics, if this world restores them.
     fn statics(&self) -> Option<&Statics> {
         None
     }
@@ -101,57 +106,60 @@ pub trait World {
 
 /// The part of a [`World`] that blocks threads and wakes them: a scheduler that runs one thread at a time.
 ///
-/// Since only one runs, nothing happens between the last schedule point of a thread and its blocking: there are no lost
-/// wake-ups to care for.
+/// Since only one thread runs, no other thread can act between the last schedule point of a thread and its blocking. So
+/// wake-ups cannot be lost.
 pub trait Blocking {
-    /// Lets other threads run until this one is woken at `place`. It may return early: those who block look again.
+    /// Lets other threads run until this thread is woken at `place`. It may return early: callers check their condition
+    /// again.
     ///
-    /// On a condition variable, an early return is a spurious wake-up, which it may have.
+    /// On a condition variable, an early return is a spurious wake-up.
     fn block(&self, place: Place);
 
-    /// As [`block`](Self::block), in a wait that has a time limit; returns whether the time is up.
+    /// Like [`block`](Self::block), for a wait with a time limit. Returns whether the limit has expired.
     ///
-    /// A world knows no time: a time limit may be over before all else, or after it. If nothing else is said it is over
-    /// as soon as this thread runs again; and since that is a matter of the schedule, others may have done anything
-    /// in between. No thread is stuck for want of a notification, and no outcome is lost where threads look at what they
-    /// waited for before they ask about the time, as [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while)
-    /// does, and where all are notified: one notification does not find this thread waiting, so it always goes to
-    /// another. A world that overrides this must not let the thread sleep for good.
+    /// Worlds do not measure time, so a time limit may expire before anything else happens, or after it. By default, it
+    /// has expired as soon as this thread runs again; when that is depends on the schedule, so other threads may have
+    /// done anything in the meantime. With this default, no thread is stuck because a notification is missing. No
+    /// outcome is lost if threads check their condition before they check the time, as
+    /// [`Condvar::wait_timeout_while`](crate::primitives::Condvar::wait_timeout_while) does, and if all threads are
+    /// notified. A single notification does not find this thread waiting, so it always goes to another thread. An
+    /// implementation that overrides this method must not let the thread sleep forever.
     fn block_for_a_while(&self, place: Place) -> bool {
         let _ = place;
         true
     }
 
-    /// As [`block`](Self::block), where something outside of the world may also end the wait: `is_over` says whether it has.
+    /// Like [`block`](Self::block), for a wait that something outside of the world may also end: `is_over` returns
+    /// whether it has.
     fn block_unless(&self, place: Place, is_over: Rc<dyn Fn() -> bool>) {
         let _ = is_over;
         self.block(place);
     }
 
-    /// Wakes threads that are blocked at `place`, if there are any. The present thread goes on.
+    /// Wakes threads that are blocked at `place`, if there are any. The current thread keeps running.
     fn wake(&self, place: Place, wake: Wake);
 
-    /// How many threads are blocked at `place`.
+    /// Returns the number of threads that are blocked at `place`.
     fn blocked(&self, place: Place) -> usize {
         let _ = place;
         0
     }
 
-    /// The number of the task that [`spawn`](Self::spawn) starts next, which is the same in each execution.
+    /// Returns the number of the task that [`spawn`](Self::spawn) starts next. It is the same in each execution.
     fn next_task(&self) -> u64 {
         0
     }
 
-    /// Starts a task of this world, which runs `body`.
+    /// Starts a task of this world that runs `body`.
     ///
     /// # Errors
-    /// Returns `body` if this world starts no tasks.
+    /// Returns `body` if this world does not start tasks.
     fn spawn(&self, body: Box<dyn FnOnce()>) -> Result<(), Box<dyn FnOnce()>> {
         Err(body)
     }
 }
 
-/// Which primitive: an atomic, a mutex or a condition variable, as long as it is not moved.
+/// Identifies a primitive (an atomic, a mutex or a condition variable) by its address, as long as it is not moved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place(usize);
 
@@ -161,26 +169,26 @@ impl Place {
         Self(std::ptr::from_ref(primitive).addr())
     }
 
-    /// The address of the primitive.
+    /// Returns the address of the primitive.
     pub fn address(self) -> usize {
         self.0
     }
 }
 
-/// What a thread is about to do at a schedule point: to which primitive, and how.
+/// The access that a thread is about to make at a schedule point: the primitive, and the kind of access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// How.
+    /// The kind of access.
     pub kind: AccessKind,
-    /// The primitive; `None` if it is not known what happens.
+    /// The primitive; `None` if it is unknown.
     pub place: Option<Place>,
-    /// Another that is accessed in the same step: the condition variable that a thread begins to wait on as it releases a
-    /// mutex.
+    /// A second primitive that is accessed in the same step: the condition variable that a thread begins to wait on as
+    /// it releases a mutex.
     pub other: Option<Place>,
 }
 
 impl Access {
-    /// Nothing is known of what happens.
+    /// Returns an access of unknown kind, to an unknown primitive.
     pub fn unknown() -> Self {
         Self { kind: AccessKind::Unknown, place: None, other: None }
     }
@@ -191,11 +199,11 @@ impl Access {
     }
 }
 
-/// How a primitive is accessed.
+/// The kind of an access to a primitive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum AccessKind {
-    /// In any way.
+    /// Unknown: the access may be of any kind.
     Unknown,
     /// An atomic is read.
     Load,
@@ -211,29 +219,30 @@ pub enum AccessKind {
     Unlock,
     /// A mutex is released, and its thread begins to wait on a condition variable.
     Wait,
-    /// Threads are woken that wait on a condition variable.
+    /// Threads that wait on a condition variable are woken.
     Notify,
 }
 
-/// What an access did.
+/// An access with its effect.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Seen {
-    /// What was accessed, and how.
+    /// The primitive and the kind of access.
     pub access: Access,
     /// The name of the access, such as `compare_exchange`.
     pub name: &'static str,
-    /// The value of an atomic before it, and after it. Of [`AccessKind::TryLock`], 1 after it says that it was successful.
+    /// The values of an atomic before and after the access. For [`AccessKind::TryLock`], the second value is 1 if the
+    /// lock was taken.
     pub values: Option<(u64, u64)>,
-    /// How the values are to be read.
+    /// How to interpret the values.
     pub value_kind: ValueKind,
-    /// The type of the primitive, such as `AtomicBool`; empty for those of [`primitives`](crate::primitives).
+    /// The type of the primitive, such as `AtomicBool`; empty for the types of [`primitives`](crate::primitives).
     pub type_name: &'static str,
-    /// Where it is in the source.
+    /// The place in the source code.
     pub location: &'static Location<'static>,
 }
 
-/// How the bits of an atomic's value are to be read.
+/// How to interpret the bits of an atomic's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -244,11 +253,11 @@ pub enum ValueKind {
     Signed,
     /// As a `bool`.
     Bool,
-    /// As an address, which is another one in each run.
+    /// As an address, which differs between runs.
     Pointer,
 }
 
-/// What is accessed, and by what: all of a [`Seen`] that is known when the program is compiled.
+/// The parts of a [`Seen`] that are known at compile time.
 #[derive(Clone, Copy)]
 pub(crate) struct Named {
     /// The name of the access.
@@ -258,7 +267,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Of a primitive of ours, whose type need not be said.
+    /// Returns the name of an access to a type of [`primitives`](crate::primitives), whose type is not reported.
     pub(crate) const fn plain(name: &'static str) -> Self {
         Self::new(name, "")
     }
@@ -268,32 +277,33 @@ impl Named {
     }
 }
 
-/// How many of the threads at a place are woken.
+/// The number of threads that are woken.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Wake {
-    /// One of them, whichever.
+    /// Any one of them.
     One,
     /// All of them.
     All,
 }
 
 thread_local! {
-    /// Whether `WORLD` is there. Apart from it, because a thread-local without destructor is a plain load.
+    /// Whether `WORLD` is set. It is a separate variable because a thread-local without a destructor is read by a plain
+    /// load.
     static IN_WORLD: Cell<bool> = const { Cell::new(false) };
     static WORLD: RefCell<Option<Rc<dyn World>>> = const { RefCell::new(None) };
     /// See [`may_end`].
     static MAY_END: Cell<bool> = const { Cell::new(true) };
     static SPINS: Cell<u32> = const { Cell::new(0) };
-    /// Where choices come from that no world makes.
+    /// The random choices of threads without a world.
     static CHOICES: Choices = {
         static THREADS: AtomicU64 = AtomicU64::new(0);
         Choices::new(mix(THREADS.fetch_add(1, Ordering::Relaxed)))
     };
 }
 
-/// Makes `world` that of this thread, until the guard is dropped.
+/// Makes `world` the world of this thread until the guard is dropped.
 ///
-/// Worlds nest: the one before comes back.
+/// Worlds nest: when the guard is dropped, the previous world is restored.
 #[must_use = "the world ends when the guard is dropped"]
 pub fn enter(world: Rc<dyn World>) -> Entered {
     #[cfg(all(trueline_instrumented, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -311,7 +321,7 @@ pub struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         IN_WORLD.set(self.before.is_some());
-        // A guard that a thread forgot in a thread-local of its own has nothing left to put back.
+        // If the guard is in a thread-local, `WORLD` may be destroyed already: then there is nothing to restore.
         let _ = WORLD.try_with(|world| world.replace(self.before.take()));
     }
 }
@@ -322,38 +332,39 @@ impl fmt::Debug for Entered {
     }
 }
 
-/// The world of this thread.
+/// Returns the world of this thread.
 pub(crate) fn current() -> Option<Rc<dyn World>> {
     if !IN_WORLD.get() {
         return None;
     }
-    // Cloned, not borrowed: other threads of the world may run while it is asked, and they may leave it.
+    // Cloned, not borrowed: while the world handles a call, other threads of the world may run, and may leave it.
     WORLD.try_with(|world| world.borrow().clone()).ok().flatten()
 }
 
-/// Whether this thread runs in a world.
+/// Returns whether this thread runs in a world.
 #[inline]
 pub(crate) fn is_inside() -> bool {
     IN_WORLD.get()
 }
 
-/// Whether this copy of the crate was built by `cargo trueline`, so that there are schedule points in the crates that it
-/// instruments.
+/// Returns whether this copy of the crate was built by `cargo trueline`. If it was, the crates that it instruments have
+/// schedule points.
 pub const fn is_instrumented() -> bool {
     cfg!(trueline_instrumented)
 }
 
-/// Whether the thread may be ended, by unwinding, at the schedule point that it is at.
+/// Returns whether the thread may be ended, by unwinding, at its current schedule point.
 ///
-/// Code that is written on [`primitives`](crate::primitives) may be. Code that is written on the names of `std` may have
-/// `unsafe` blocks that rely on accesses that do not panic: it must be left where it is.
+/// Code that uses [`primitives`](crate::primitives) may be ended. Code that uses the types of `std` may have `unsafe`
+/// blocks that rely on accesses not panicking: its thread must be abandoned where it is.
 pub fn may_end() -> bool {
     MAY_END.get()
 }
 
-/// A bare schedule point: another thread may go first here.
+/// A schedule point without an access: another thread may run before this call returns.
 ///
-/// The primitives have one before each access. A thread that is [cancelled](crate::primitives::Cancellation) ends here.
+/// The primitives have a schedule point before each access. If the thread is
+/// [canceled](crate::primitives::Cancellation), it ends here.
 #[inline]
 pub fn point() {
     if IN_WORLD.get() | cancel::any() {
@@ -361,7 +372,7 @@ pub fn point() {
     }
 }
 
-/// The schedule point where an operation begins or ends.
+/// A schedule point where an operation begins or ends.
 #[inline]
 pub fn edge() {
     if IN_WORLD.get() | cancel::any() {
@@ -389,7 +400,8 @@ fn point_in_world(access: Access) {
     }
 }
 
-/// Accesses an atomic, behind a schedule point where its thread may be ended. `value` is what it is worth.
+/// Accesses an atomic, after a schedule point where the thread may be ended. `value` returns the current value of the
+/// atomic.
 #[inline]
 #[track_caller]
 pub(crate) fn access<R>(access: Access, named: Named, act: impl FnOnce() -> R, value: impl Fn() -> u64) -> R {
@@ -414,8 +426,8 @@ fn access_in_world<R>(
     watched(&*world, access, named, act, value, location)
 }
 
-/// As [`access`], for the atomics of `std`: the thread is not ended here, and the value of a static is kept, which `restore`
-/// puts back, given the address and the value.
+/// Like [`access`], for the atomics of `std`: the thread is not ended here. If the atomic is a static, its value is
+/// saved at the first access; `restore` sets the atomic at the given address to this value again.
 #[inline]
 #[track_caller]
 pub(crate) fn access_of_std<R>(
@@ -468,7 +480,7 @@ fn watched<R>(
     result
 }
 
-/// A schedule point of a primitive that has no value, where its thread may be ended.
+/// A schedule point of a primitive without a value. The thread may be ended here.
 #[inline]
 #[track_caller]
 pub(crate) fn point_at(access: Access, named: Named) {
@@ -478,7 +490,7 @@ pub(crate) fn point_at(access: Access, named: Named) {
     }
 }
 
-/// A schedule point of a primitive of `std` that has no value: its thread is not ended here.
+/// A schedule point of a primitive of `std` without a value. The thread is not ended here.
 #[inline]
 #[track_caller]
 pub(crate) fn point_of_std(access: Access, named: Named) {
@@ -503,7 +515,7 @@ fn seen(access: Access, named: Named, values: Option<(u64, u64)>, location: &'st
     Seen { access, name, values, value_kind, type_name, location }
 }
 
-/// Tells what became of an access that only [`point_at`] has told of, if the world is watching.
+/// Reports the values of an access that [`point_at`] has reported without values, if the world is watching.
 #[inline]
 #[track_caller]
 pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
@@ -514,11 +526,12 @@ pub(crate) fn tell(access: Access, named: Named, values: (u64, u64)) {
     }
 }
 
-/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: no thread is cancelled here.
+/// The schedule point of a guard that is dropped, perhaps because its thread unwinds: the thread is not canceled here.
 #[inline]
 pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, location: &'static Location<'static>) {
     if let Some(world) = current() {
-        // Threads of a world may be one of the system, and the others must not take themselves for unwinding.
+        // Several threads of a world may run on one thread of the operating system. If this thread is unwinding, the
+        // others must not run here: for them, `panicking()` would also return true.
         if !std::thread::panicking() {
             MAY_END.set(may_end);
             world.point(access);
@@ -529,7 +542,7 @@ pub(crate) fn point_of_release(access: Access, named: Named, may_end: bool, loca
     }
 }
 
-/// Whether a static has had this value since before the exploration.
+/// Returns whether a static had this value before the exploration began.
 #[cold]
 pub(crate) fn was_always(place: Place, value: u64) -> bool {
     current().is_some_and(|world| world.statics().is_some_and(|statics| statics.value(place) == Some(value)))
@@ -545,32 +558,34 @@ pub(crate) fn wake(place: Place, wake: Wake) {
     }
 }
 
-/// Blocks this thread until it is woken at `place`, or for no reason, if its world blocks threads; whether it does.
+/// Blocks this thread until it is woken at `place`, or spuriously, if its world blocks threads. Returns whether the
+/// world does.
 pub(crate) fn block(place: Place) -> bool {
     let world = current();
     let blocking = world.as_ref().and_then(|world| world.blocking());
     blocking.map(|blocking| blocking.block(place)).is_some()
 }
 
-/// As [`block`], for a limited time; whether that is over, or `None` if this thread's world does not block threads.
+/// Like [`block`], with a time limit. Returns whether the limit has expired, or `None` if the world of this thread does
+/// not block threads.
 pub(crate) fn block_for_a_while(place: Place) -> Option<bool> {
     let world = current();
     world.as_ref().and_then(|world| world.blocking()).map(|blocking| blocking.block_for_a_while(place))
 }
 
-/// Whether the world of this thread blocks threads, and so runs one at a time.
+/// Returns whether the world of this thread blocks threads, and so runs one at a time.
 pub(crate) fn blocks() -> bool {
     IN_WORLD.get() && current().is_some_and(|world| world.blocking().is_some())
 }
 
-/// Waits for other threads as `std::hint::spin_loop` does, if this thread is in a world; whether it is.
+/// Waits for other threads like `std::hint::spin_loop`, if this thread is in a world. Returns whether it is.
 #[inline]
 pub(crate) fn spin_in_world() -> bool {
     IN_WORLD.get() && spin_cold()
 }
 
-/// A fence is a schedule point where threads are those of the operating system. Where one task runs at a time, it orders
-/// nothing that is not in order.
+/// Runs a schedule point for a fence, if the world runs threads of the operating system. If one task runs at a time,
+/// all accesses are in order already, and a fence has no effect.
 #[cold]
 #[inline(never)]
 pub(crate) fn fence_in_world() {
@@ -591,9 +606,9 @@ fn spin_cold() -> bool {
     true
 }
 
-/// A number below `bound`, chosen by the world.
+/// Returns a number below `bound`, chosen by the world.
 ///
-/// Without a world it is random, by a generator of the thread.
+/// Without a world, the number is drawn from a random generator of the thread.
 ///
 /// ```
 /// use trueline_sync::primitives::choose;
@@ -603,7 +618,7 @@ fn spin_cold() -> bool {
 /// ```
 ///
 /// # Panics
-/// If `bound` is 0.
+/// Panics if `bound` is 0.
 pub fn choose(bound: usize) -> usize {
     assert!(bound > 0, "there is nothing to choose from");
     let choice = match current() {
@@ -614,10 +629,11 @@ pub fn choose(bound: usize) -> usize {
     choice
 }
 
-/// Says that this thread can do nothing until another has done something: for the body of a loop that waits.
+/// Signals that this thread cannot proceed until another thread has done something. Call it in the body of a loop that
+/// waits.
 ///
-/// The processor is told; now and then the operating system is, so that the other runs, even on few cores. A thread
-/// that is [cancelled](crate::primitives::Cancellation) ends here.
+/// Most calls are a hint to the processor; one in 32 yields to the operating system, so that the other thread runs even
+/// if there are few cores. If the thread is [canceled](crate::primitives::Cancellation), it ends here.
 ///
 /// ```
 /// use trueline_sync::primitives::{AtomicBool, Ordering, spin_hint};
@@ -641,10 +657,11 @@ pub fn spin_hint() {
     }
 }
 
-/// How many calls of [`spin_hint`] tell the processor only: about as long as it takes to give way to another thread.
+/// One in this many calls of [`spin_hint`] yields to the operating system; the others are hints to the processor.
+/// Together, these hints take about as long as one yield.
 const SPINS_PER_YIELD: u32 = 32;
 
-/// Waits a little, on a processor that others need too.
+/// Waits briefly; now and then yields the processor to other threads.
 pub(crate) fn relax() {
     let spins = SPINS.get().wrapping_add(1);
     SPINS.set(spins);
@@ -662,11 +679,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::primitives::{AtomicU64, Condvar, Mutex};
 
-    /// What a world was asked, in order.
+    /// Records the calls that a world gets, in order.
     #[derive(Default)]
     pub(crate) struct Scribe {
         pub(crate) asked: RefCell<Vec<&'static str>>,
-        /// What to do when blocked, as another thread would.
+        /// Runs when this thread is blocked, in place of another thread.
         pub(crate) when_blocked: RefCell<Option<Box<dyn FnOnce()>>>,
         pub(crate) blocks: bool,
     }
@@ -745,8 +762,8 @@ pub(crate) mod tests {
     fn a_mutex_blocks_through_the_world() {
         let world = Rc::new(Scribe { blocks: true, ..Scribe::default() });
         let _inside = enter(world.clone());
-        // Two threads of the world are one of the system. The other holds the lock, and lets it go while this one is
-        // blocked.
+        // Two threads of the world run on one thread of the operating system. The other one holds the lock, and
+        // releases it while this one is blocked.
         let held: &'static Mutex<u32> = Box::leak(Box::new(Mutex::new(7)));
         let guard = held.lock();
         world.asked.take();

@@ -1,9 +1,9 @@
 //! Feeds mutated files to a reader for some seconds: `fuzz_readers <reader> <seconds> [seed] [files or directories..]`.
 //!
-//! There is no instrumentation: an input is kept for further mutation if the error that it gets has words that no
-//! error had before, or if it is a history of a new size. A panic, an answer after more than a second, or an error that
-//! breaks the rules of errors is a finding: the input is written to the directory for temporary files, and the exit
-//! code is 1.
+//! There is no instrumentation: an input is kept for further mutation if its error contains words that no error had
+//! before, or if it is a history of a new size. A panic, a response after more than a second, or an error that violates
+//! the rules for errors is a finding: the input is written to the directory for temporary files, and the exit code is
+//! 1.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
 #[path = "../tests/it/mutate.rs"]
@@ -24,7 +24,7 @@ const POOL: usize = 4096;
 /// Longer files are cut into pieces of this size.
 const PIECE: usize = 4096;
 
-/// What takes longer is a finding.
+/// An input that takes longer is a finding.
 const SLOW: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     let mut slowest = Duration::ZERO;
     let started = Instant::now();
     while started.elapsed() < time && findings < 20 {
-        // Half of them from the seeds: what was kept tends to be ever worse.
+        // Half of the inputs are from the seeds, because the inputs that were kept tend to get worse and worse.
         let from = if dice.below(2) == 0 { seeds } else { pool.len() };
         let mut bytes = pool[dice.below(from)].clone();
         let other = dice.below(pool.len());
@@ -80,7 +80,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
             let begun = Instant::now();
             (panic::catch_unwind(|| read(format, &bytes)), begun.elapsed())
         };
-        // On a machine that is busy with other things, a slow one is often fast the next time.
+        // On a busy machine, a slow input is often fast on the next attempt.
         let (outcome, elapsed) = (0..3).map(|_| timed()).find(|(_, elapsed)| *elapsed <= SLOW).unwrap_or_else(timed);
         slowest = slowest.max(elapsed);
         runs += 1;
@@ -117,7 +117,7 @@ fn fuzz(name: &str, format: Format, time: Duration, seed: u64, mut pool: Vec<Vec
     ExitCode::from(u8::from(findings > 0))
 }
 
-/// The first words of a message that are ours, and not from the file.
+/// Returns the words of a message that are ours, and not quoted from the file.
 fn kind_of(message: &str) -> String {
     let ours: String = message.split(['`', '"']).step_by(2).collect();
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b',' | b';'));

@@ -1,16 +1,17 @@
-//! What concurrent objects are written on, so that they can be driven: atomics, mutexes, condition variables, waiting
-//! and choosing.
+//! The primitives that concurrent objects must use to be tested: atomics, mutexes, condition variables, waiting and
+//! random choices.
 //!
-//! Each primitive is the one of `std` and, before each access, a *schedule point*: it asks the **world** that its thread
-//! runs in. So one compiled object serves all:
+//! Each primitive wraps the one of `std`, and has a *schedule point* before each access, which calls the **world** of
+//! its thread. So the same compiled object can be used in all of these ways:
 //!
-//! - Without a world a point is two loads and branches that are never taken. This is how objects are used.
-//! - In [`Chaos`] a thread gives way at a point now and then, and wakes for nothing from a wait: the
-//!   machine-independent form of a noisy machine.
-//! - Another [`World`] may hold each thread at its points, and run them one at a time, in an order of its own.
+//! - Without a world, a schedule point is two loads, and branches that are never taken. This is how objects are
+//!   normally used.
+//! - In [`Chaos`], threads yield at some schedule points, and sometimes wake spuriously from a wait. This has the
+//!   effect of a noisy machine, on any machine.
+//! - Another [`World`] may stop each thread at its schedule points, and run the threads one at a time, in any order.
 //!
-//! An object that waits says so, by [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`]; an object that makes a random
-//! choice makes it by [`choose`]. Then it can be explored, and [cancelled](Cancellation) when it is stuck.
+//! An object must wait with [`spin_hint`], [`Mutex::lock`] or [`Condvar::wait`], and make random choices with
+//! [`choose`]. Then it can be explored, and [canceled](Cancellation) when it is stuck.
 //!
 //! ```
 //! use trueline::primitives::{AtomicU64, Ordering};
@@ -31,8 +32,8 @@
 //! assert_eq!(counter.0.into_inner(), 1);
 //! ```
 //!
-//! The orderings of accesses mean what they mean in `std`. A world that runs one thread at a time shows every access to
-//! all at once, whatever its ordering.
+//! The orderings of accesses have the same meaning as in `std`. In a world that runs one thread at a time, every access
+//! is immediately visible to all threads, whatever its ordering.
 
 pub use trueline_sync::primitives::{
     Access, AccessKind, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Blocking, Cancellable, Cancellation, Cancelled,

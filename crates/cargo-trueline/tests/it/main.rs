@@ -1,11 +1,12 @@
-//! `cargo trueline`, by the real command, on a project of path dependencies: without network, and without `trueline` itself,
-//! which takes long to compile. A world that counts stands for an exploration.
+//! Tests `cargo trueline` with the real command, on a project of path dependencies: without network, and without
+//! `trueline` itself, which takes long to compile. A world that counts schedule points takes the place of an
+//! exploration.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A crate that knows nothing of trueline.
+/// A crate that does not depend on trueline.
 const VICTIM: &str = r#"
 #![no_std]
 extern crate std;
@@ -42,7 +43,7 @@ fn format_nothing(number: &impl core::fmt::Debug) {
 }
 "#;
 
-/// A build script that asks the compiler something, as those of many crates do, and links an instrumented crate.
+/// A build script that probes the compiler, as in many crates, and that links an instrumented crate.
 const BUILD: &str = r#"
 fn main() {
     let rustc = std::env::var_os("RUSTC").expect("cargo says it");
@@ -60,7 +61,7 @@ fn main() {
 }
 "#;
 
-/// The tests of the project. They expect as many schedule points in the victim as the environment says.
+/// The tests of the project. They expect as many schedule points in the victim as the environment variable specifies.
 const TESTS: &str = r#"
 use std::cell::Cell;
 use std::rc::Rc;
@@ -131,7 +132,7 @@ struct Project {
 }
 
 impl Project {
-    /// A project in a folder of this name.
+    /// Creates a project in a folder with this name.
     fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -164,7 +165,7 @@ impl Project {
     fn run(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-trueline"));
         command.arg("trueline").args(arguments).current_dir(self.folder.join("mine"));
-        // Not those of the run that this test is part of.
+        // The environment of the run that this test is part of is removed.
         for (name, _) in std::env::vars_os() {
             let is_ours =
                 |name: &str| name.starts_with("CARGO") || name.starts_with("RUSTC") || name.starts_with("TRUELINE");
@@ -187,13 +188,13 @@ impl Project {
     }
 }
 
-/// Three accesses to atomics, and the mutex is taken and released.
+/// Three accesses to atomics, and one lock and one release of the mutex.
 const INSTRUMENTED: &str = "5";
 
 #[test]
 fn schedule_points_are_where_they_are_asked_for() {
     let project = Project::new("points");
-    // Each list of crates is what runs, whatever was built before.
+    // Each run uses its own list of instrumented crates, whatever was built before.
     project.passes(&["test", "--offline"], "0", &[]);
     project.passes(&["test", "--offline", "--instrument", "victim"], INSTRUMENTED, &[]);
     project.passes(&["test", "--offline", "--test", "points"], "0", &[]);
@@ -202,7 +203,7 @@ fn schedule_points_are_where_they_are_asked_for() {
         INSTRUMENTED,
         &[("EXPECTED_TOKEN", "some.token")],
     );
-    // Another profile.
+    // With another profile.
     let optimized = [("CARGO_PROFILE_TEST_OPT_LEVEL", "1")];
     project.passes(&["test", "--offline", "--instrument", "victim", "--test", "points"], INSTRUMENTED, &optimized);
 }

@@ -1,17 +1,17 @@
-//! Other checkers, behind one door.
+//! Checkers of other crates, with a common interface.
 //!
-//! Each module translates a history into what its crate takes; only the checking itself is measured. The crates differ
-//! in what they can take:
+//! Each module converts a history to the input of its crate; only the checking itself is measured. The crates accept
+//! different inputs:
 //!
 //! | crate | never-returning operations | histories by key |
 //! |---|---|---|
 //! | porcupine-rs | return last, with any result | by itself, with a thread for each key; or split by us |
 //! | todc-utils | return last, with any result | split by us |
-//! | stateright | as they are | split by us |
+//! | stateright | never return | split by us |
 //!
-//! An operation that returns last with any result says the same as one that never returns, if it is possible in every
-//! state: one that took no effect takes it behind everything that could have seen it. All of [`objects`](crate::objects)
-//! are of that kind.
+//! If an operation is possible in every state, it makes no difference whether it never returns, or returns last with
+//! any result: if it had no effect, it can take effect after all operations that could have observed it. This holds for
+//! all [`objects`](crate::objects).
 
 mod porcupine;
 mod stateright;
@@ -29,16 +29,16 @@ pub(crate) use todc::Todc;
 
 /// A checker of another crate.
 pub(crate) trait Peer<O: Object> {
-    /// A history as the crate takes it.
+    /// A history in the form that the crate requires.
     type Input;
 
     fn translate(history: &History<O::Op, O::Ret>) -> Self::Input;
 
-    /// Whether the history is linearizable.
+    /// Returns whether the history is linearizable.
     fn judge(input: Self::Input) -> bool;
 }
 
-/// The history by key; as it is if it has none.
+/// Splits the history by key; returns it whole if its operations do not have keys.
 pub(crate) fn split<O: Object>(history: &History<O::Op, O::Ret>) -> Vec<History<O::Op, O::Ret>> {
     let mut numbers = BTreeMap::new();
     let of: Vec<usize> = history
@@ -52,7 +52,7 @@ pub(crate) fn split<O: Object>(history: &History<O::Op, O::Ret>) -> Vec<History<
     (0..numbers.len()).map(|number| history.project(|id, _| of[id.index()] == number)).collect()
 }
 
-/// The calls and returns in their order, and behind them the returns of what never returned.
+/// Returns the calls and returns in order, followed by the returns of operations that never returned.
 fn events_with_all_returns<Op, Ret>(history: &History<Op, Ret>) -> impl Iterator<Item = (EventKind, OpId)> {
     let lost = (0..).zip(history.operations()).filter(|(_, operation)| operation.return_position().is_none());
     let events = history.events().iter().map(|event| (event.kind(), event.op()));
@@ -78,7 +78,8 @@ mod tests {
         parts.into_iter().all(|part| P::judge(P::translate(part)))
     }
 
-    /// Small histories by all peers and by ours; results are sometimes those of an earlier operation of the kind.
+    /// Compares the verdicts of all checkers on small histories, in which some results are those of earlier operations
+    /// of the same kind.
     fn agree<S, Whole, Part>(spec: &S, call: fn(&mut Random) -> S::Op)
     where
         S: Spec,

@@ -1,6 +1,6 @@
 //! porcupine-rs: Porcupine's algorithm in Rust.
 //!
-//! With `check_events` it panics on a call that has no return, so that it is given whole operations.
+//! `check_events` panics on a call without a return, so this module passes whole operations.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use crate::objects::Object;
 #[derive(Clone, Debug)]
 pub(crate) struct Porcupine;
 
-/// porcupine-rs, which splits the history and judges each part on a thread of its own.
+/// porcupine-rs, which splits the history and judges each part on a separate thread.
 #[derive(Clone, Debug)]
 pub(crate) struct PorcupineThreads;
 
@@ -24,7 +24,7 @@ pub(crate) struct Adapter<O, How> {
     of: PhantomData<fn() -> (O, How)>,
 }
 
-/// Whether porcupine-rs is to split the history.
+/// Whether porcupine-rs splits the history.
 pub(crate) trait Splitting: Clone {
     const SPLITS: bool;
 }
@@ -60,7 +60,7 @@ impl<O: Object, How: Splitting> Model for Adapter<O, How> {
     fn step(state: &O::State, (op, ret): &Self::Op) -> (bool, O::State) {
         match O::step(state, op, ret.as_ref()) {
             Some(next) => (true, next),
-            // It is not looked at, and a copy of the state would cost more.
+            // The state is ignored in this case, and a copy of it would cost more.
             None => (false, O::initial()),
         }
     }

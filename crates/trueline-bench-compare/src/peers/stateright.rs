@@ -1,4 +1,4 @@
-//! stateright: the tester of linearizability of a model checker, which is meant for histories of a few operations.
+//! stateright: the linearizability tester of a model checker, which is intended for histories of a few operations.
 
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 use trueline::history::{EventKind, History, Outcome};

@@ -117,7 +117,7 @@ pub(super) struct Judge<'a> {
     token: CancelToken,
 }
 
-/// Returns the specification, or an error if it cannot be judged as the arguments ask for.
+/// Returns the specification, or an error if it cannot be judged as the arguments require.
 fn specification(args: &CheckArgs) -> Result<NamedSpec, String> {
     let spec =
         named::spec(&args.spec, Options::new().nil_wildcard(args.nil_wildcard)).map_err(|fault| fault.to_string())?;
@@ -158,7 +158,7 @@ fn wrong_factors(args: &CheckArgs, spec: &NamedSpec) -> Option<String> {
     None
 }
 
-/// Writes the results as JUnit XML if this was asked for. Returns whether there was no error.
+/// Writes the results as JUnit XML if this was requested. Returns whether there was no error.
 fn write_junit<'j>(args: &CheckArgs, judge: &Judge<'_>, judged: impl Iterator<Item = &'j Judged>) -> bool {
     let Some(path) = &args.junit else { return true };
     let written = file::write(path, ci::junit(judge.spec.name(), &judged.collect::<Vec<_>>()));
@@ -266,10 +266,10 @@ fn cut_short(kind: LimitKind) -> String {
     }
 }
 
-/// What the user wants besides the verdict.
+/// The output that the user wants besides the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Nothing more.
+    /// No more.
     Report,
     /// An explanation in words, without a picture.
     Explanation,
@@ -280,7 +280,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// Whether a rejection is reported with more than the verdict.
+    /// Returns whether a rejection is reported with more than the verdict.
     fn tells_more(self, args: &CheckArgs) -> bool {
         args.core || matches!(self, Self::Explanation | Self::Everything)
     }

@@ -236,7 +236,7 @@ impl<'s> Simulation<'s> {
             if !may_call && open.is_empty() && done.is_empty() {
                 break;
             }
-            // Which of the busy processes continues is chosen at random.
+            // A random busy process continues.
             let quiet = open.is_empty() && done.is_empty();
             if may_call && (quiet || stuck > 0 || random.chance(self.contention, 1000)) {
                 self.call(*random.pick(&idle), random, &mut events);

@@ -353,7 +353,7 @@ fn pair_with_null(value: &Value) -> bool {
     matches!(value, Value::List(pair) if pair.len() == 2 && !pair[0].is_null() && pair[1].is_null())
 }
 
-/// Whether a transaction read nil.
+/// Returns whether a transaction read nil.
 fn has_null_read(f: &str, result: &Value) -> bool {
     let Value::List(accesses) = result else { return false };
     let is_null_read = |access: &Value| matches!(access, Value::List(parts) if parts.len() == 3 && parts[2].is_null() && matches!(&parts[0], Value::Text(f) if is_read(f)));
@@ -398,7 +398,7 @@ fn never_returned(history: &RawHistory) -> Option<Finding> {
     })
 }
 
-/// Whether an operation of a specification returns a value exactly as another operation has put it in.
+/// Returns whether an operation of a specification returns a value exactly as another operation has put it in.
 fn takes_out(spec: &str, operation: &str) -> bool {
     match in_order(spec) {
         "register" | "cas-register" | "once-cell" => matches!(operation, "read" | "get"),

@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Where the histories of a command are drawn.
+/// The place where the histories of a command are drawn.
 pub(super) enum Pages {
     /// The only history is drawn in this file.
     File(PathBuf),

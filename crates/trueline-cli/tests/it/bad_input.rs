@@ -1,21 +1,21 @@
-//! Input that is wrong: exit code 2, and a message with file, line and remedy.
+//! Tests invalid input: exit code 2, and a message with file, line and remedy.
 
 use std::io::Write;
 use std::process::Stdio;
 
 use super::{Scratch, json, run, trueline};
 
-/// A file that is wrong.
+/// An invalid file.
 #[derive(Clone)]
 struct Case {
     name: &'static str,
     spec: &'static str,
-    /// More arguments.
+    /// Additional arguments.
     args: &'static [&'static str],
     content: Vec<u8>,
     /// The line that the message must name.
     line: Option<usize>,
-    /// What the message must contain.
+    /// Texts that the message must contain.
     expected: &'static [&'static str],
 }
 
@@ -37,7 +37,7 @@ impl Case {
 
 const INVOKE: &str = r#"{"process":0,"type":"invoke","f":"enqueue","value":1}"#;
 
-/// The line behind a good one.
+/// Returns a file in which this line follows a valid one.
 fn second(line: &str) -> String {
     format!("{INVOKE}\n{line}\n")
 }
@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
         case("two-on-a-line", "queue", format!("{INVOKE} {INVOKE}"), 1, &["one object on each line"]),
         case("bad-escape", "queue", second(r#"{"process":0,"type":"ok","f":"\x"}"#), 2, &["not JSON"]),
         case("lone-surrogate", "queue", second(r#"{"process":1,"type":"invoke","f":"\ud800"}"#), 2, &["not JSON"]),
-        // Too deep, too long.
+        // Nested too deeply, or too long.
         case("deep", "queue", nested(65), 2, &["nested deeper than 64", "flatten it"]),
         case("very-deep", "queue", nested(2_000_000), 2, &["nested deeper than 64", "flatten it"]),
         case("deep-line", "queue", "[".repeat(1_000_000), 1, &["ends inside JSON", "record it again"]),
@@ -258,7 +258,7 @@ fn cases() -> Vec<Case> {
             1,
             &["`id` must be an integer"],
         ),
-        // Lines that are no history together.
+        // Lines that do not form a history.
         case(
             "return-without-call",
             "queue",
@@ -316,7 +316,7 @@ fn cases() -> Vec<Case> {
             2,
             &["earlier lines are whole operations"],
         ),
-        // Operations that the specification does not know, and what they say.
+        // Operations that the specification does not know, and the messages.
         case(
             "unknown-operation",
             "queue",
@@ -384,7 +384,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// A good event behind which others come.
+/// A valid event, which others follow.
 const EDN: &str = "{:process 0, :type :invoke, :f :enqueue, :value 1}";
 
 fn edn(name: &'static str, event: &str, line: impl Into<Option<usize>>, expected: &'static [&'static str]) -> Case {
@@ -498,7 +498,7 @@ fn log_cases() -> Vec<Case> {
 /// An event of a key-value history.
 const KV: &str = "{:process 0, :type :invoke, :f :get, :key \"a\", :value nil}";
 
-/// An operation of Porcupine's.
+/// An operation in Porcupine's format.
 const OPERATION: &str = r#"{"ClientId":0,"Input":{"op":"write","value":1},"Call":5,"Output":{},"Return":9}"#;
 
 fn porcupine_cases() -> Vec<Case> {
@@ -570,12 +570,12 @@ fn bad_files_get_exit_code_2_and_a_message_with_file_line_and_remedy() {
     let scratch = Scratch::new("bad_files");
     let all = [cases(), jepsen_cases(), log_cases(), porcupine_cases(), event_cases()].concat();
     assert!(all.len() > 150, "{}", all.len());
-    // All of them are tried, so that a change of words shows everything that it changes.
+    // All cases are tried, so that a changed message shows all its effects.
     let wrong: Vec<String> = all.into_iter().filter_map(|case| fault_of(&scratch, case)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with what is said of a bad file.
+/// Returns what is wrong with the message about an invalid file.
 fn fault_of(scratch: &Scratch, case: Case) -> Option<String> {
     let Case { name, spec, args, content, line, expected } = case;
     let file = scratch.file(name, content);

@@ -1,4 +1,4 @@
-//! What continuous integration, shells and `man` read.
+//! Tests the output for continuous integration, shells and `man`.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = run(&["completions", shell]);
         assert_eq!(script.code, 0, "{shell}");
-        // The last two know no values.
+        // The last two do not complete values.
         let values = !["powershell", "elvish"].contains(&shell);
         for word in ["convert", "nil-wildcard", if values { "porcupine-kv" } else { "format" }] {
             assert!(script.stdout.contains(word), "{word} for {shell}");

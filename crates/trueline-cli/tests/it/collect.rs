@@ -1,4 +1,4 @@
-//! `collect`: real sockets.
+//! Tests `collect` with real sockets.
 #![cfg(unix)]
 
 use std::fs;
@@ -21,7 +21,7 @@ impl Collector {
         Self::start_with(scratch, &mut trueline(&[]), &[])
     }
 
-    /// Starts it with further arguments, by a command that may be one to set limits.
+    /// Starts a collector with additional arguments, with a command that may set limits.
     pub(crate) fn start_with(scratch: &Scratch, command: &mut Command, args: &[&str]) -> Self {
         let file = scratch.0.join("history.jsonl").to_str().expect("plain").to_owned();
         let mut child = command
@@ -40,12 +40,12 @@ impl Collector {
         Self { child, stderr, address, file }
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until the collector ends by itself.
     pub(crate) fn wait(mut self) -> std::process::ExitStatus {
         self.child.wait().expect("it was started")
     }
 
-    /// Ends it as `kill -9` does.
+    /// Kills the collector, as `kill -9` does.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it was started");
@@ -56,7 +56,7 @@ impl Collector {
         Client { answers: BufReader::new(stream.try_clone().expect("a socket")), stream }
     }
 
-    /// Ctrl-C; gives the file and what it said last.
+    /// Interrupts the collector with Ctrl-C. Returns the file, and its last output.
     pub(crate) fn end(mut self) -> (String, String) {
         let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill is there");
         assert!(killed.success());
@@ -78,7 +78,7 @@ impl Client {
         json(&self.try_say(line).expect("it answers"))
     }
 
-    /// The answer to a line; `None` if the collector is gone.
+    /// Returns the response to a line; `None` if the collector has ended.
     pub(crate) fn try_say(&mut self, line: &str) -> Option<String> {
         self.stream.write_all(format!("{line}\n").as_bytes()).ok()?;
         let mut answer = String::new();
@@ -119,7 +119,7 @@ fn a_history_of_several_clients() {
         (json(&judged.stdout)["operations"].as_u64(), json(&judged.stdout)["pending"].as_u64()),
         (Some(81), Some(1))
     );
-    // One clock, which does not go back.
+    // All times are from one clock, which does not go back.
     let linted = run(&["lint", "--spec", "queue", &file]);
     assert_eq!(linted.code, 0, "{linted:?}");
 }
@@ -152,7 +152,7 @@ fn bad_clients() {
             .expect("refused")
             .contains("everywhere or nowhere")
     );
-    // A line without end: the connection is closed, and the others go on.
+    // After a line without end, the connection is closed, and the others continue.
     let mut endless = collector.connect();
     let _ = endless.stream.write_all(&vec![b'x'; (1 << 20) + 2]);
     let mut answer = String::new();
@@ -192,7 +192,7 @@ fn a_log_that_is_there_is_continued() {
     let file = scratch.0.join("history.jsonl");
     let text = fs::read_to_string(&file).expect("it was written");
     assert_eq!(text.lines().count(), 9, "{text}");
-    // Processes and times are new ones: reads that are open stay so.
+    // Processes and times are new after a restart: reads that were open stay open.
     let file = file.to_str().expect("plain");
     let judged = run(&["check", "--json", "--spec", "register", file]);
     assert_eq!((judged.code, json(&judged.stdout)["pending"].as_u64()), (0, Some(3)), "{judged:?}");
@@ -217,7 +217,7 @@ fn a_line_that_was_cut_off_is_removed_wherever_it_was_cut() {
         collector.end();
         let text = fs::read_to_string(&file).expect("it is text");
         let lines: Vec<&str> = text.lines().collect();
-        // All but the line end is all of it.
+        // If only the line break is missing, the line is complete.
         let kept = if end == last.len() { vec![whole.trim_end(), last] } else { vec![whole.trim_end()] };
         assert_eq!(lines[..lines.len() - 1], kept, "{end}");
         assert_eq!(run(&["check", "--spec", "register", &file]).code, if kept.len() == 2 { 2 } else { 0 }, "{text}");
@@ -269,7 +269,7 @@ fn a_refused_line_changes_nothing() {
         let answer = client.say(line);
         assert!(answer["error"].as_str().expect(line).contains(expected), "{line}: {answer}");
     };
-    // That the first call named an object, and that there were such processes, is forgotten.
+    // The names of the object and of the processes in rejected calls are forgotten.
     refused(&mut client, r#"{"process":"a","type":"invoke","object":"x"}"#, "`f` is missing");
     refused(&mut client, r#"{"process":"b","type":"invoke","f":"write","object":"x","value":1.5}"#, "integers");
     refused(&mut client, r#"{"process":"c","type":"ok"}"#, "no call is open");

@@ -1,4 +1,4 @@
-//! `convert`: what is written, and what is refused. `roundtrips` has every format to every other.
+//! Tests `convert`: its output, and its refusals. `roundtrips` tests all pairs of formats.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn what_a_format_cannot_hold_is_told() {
         assert!(converted.stderr.starts_with(&format!("error: -:{line}: ")), "{converted:?}");
         assert!(converted.stderr.contains(expected), "{converted:?}");
         assert_eq!(converted.stdout, "");
-        // Nor is there a file.
+        // No file is created either.
         let file = scratch.0.join("refused").to_str().expect("plain").to_owned();
         let converted = run_with_input(&["convert", "-", "--to", format, "-o", &file], text.as_bytes());
         assert!(converted.code == 2 && !Path::new(&file).exists(), "{converted:?}");

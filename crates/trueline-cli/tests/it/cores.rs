@@ -1,11 +1,12 @@
-//! `check --core`: the few operations that a rejection rests on.
+//! Tests `check --core`: the few operations that a rejection rests on.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::{ACCEPTED, Scratch, json, run, run_with_input};
 
-/// A hundred elements go in, and the third and the fourth come out in the wrong order.
+/// Returns a history in which a hundred elements are enqueued, and the third and the fourth are dequeued in the wrong
+/// order.
 fn long_queue() -> String {
     let mut lines = String::new();
     let mut line = |process: u32, f: &str, value: u32, result: &str, call: u32| {
@@ -85,7 +86,7 @@ fn a_core_is_a_field_of_json() {
     assert_eq!((&evidence["prefix_length"], &evidence["open"]), (&102.into(), &serde_json::json!([])));
     assert_eq!((&operations[2]["process"], &operations[2]["in_part"]), (&1.into(), &false.into()));
     assert_eq!((&operations[0]["call_event"], &operations[0]["return_event"]), (&4.into(), &5.into()));
-    // Everything else is as it is without.
+    // All other fields are the same as without a core.
     let without = json(&run_with_input(&["check", "--spec", "queue", "--json", "-"], long_queue().as_bytes()).stdout);
     for (field, value) in without.as_object().expect("an object") {
         assert!(field == "stats" || object[field] == *value, "{field}");
@@ -160,7 +161,7 @@ fn the_time_for_a_core_can_be_limited() {
     let check =
         |args: &[&str]| run_with_input(&[&["check", "--spec", "queue", "-"], args].concat(), long_queue().as_bytes());
     assert_eq!(check(&["--core", "--core-timeout", "1s"]).code, 1);
-    // No time at all: what is left is the failing prefix.
+    // Without any time, the failing prefix remains.
     let judged = check(&["--core", "--core-timeout", "0s"]);
     assert!(judged.stdout.contains("it may not be minimal: "), "{judged:?}");
     assert_eq!(check(&["--core-timeout", "1s"]).code, 2, "a limit of nothing");

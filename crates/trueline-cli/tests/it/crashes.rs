@@ -1,6 +1,6 @@
-//! Files survive `kill -9`, full disks and two processes at once: nothing that was acknowledged is lost, and what is there
-//! can be read. `cargo test -p trueline-cli --test it crashes -- --ignored --nocapture` tries it 300 times, or as often as
-//! `TRUELINE_SOAK` says.
+//! Tests that files survive `kill -9`, full disks and two processes at once: nothing that was acknowledged is lost, and
+//! the remaining file can be read. `cargo test -p trueline-cli --test it crashes -- --ignored --nocapture` tries it 300
+//! times, or as often as `TRUELINE_SOAK` specifies.
 #![cfg(unix)]
 
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ fn rounds(usual: u32) -> u32 {
     std::env::var("TRUELINE_SOAK").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(usual)
 }
 
-/// A command whose files cannot grow beyond so many KiB: as on a full disk, a write fails, or is cut off.
+/// Returns a command whose files cannot grow beyond this many KiB: as on a full disk, a write fails, or is cut off.
 fn with_room_for(kibibytes: u64) -> Command {
     let mut command = plainly("bash");
     let script = format!("ulimit -f {kibibytes}; trap '' XFSZ; exec \"$0\" \"$@\"");
@@ -27,7 +27,7 @@ fn with_room_for(kibibytes: u64) -> Command {
     command
 }
 
-/// What happened to a process.
+/// The way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crash {
     Killed,
@@ -37,8 +37,8 @@ enum Crash {
 
 const CRASHES: [Crash; 3] = [Crash::Killed, Crash::FullDisk, Crash::TwoAtOnce];
 
-/// Has clients log to a collector until it is gone; all that it has acknowledged is in the file, before and after the next
-/// start, and the file can be read.
+/// Lets clients log to a collector until it ends. Everything that it has acknowledged must be in the file, before and
+/// after the next start, and the file must be readable.
 fn crash_collectors(rounds: u32) {
     let scratch = Scratch::new("crashes-collect");
     let file = scratch.0.join("history.jsonl");
@@ -71,7 +71,7 @@ fn crash_collectors(rounds: u32) {
                             _ => r#"{"type":"ok"}"#.to_owned(),
                         };
                         let Some(answer) = connection.try_say(&line) else { break };
-                        // The other client was the one whose event did not fit.
+                        // The event of the other client did not fit.
                         if json(&answer)["error"] == "the log is closed" {
                             break;
                         }
@@ -88,7 +88,7 @@ fn crash_collectors(rounds: u32) {
             std::thread::sleep(Duration::from_millis(u64::from(patience)));
             collector.kill();
         } else {
-            // It ends by itself when there is no room.
+            // The collector ends by itself when the disk is full.
             failed += u32::from(collector.wait().code() == Some(2));
         }
         for client in clients {
@@ -118,7 +118,7 @@ fn report(message: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
-/// Ends a process after so long, unless it has ended.
+/// Kills a process after this time, unless it has ended.
 fn kill_after(mut child: Child, time: Duration) {
     let started = Instant::now();
     while started.elapsed() < time && child.try_wait().expect("it was started").is_none() {
@@ -128,7 +128,7 @@ fn kill_after(mut child: Child, time: Duration) {
     let _ = child.wait();
 }
 
-/// Writes each kind of output over an older one; the file is one of the two, as a whole.
+/// Writes each kind of output over an older one. The file must be one of the two, completely.
 fn crash_writers(rounds: u32) {
     let scratch = Scratch::new("crashes-outputs");
     let mut random = Random::new(2);
@@ -205,7 +205,7 @@ fn crash_writers(rounds: u32) {
     report(format_args!("outputs: {rounds} crashes, all readable; {kept} were as before, {replaced} were replaced"));
 }
 
-/// Long enough to be killed while it is written.
+/// Returns a history that is long enough for its writer to be killed while it writes.
 fn long_history() -> String {
     let line = |number: u32| {
         format!("{{\"process\":0,\"f\":\"enqueue\",\"value\":{number},\"call\":{0},\"return\":{0}}}\n", number * 2)

@@ -1,13 +1,13 @@
-//! `explain`: why, in words. Each text here was read against its history.
+//! Tests `explain`. Each expected text was checked against its history by hand.
 
 use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input};
 
-/// What is said of operations, each `process call-return operation`, below "why".
+/// Returns the explanation of operations, each given as `process call-return operation`: the lines below "why".
 fn why(spec: &str, operations: &[(u32, &str, u32, u32)]) -> Vec<String> {
     let lines: Vec<String> = operations
         .iter()
         .map(|(process, what, call, ret)| {
-            // Nothing returns at time 0.
+            // A return at time 0 means that the operation did not return.
             let ret = if *ret == 0 { "null".to_owned() } else { ret.to_string() };
             format!(r#"{{"process":{process},{what},"call":{call},"return":{ret}}}"#)
         })

@@ -1,4 +1,4 @@
-//! `explore`: all schedules of small programs.
+//! Tests `explore`: all schedules of small programs.
 
 use super::{Scratch, json, run};
 
@@ -73,7 +73,8 @@ fn nothing_is_needed_to_say_what_is_right() {
     let correct = run(&["explore", "ms-queue", "--calls", "1*2+1", "--against", "ms-queue-recycling", "--json"]);
     let object = json(&correct.stdout);
     assert!(correct.code == 0 && object["serial"].as_u64().is_some_and(|serial| serial > 2), "{object}");
-    // What it draws with others it might have drawn alone; and what waits with others waits alone.
+    // A choice that is drawn when calls overlap may also be drawn alone, and a call that waits when calls overlap also
+    // waits alone.
     for args in [&["ubk-queue", "--choices", "seed:1"], &["herlihy-wing-queue", "--preemptions", "2"]] {
         let correct = run(&[&["explore", "--calls", "1*1+2", "--against", "itself"], &args[..]].concat());
         assert_eq!(correct.code, 0, "{correct:?}");
@@ -127,7 +128,7 @@ fn wrong_usage_is_explained() {
         (&["ms-queue", "--choices", "some"], "seed:7"),
         (&["ms-queue", "--against", "treiber-stack"], "other operations"),
         (&["shann-queue-partial", "--calls", "2*2"], "use --threads and --ops"),
-        // Each thread has a number of its own there.
+        // In this object, each thread has its own number.
         (&["one-family", "--calls", "2*2"], "use --threads and --ops"),
         (&["shann-queue-partial", "--against", "itself"], "use --calls"),
         (&["shann-queue-partial", "--against", "itself", "--replay", "w1.t2.o1-2.c0.z0"], "use --calls"),
@@ -154,7 +155,7 @@ fn the_smallest_program_is_told_and_explored_again() {
     assert!(explored.stdout.contains(&format!("trueline explore {name} --program '{program}'")), "{}", explored.stdout);
     let again = json(&run(&["explore", name, "--program", program, "--json"]).stdout);
     assert!(again["verdict"] == "rejected" && again["programs"] == 1, "{again}");
-    // Nobody else is wrong there, and nobody is asked to make it smaller.
+    // The correct object does not fail in this program. The faulty one is then explored without shrinking.
     assert_eq!(run(&["explore", "treiber-stack", "--program", program]).code, 0);
     let as_it_was = json(&run(&["explore", name, "--calls", "3*3+2", "--shrink-time", "0", "--json"]).stdout);
     assert_eq!(as_it_was["replay"], object["first_replay"]);

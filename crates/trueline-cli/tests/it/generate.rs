@@ -1,8 +1,8 @@
-//! `generate`: histories that are right, and ones that are not.
+//! Tests `generate`: correct histories, and histories with a violation.
 
 use super::{json, run, run_with_input};
 
-/// Every specification that can be made up, with a parameter where it needs one.
+/// Returns every specification that histories can be generated for, with a parameter if it needs one.
 pub(crate) fn specs() -> Vec<String> {
     let listed = run(&["specs", "--json"]);
     let name = |line: &str| {
@@ -35,7 +35,7 @@ fn right_histories_of_every_spec() {
 fn violations_of_every_spec_that_has_results() {
     for spec in specs() {
         let made = run(&["generate", "--spec", &spec, "--operations", "60", "--violation", "--seed", "5"]);
-        // Where operations return nothing, there is nothing to be wrong.
+        // If operations do not return results, no result can be wrong.
         if spec == "barrier:2" || spec == "enrollable-barrier" {
             assert_eq!(made.code, 2, "{spec}: {made:?}");
             assert!(made.stderr.contains("no violation was found"), "{spec}: {made:?}");
@@ -44,7 +44,7 @@ fn violations_of_every_spec_that_has_results() {
         assert_eq!(made.code, 0, "{spec}: {made:?}");
         let judged = run_with_input(&["check", "--spec", &spec, "--timeout", "20s", "-"], made.stdout.as_bytes());
         assert_eq!(judged.code, 1, "{spec}: {judged:?}\n{}", made.stdout);
-        // It differs from the right one by a single result.
+        // The history differs from the correct one by a single result.
         let right = run(&["generate", "--spec", &spec, "--operations", "60", "--seed", "5"]);
         let different = right.stdout.lines().zip(made.stdout.lines()).filter(|(right, wrong)| right != wrong).count();
         assert_eq!((different, right.stdout.lines().count()), (1, made.stdout.lines().count()), "{spec}");

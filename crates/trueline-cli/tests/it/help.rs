@@ -1,4 +1,4 @@
-//! The help: every command has examples, and they work.
+//! Tests the help: every command has examples, and they work.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use super::matrix::commands;
 use super::reading::{FOREIGN, MAPPING, TRACES, gzip};
 use super::{Run, Scratch, plainly, run};
 
-/// The examples of a command's help, without what is said about them.
+/// Returns the examples of a command's help, without their descriptions.
 fn examples(command: &str) -> Vec<String> {
     let args = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
     let help = run(&args);
@@ -21,7 +21,7 @@ fn examples(command: &str) -> Vec<String> {
     assert!(start < usage, "the help of `{command}` leads with examples");
     let mut found = Vec::new();
     for line in help.stdout[start..].lines().skip(1).take_while(|line| line.starts_with("  ")) {
-        // What is behind two spaces is another example, or says what this one does.
+        // Two spaces separate an example from another one, or from its description.
         let parts = line.split("  ").map(str::trim).filter(|part| !part.is_empty());
         found.extend(
             parts.filter(|part| part.starts_with("trueline ") || part.contains("| trueline ")).map(str::to_owned),
@@ -31,7 +31,7 @@ fn examples(command: &str) -> Vec<String> {
     found
 }
 
-/// A history of the specification that the example names, in the format that its name asks for.
+/// Generates a history of the specification that the example names, in the format that the file name indicates.
 fn history(example: &str, name: &str) -> Vec<u8> {
     let words: Vec<&str> = example.split_whitespace().collect();
     let named = words.iter().position(|word| *word == "--spec").and_then(|place| words.get(place + 1));
@@ -42,7 +42,7 @@ fn history(example: &str, name: &str) -> Vec<u8> {
     made.stdout.into_bytes()
 }
 
-/// Makes what an example reads, and the folders that it writes to.
+/// Creates the files that an example reads, and the folders that it writes to.
 fn prepare(scratch: &Scratch, example: &str) {
     let words: Vec<&str> = example.split_whitespace().collect();
     for (place, word) in words.iter().enumerate() {
@@ -55,7 +55,7 @@ fn prepare(scratch: &Scratch, example: &str) {
         }
         let content = match *word {
             "mapping.toml" => MAPPING.as_bytes().to_vec(),
-            // Only what is named has a factor.
+            // The example names a factor for each operation, so its history must contain only these.
             "d.jsonl" => super::REJECTED.as_bytes().to_vec(),
             "foreign.jsonl" => FOREIGN.as_bytes().to_vec(),
             "traces.json" => TRACES.as_bytes().to_vec(),
@@ -73,7 +73,7 @@ fn prepare(scratch: &Scratch, example: &str) {
     }
 }
 
-/// Puts a program where the examples look for it.
+/// Installs a program where the examples find it.
 fn program(scratch: &Scratch, name: &str, script: &str) {
     let path = scratch.file(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("ours");
@@ -82,7 +82,7 @@ fn program(scratch: &Scratch, name: &str, script: &str) {
 #[test]
 fn examples_work() {
     let scratch = Scratch::new("examples");
-    // Nothing is tested for a minute here: the last `--time` counts, and is added where there is none.
+    // No test takes a minute here: the last `--time` counts, and is added if there is none.
     program(
         &scratch,
         "trueline",
@@ -108,7 +108,7 @@ esac"#,
     let mut count = 0;
     for name in names.iter().filter(|name| *name != "help") {
         for example in examples(name) {
-            // It goes on until it is interrupted: see `collect`.
+            // This command continues until it is interrupted: see `collect`.
             if name == "collect" {
                 continue;
             }
@@ -123,7 +123,7 @@ esac"#,
                 .output()
                 .expect("there is a shell");
             let ended = Run::from(output);
-            // What is right or wrong with the history or the object is another matter.
+            // The verdict on the history or the object does not matter here.
             assert!([0, 1, 3].contains(&ended.code), "{example}: {ended:?}");
             assert!(!ended.stderr.contains("panicked") && !ended.stderr.contains("error:"), "{example}: {ended:?}");
             count += 1;
@@ -132,7 +132,7 @@ esac"#,
     assert!(count > 40, "{count}");
 }
 
-/// Whoever logs as the help of `collect` says, in Python, gets a history.
+/// A Python client that follows the help of `collect` produces a history.
 #[test]
 fn the_client_of_collect_works() {
     let help = run(&["collect", "--help"]).stdout;

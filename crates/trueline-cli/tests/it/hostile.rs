@@ -1,4 +1,4 @@
-//! Hostile text, in every field of every format and in names of files, reaches no output raw.
+//! Tests that hostile text, in every field of every format and in file names, is escaped in all output.
 #![cfg(unix)]
 
 use std::fs;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{Run, Scratch, json as parsed, trueline};
 
-/// Line ends with commands for CI systems behind them, escape sequences, marks of direction, separators of lines, controls
-/// of both kinds, characters of no width, tags, markup.
+/// Line breaks followed by commands for CI systems, escape sequences, direction marks, line separators, control
+/// characters of both kinds, characters without width, tags, and markup.
 const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{2066}\u{2028}INJ\u{2029}::INJ \u{9b}5mINJ\u{85}::INJ\u{7f}\u{200b}\u{feff}\u{e0041}##[error]INJ ::INJ::##vso[x]<script>INJ</script>&\"'\\]]>\u{1}";
 
-/// The sequences that reports are coloured with.
+/// The escape sequences with which reports are colored.
 const COLOURS: [&str; 10] = ["0", "1", "2", "4", "31", "32", "33", "36", "1;31", "1;33"];
 
 const TARGETS: [&str; 8] =
@@ -22,8 +22,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Asserts that all of an output can be seen, without the colours of our own, and that no line of it is a command. Tabs are
-/// ours, as the hostile text has none.
+/// Asserts that all characters of an output are visible, except for our own colors, and that no line is a command. Tabs
+/// are ours, because the hostile text does not contain any.
 #[track_caller]
 fn assert_harmless(what: &str, text: &str) {
     let mut text = text.to_owned();
@@ -42,7 +42,7 @@ fn assert_harmless(what: &str, text: &str) {
     assert!(!text.contains("##[") && !text.contains("##vso"), "{what}: a command in {text}");
 }
 
-/// Runs it with colours, as nothing that is hostile must be hidden by leaving out what looks like one.
+/// Runs with colors, so that no hostile sequence is removed because it looks like a color.
 fn run(args: &[&str]) -> Run {
     let run: Run = trueline(args).env("CLICOLOR_FORCE", "1").output().expect("the binary is built").into();
     let what = args.iter().take(4).copied().collect::<Vec<_>>().join(" ").replace(HOSTILE, "HOSTILE");
@@ -55,7 +55,7 @@ fn event(process: u32, kind: &str, f: &str, value: Value) -> Value {
     json!({"process": process, "type": kind, "f": f, "value": value})
 }
 
-/// Histories with hostile text in fields; all but the last two are rejected by a register or a map.
+/// Returns histories with hostile text in fields; all but the last two are rejected by a register or a map.
 fn histories() -> Vec<Vec<Value>> {
     let other = format!("{HOSTILE}2");
     let register = vec![
@@ -88,7 +88,7 @@ fn histories() -> Vec<Vec<Value>> {
     vec![with(&register, "object"), with(&map, "key"), pairs.into(), unknown.into(), with(&open, HOSTILE), register]
 }
 
-/// Lines that are wrong, each in another field.
+/// Returns invalid lines, each with hostile text in another field.
 fn wrong_lines() -> Vec<String> {
     let line = |name: &str, value: Value| {
         let mut line = event(0, "invoke", "read", json!(null));
@@ -119,7 +119,7 @@ fn wrong_lines() -> Vec<String> {
     lines
 }
 
-/// The text with what is escaped in it as it is, where `is_raw` says so.
+/// Returns the text with those characters unescaped for which `is_raw` returns true.
 fn unescaped(text: &str, is_raw: fn(char) -> bool) -> String {
     let mut out = text.to_owned();
     for c in HOSTILE.chars().filter(|c| is_raw(*c)) {
@@ -129,12 +129,12 @@ fn unescaped(text: &str, is_raw: fn(char) -> bool) -> String {
     out
 }
 
-/// What is raw in a file: nothing, what JSON allows to be, or everything.
+/// Returns whether a character is unescaped in a file: no character, those that JSON allows, or all.
 type IsRaw = fn(char) -> bool;
 
 const KINDS: [(&str, IsRaw); 3] = [("escaped", |_| false), ("raw", |c| !c.is_ascii()), ("all", |_| true)];
 
-/// Files of all formats, in a folder; one with a hostile name.
+/// Creates files of all formats in a folder, one of them with a hostile name.
 fn files(scratch: &Scratch) -> Vec<String> {
     let mut files = Vec::new();
     for (number, history) in histories().into_iter().enumerate() {
@@ -160,7 +160,7 @@ fn files(scratch: &Scratch) -> Vec<String> {
     for (number, line) in wrong_lines().iter().enumerate() {
         files.push(scratch.file(&format!("wrong-{number}.jsonl"), format!("{line}\n")));
     }
-    // A name has no slash, and is not as long as all of it.
+    // A file name cannot contain a slash.
     let name = HOSTILE.replace('/', "");
     files.push(scratch.file(&format!("{name}.jsonl"), super::REJECTED));
     files.push(scratch.file(&format!("{name}-bad.jsonl"), "{\n"));
@@ -218,7 +218,7 @@ fn pictures_have_nothing_raw() {
             let out = out.to_str().expect("plain");
             if run(&["view", "--spec", spec, "-o", out, file]).code == 0 {
                 let picture = fs::read_to_string(out).expect("it was drawn");
-                // Scripts and styles of ours are indented by spaces.
+                // Our own scripts and styles are indented with spaces.
                 assert_harmless_markup(name, &picture);
                 drawn += 1;
             }

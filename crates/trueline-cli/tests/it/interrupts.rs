@@ -1,4 +1,4 @@
-//! Ctrl-C, closed pipes, and terminals.
+//! Tests Ctrl-C, closed pipes, and terminals.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -14,7 +14,7 @@ fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there").success());
 }
 
-/// A terminal: what is written to the second is read from the first.
+/// Opens a pseudoterminal: text that is written to the second file can be read from the first.
 fn terminal() -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are terminals");
     grantpt(&ours).expect("ours");
@@ -24,13 +24,13 @@ fn terminal() -> (File, File) {
     (File::from(ours), File::from(theirs))
 }
 
-/// Reads a terminal until `text` is seen, or until all who write to it are gone. Gives what was seen.
+/// Reads a terminal until `text` is found, or until all writers have closed it. Returns the text that was read.
 fn read_until(terminal: &mut File, text: Option<&str>) -> String {
     let mut seen = Vec::new();
     let mut buffer = [0; 1024];
     loop {
         match terminal.read(&mut buffer) {
-            // An error says on some systems that nobody is left.
+            // On some systems, an error means that no writer is left.
             Ok(0) | Err(_) => return String::from_utf8_lossy(&seen).into_owned(),
             Ok(length) => seen.extend(&buffer[..length]),
         }
@@ -41,10 +41,11 @@ fn read_until(terminal: &mut File, text: Option<&str>) -> String {
     }
 }
 
-/// So many seconds that nothing ends because of them.
+/// A time limit in seconds that is never reached.
 const DAY: &str = "86400";
 
-/// Waits until the process has used this many hundredths of a second of a processor: until it works.
+/// Waits until the process has used this many hundredths of a second of processor time, so that it is certainly
+/// working.
 fn wait_until_busy(child: &Child, hundredths: u64) {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("Linux, and it runs");
@@ -58,7 +59,7 @@ fn wait_until_busy(child: &Child, hundredths: u64) {
     }
 }
 
-/// Work that takes very long, and what it shows on a terminal.
+/// Returns commands that take very long, each with the text that it shows on a terminal.
 fn long_work(scratch: &Scratch) -> Vec<(Vec<String>, &'static str)> {
     let file = hard(scratch);
     let rows: [(&[&str], &str); 4] = [
@@ -80,7 +81,7 @@ fn start(args: &[String], stderr: impl Into<Stdio>) -> Child {
     command.spawn().expect("the binary is built")
 }
 
-/// A queue that no generic search can judge soon.
+/// Creates a history of a queue that no generic search can judge in a short time.
 fn hard(scratch: &Scratch) -> String {
     let file = scratch.0.join("hard.jsonl").to_str().expect("plain").to_owned();
     let made = run(&[
@@ -186,14 +187,14 @@ fn interrupted_while_it_makes_up_a_history() {
     let ended = Run::from(child.wait_with_output().expect("it was started"));
     assert_eq!(ended.code, 3, "{}", ended.stderr);
     assert!(ended.stderr.contains(" of 10000000 operations were generated"), "{}", ended.stderr);
-    // A history, and a right one.
+    // The output is a history, and a correct one.
     let judged = run_with_input(&["check", "--json", "--spec", "register", "-"], ended.stdout.as_bytes());
     assert_eq!(judged.code, 0, "{judged:?}");
     let operations = json(&judged.stdout)["operations"].as_u64().expect("a number");
     assert!(ended.stderr.contains(&format!("note: {operations} of ")), "{operations}: {}", ended.stderr);
 }
 
-/// Off a terminal, nothing is shown, however long it takes; on one, it is after a while.
+/// Without a terminal, no progress is shown, however long the work takes; on a terminal, it is shown after a while.
 #[test]
 #[cfg(target_os = "linux")]
 fn progress_is_for_terminals() {
@@ -219,7 +220,7 @@ fn progress_is_for_terminals() {
         interrupt(&child);
         read_until(&mut ours, None);
         assert_eq!(child.wait().expect("it was started").code(), Some(3), "{args:?}");
-        // Nothing of it is among the results.
+        // The results do not contain any part of the progress.
         let stdout = reader.join().expect("it reads");
         assert!(!stdout.contains('\x1b'), "{args:?}");
     }
@@ -246,7 +247,7 @@ fn colours_are_for_terminals() {
             let mut command = trueline(args);
             command.envs(variables.iter().copied()).stdout(theirs).stderr(Stdio::null());
             let mut child = command.spawn().expect("the binary is built");
-            // It holds the other end of the terminal, too.
+            // The command holds the other end of the terminal, too.
             drop(command);
             let seen = read_until(&mut ours, None);
             child.wait().expect("it was started");
@@ -263,7 +264,7 @@ fn interrupted_while_it_waits_for_input() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary is built");
-    // More than a pipe holds: when this is written, it reads.
+    // This is more than a pipe can hold: once it is written, the process is reading.
     let line = REJECTED.lines().next().expect("a line");
     let mut stdin = child.stdin.take().expect("it is piped");
     stdin.write_all(format!("{line}\n{}", " \n".repeat(1 << 19)).as_bytes()).expect("it reads");

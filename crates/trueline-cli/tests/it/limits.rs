@@ -1,4 +1,4 @@
-//! Limits hold, on a history that every generic search needs longer for.
+//! Tests that limits hold, on a history for which every generic search takes longer.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use trueline::spec::{Queue, QueueOp, QueueRet, Spec};
 
 use crate::{Scratch, json, run};
 
-/// 1,000 operations of 4 busy clients on a queue, as JSON lines.
+/// Generates 1,000 operations of 4 busy clients on a queue, as JSON lines.
 fn hard_queue() -> String {
     let shape = Simulation { processes: 4, operations: 1000, crashes: 0, busy: true };
     let spec = Queue::new();
@@ -51,7 +51,7 @@ fn hard_queue() -> String {
 fn a_hard_history_is_undecided_within_the_limits() {
     let scratch = Scratch::new("limits");
     let file = scratch.file("hard-queue.jsonl", hard_queue());
-    // The monitor of queues is not impressed.
+    // The monitor of queues stays within the limits.
     assert_eq!(run(&["check", "--spec", "queue", "--timeout", "10s", "--memory", "64MiB", &file]).code, 0);
     for algorithm in
         ["wing-gong-tree", "wing-gong-graph", "jit-tree", "jit-graph", "linear", "bounded-graph", "bounded-graph-lru"]
@@ -80,7 +80,7 @@ fn a_little_memory_is_named_as_the_limit() {
     }
 }
 
-/// What is read and says nothing, for as long as it is read.
+/// Returns a compressed file of blank lines, which has no content however long it is.
 fn endless(length: u64) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     std::io::copy(&mut std::io::Read::take(std::io::repeat(b'\n'), length), &mut encoder).expect("to memory");
@@ -92,7 +92,7 @@ fn reading_is_limited_by_time() {
     let scratch = Scratch::new("reading-time");
     // 4 GiB of blank lines, in members of 4 MiB.
     let bomb = scratch.file("bomb.jsonl.gz", endless(4 << 20).repeat(1 << 10));
-    // Members with nothing in them, and what zstd skips: there are no lines to look at the time between.
+    // Empty gzip members, and frames that zstd skips: there are no lines between which the time could be checked.
     let empty = scratch.file("empty.jsonl.gz", endless(0).repeat(1 << 18));
     let skipped = scratch.file("skipped.jsonl.zst", [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0].repeat(1 << 19));
     for (file, may_end) in [(&bomb, false), (&empty, true), (&skipped, true)] {
@@ -151,14 +151,14 @@ fn reading_is_limited_by_memory() {
             "{reason}"
         );
     }
-    // It is no more than a few times its size.
+    // The history takes no more than a few times the size of its file.
     assert_eq!(run(&["check", "--spec", "queue", "--memory", "64MiB", &plain]).code, 0);
 }
 
 #[test]
 fn windows_of_zstd_are_limited() {
     let scratch = Scratch::new("zstd-window");
-    // A frame that wants a window of 2 GiB, and one whose content is 1 TiB in one segment; neither has much in it.
+    // A frame that requires a window of 2 GiB, and one whose content is 1 TiB in one segment; neither has much content.
     let raw_block = |text: &str| {
         let header = u32::try_from(text.len() << 3 | 1).expect("short").to_le_bytes();
         [&header[..3], text.as_bytes()].concat()
@@ -176,7 +176,7 @@ fn windows_of_zstd_are_limited() {
     assert_eq!(judged.code, 0, "{judged:?}");
 }
 
-/// Runs it with no more than these megabytes of addresses: what passes `--memory` by far aborts.
+/// Runs a command with at most this many megabytes of address space: a process that exceeds `--memory` by far aborts.
 #[cfg(target_os = "linux")]
 fn run_within(megabytes: u32, args: &[&str]) -> crate::Run {
     let mut shell = crate::plainly("sh");
@@ -184,7 +184,7 @@ fn run_within(megabytes: u32, args: &[&str]) -> crate::Run {
     shell.args(["-c", &limited, env!("CARGO_BIN_EXE_trueline")]).args(args).output().expect("there is a shell").into()
 }
 
-/// Writes that never returned, and a read of what nobody wrote.
+/// Returns a history of writes that never returned, and a read of a value that no operation wrote.
 #[cfg(target_os = "linux")]
 fn pending_writes(count: u32) -> String {
     let mut lines = String::new();
@@ -209,7 +209,7 @@ fn many_pending_operations_fit_the_memory() {
         let judged = run_within(640, &[command, &["--spec", "register:0", "--memory", "256MiB", &file]].concat());
         assert!(judged.code == 1 && judged.stdout.contains("read() -> -1"), "{command:?}: {judged:?}");
     }
-    // Where a value is written twice, there is no monitor: searches may not know, but end.
+    // If a value is written twice, there is no monitor: searches may not decide, but they must end.
     let twice = scratch.file("twice.jsonl", pending_writes(20_000).replace(r#""value":1,"#, r#""value":2,"#));
     for file in [&file, &twice] {
         let args = ["check", "--spec", "register:0", "--memory", "64MiB", "--timeout", "1s", file];
@@ -236,7 +236,7 @@ fn the_definitions_stay_within_the_memory() {
     }
 }
 
-/// Runs it with the time ending at a stage, as debug builds do it for tests; `None` where the build does not.
+/// Runs a command whose time ends at this stage, which debug builds support for tests; returns `None` in other builds.
 fn run_ending(at: &str, args: &[&str]) -> Option<crate::Run> {
     if !cfg!(debug_assertions) {
         let _ = std::io::Write::write_all(
@@ -257,7 +257,7 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
     let page = scratch.0.join("page.html");
     let xml = scratch.0.join("out.xml");
     let (page, xml) = (page.to_str().expect("plain"), xml.to_str().expect("plain"));
-    // What is missing if work is cancelled after the verdict, and if it never ends.
+    // The parts that are missing if the work is canceled after the verdict, and if it never ends.
     for (command, cancelled, ended) in [
         (&["check"][..], None, "├"),
         (&["check", "--core"], Some("the core:"), "├"),
@@ -280,7 +280,7 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
             assert_eq!(cut.code, 1, "{stage}, {args:?}: {cut:?}");
             assert!(cut.stdout.contains("could only have returned 1"), "{stage}, {args:?}: {cut:?}");
             assert!(missing.is_none_or(|missing| !cut.stdout.contains(missing)), "{stage}, {args:?}: {cut:?}");
-            // A plain check lacks nothing when its work is cancelled: it has no core.
+            // A plain check lacks nothing when its work is canceled, because it does not need a core.
             let is_cut = stage.ends_with("for ever") || command != ["check"];
             assert_eq!(cut.stdout.contains(CUT), is_cut, "{stage}, {args:?}: {cut:?}");
             if command.contains(&"--junit") {
@@ -288,7 +288,8 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
                 assert!(xml.contains("<failure"), "{stage}: {xml}");
             }
         }
-        // Before there is a verdict, there is none; the same for what would have been accepted.
+        // If the work is canceled before the verdict, there is no verdict, also for a history that would have been
+        // accepted.
         for stage in ["Judging", "Judging for ever"] {
             let Some(cut) = run_ending(stage, &args) else { return };
             assert_eq!(cut.code, 3, "{stage}, {args:?}: {cut:?}");
@@ -302,7 +303,7 @@ fn a_rejection_stays_one_when_the_time_ends_after_it() {
         let Some(cut) = run_ending(stage, &["check", "--core", "--spec", "queue", &accepted]) else { return };
         assert_eq!(cut.code, code, "{stage}: {cut:?}");
     }
-    // Of several files, those that come after are not judged, and that is said.
+    // If there are several files, those after the canceled one are not judged, and that is reported.
     let Some(cut) = run_ending("Drawing for ever", &["check", "--spec", "queue", &file, &accepted]) else { return };
     assert!(cut.code == 1 && cut.stderr.contains("1 of 2 files were not judged"), "{cut:?}");
 }
@@ -316,7 +317,7 @@ fn half_a_history_is_not_generated() {
     }
 }
 
-/// A pipe without room, and its other end, from which nothing is read.
+/// Returns a full pipe: the writer, and a reader that never reads.
 #[cfg(target_os = "linux")]
 fn full_pipe() -> (std::fs::File, std::fs::File) {
     let (reader, writer) = rustix::pipe::pipe().expect("there are pipes");
@@ -350,7 +351,7 @@ fn a_reader_that_reads_nothing_is_not_waited_for() {
         let stderr = String::from_utf8_lossy(&ended.stderr);
         assert!(ended.status.code().is_some_and(|code| codes.contains(&code)), "{args:?}: {ended:?}");
         assert!(stderr.contains("the time limit was reached"), "{args:?}: {stderr}");
-        // Nor is there room for that.
+        // The error output is full, too.
         let silent = crate::trueline(&args).args(timeout).stdout(full()).stderr(full()).status();
         assert!(silent.expect("the binary is built").code().is_some_and(|code| codes.contains(&code)), "{args:?}");
     }

@@ -1,10 +1,10 @@
-//! `lint`: the traps of histories, and how hard they are.
+//! Tests `lint`: problems of histories, and predictions of how hard they are to judge.
 
 use std::fs;
 
 use super::{ACCEPTED, Scratch, json, run, run_with_input};
 
-/// Code and severity of all that was found, and the exit code.
+/// Returns the code, severity and count of all findings, and the exit code.
 fn findings(args: &[&str], text: &str) -> (i32, Vec<(String, String, u64)>) {
     let linted = run_with_input(&[&["lint", "--json"], args, &["-"]].concat(), text.as_bytes());
     let object = json(&linted.stdout);
@@ -133,14 +133,14 @@ fn each_trap_is_named() {
         assert!(all.contains(&expected), "{expected:?} is not in {all:?} of {text}");
         assert_eq!(code, i32::from(all.iter().any(|(_, severity, _)| severity != "note")), "{all:?}");
         if expected.1 == "problem" {
-            // What is called a problem is what `check` refuses.
+            // The findings that are called problems are those for which `check` refuses the file.
             let spec = args.get(1).copied().unwrap_or("register");
             assert_eq!(run_with_input(&["check", "--spec", spec, "-"], text.as_bytes()).code, 2, "{text}");
         }
     }
 }
 
-/// Even if nothing is left of a file, it is told why.
+/// Even if no operation of a file is left, the reason is reported.
 #[test]
 fn nothing_but_broken_pairs() {
     let ok = r#""process":0,"type":"ok","f":"read","value":1"#;
@@ -220,7 +220,7 @@ fn several_files_and_bad_ones() {
     assert_eq!(run(&["lint", "/no/such/file"]).code, 2);
 }
 
-/// The traps that the readers of Knossos' histories fall into.
+/// Finds the problems of Knossos' histories that surprise readers.
 #[test]
 fn the_traps_of_knossos() {
     let Some(directory) = super::foreign("knossos/cas-register") else { return };
@@ -240,7 +240,7 @@ fn the_traps_of_knossos() {
         for code in &codes {
             *seen.entry((*code).to_owned()).or_default() += 1;
         }
-        // What can be seen in the text without reading it as we do.
+        // These findings can be checked in the text, without our reader.
         assert_eq!(
             codes.contains(&"nemesis"),
             text.contains(":process :nemesis") || text.contains(":nemesis,"),
@@ -250,7 +250,7 @@ fn the_traps_of_knossos() {
             text.lines().find(|line| !line.trim_start().starts_with(';') && !line.trim().is_empty()).unwrap_or("");
         assert_eq!(codes.contains(&"container"), first.trim_start().starts_with(['[', '(']), "{file}");
         assert_eq!(codes.contains(&"failed"), text.contains(":type :fail") || text.contains(":fail"), "{file}");
-        // Nothing in these files is broken.
+        // These files are not broken.
         assert!(!codes.contains(&"unpaired") && !codes.contains(&"process-goes-on"), "{file}: {codes:?}");
         let event = |words: &[&str]| text.split('{').any(|event| words.iter().all(|word| event.contains(word)));
         assert_eq!(codes.contains(&"nil-read"), event(&[":ok", ":read", ":value nil"]), "{file}: {codes:?}");
@@ -265,7 +265,7 @@ fn the_traps_of_knossos() {
     }
 }
 
-/// Lints a file of Knossos, changed by `edit`, and looks for a finding: its code, how bad it is, where, and how often.
+/// Lints a file of Knossos, changed by `edit`, and expects a finding: its code, severity, line and count.
 fn knossos(path: &str, args: &[&str], edit: impl FnOnce(String) -> String, expected: (&str, &str, u64, u64)) {
     let Some(file) = super::foreign(&format!("knossos/{path}")) else { return };
     let text = edit(fs::read_to_string(file).expect("it is there"));
@@ -283,7 +283,7 @@ fn knossos(path: &str, args: &[&str], edit: impl FnOnce(String) -> String, expec
         .collect();
     assert!(found.contains(&expected), "{path}: {expected:?} is not in {found:?}");
     assert_eq!(linted.code, i32::from(found.iter().any(|(_, severity, ..)| *severity != "note")), "{path}: {found:?}");
-    // People read the same.
+    // The text output contains the same finding.
     let shown = run_with_input(&[&["lint"], args, &["-"]].concat(), text.as_bytes());
     let (code, severity, line, count) = expected;
     let often = if count > 1 { format!(" ({count} times)") } else { String::new() };
@@ -292,7 +292,8 @@ fn knossos(path: &str, args: &[&str], edit: impl FnOnce(String) -> String, expec
     assert!(shown.stdout.lines().any(is_shown), "{path}: {}", shown.stdout);
 }
 
-/// The text with its lines in this order, from 0, and without a container; lines that are not named are left out.
+/// Returns the text with its lines in this order, counted from 0, and without a container; lines that are not in the
+/// order are left out.
 fn reordered(text: &str, order: &[usize]) -> String {
     let inside = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')']);
     let lines: Vec<&str> = inside.lines().collect();
@@ -307,7 +308,7 @@ fn knossos_reads_of_nil_may_mean_anything() {
     knossos(path, &REGISTER, |text| text, ("nil-read", "warning", 4, 2));
     knossos(path, &["--spec", "cas-register"], |text| text, ("nil-read", "warning", 4, 2));
     knossos(path, &["--spec", "cas-register:0", "--nil-wildcard"], |text| text, ("nil-read", "note", 4, 2));
-    // The warning is right: what one chooses decides.
+    // The warning is correct: the verdict depends on the choice.
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
         let check = |args: &[&str]| run(&[&["check"], args, &[file.to_str().expect("a plain path")]].concat()).code;
         assert_eq!((check(&REGISTER), check(&["--spec", "cas-register:0", "--nil-wildcard"])), (1, 0));
@@ -343,7 +344,7 @@ fn knossos_files_have_containers_comments_and_other_fields() {
 #[test]
 fn knossos_events_that_have_lost_their_pair() {
     let path = "cas-register/bad/bad-analysis.edn";
-    // Without the call of the first write, and with two of it.
+    // Without the call of the first write, and with two calls of it.
     knossos(path, &[], |text| reordered(&text, &[1, 2, 3, 4]), ("unpaired", "problem", 1, 1));
     knossos(path, &[], |text| reordered(&text, &[0, 0, 1, 2, 3, 4]), ("unpaired", "problem", 2, 1));
 }
@@ -369,7 +370,7 @@ fn knossos_values_that_are_pairs_of_keys_and_values() {
         lines.collect()
     };
     knossos(path, &REGISTER, independent, ("tuples", "warning", 1, 4));
-    // Taken apart, they are none any more.
+    // After they are split, the finding disappears.
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
         let text = independent(fs::read_to_string(file).expect("it is there"));
         let args = ["lint", "--spec", "cas-register:0", "--tuples", "objects", "-"];
@@ -392,7 +393,7 @@ fn knossos_values_outside_the_model() {
 #[test]
 fn knossos_values_from_nowhere() {
     knossos("cas-register/bad/rethink-fail-minimal.edn", &REGISTER, |text| text, ("from-nowhere", "warning", 7, 1));
-    // Nobody wrote it but a write that failed.
+    // Only a write that failed wrote this value.
     let path = "cas-register/bad/immediate-failure.edn";
     knossos(path, &REGISTER, |text| text, ("from-nowhere", "warning", 4, 1));
     if let Some(file) = super::foreign(&format!("knossos/{path}")) {
@@ -411,7 +412,7 @@ fn knossos_times_go_back() {
 
 #[test]
 fn knossos_times_of_a_coarse_clock() {
-    // In whole seconds.
+    // Times in whole seconds.
     let coarse = |text: String| {
         let lines = text.lines().map(|line| match line.split_once(":time ") {
             Some((before, rest)) => {

@@ -1,4 +1,4 @@
-//! `specs`, `algorithms`, help.
+//! Tests `specs`, `algorithms` and the help.
 
 use super::{json, run};
 

@@ -1,4 +1,4 @@
-//! The real binary, as people and scripts run it.
+//! Tests of the real binary, as people and scripts run it.
 
 mod bad_input;
 mod ci;
@@ -33,7 +33,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Not linearizable as a queue: 2 is not first.
+/// Not linearizable as a queue: 2 is not the first value.
 const REJECTED: &str = r#"{"process":0,"type":"invoke","f":"enqueue","value":1,"time":1}
 {"process":0,"type":"ok","f":"enqueue","value":1,"time":2}
 {"process":0,"type":"invoke","f":"enqueue","value":2,"time":3}
@@ -48,8 +48,8 @@ const ACCEPTED: &str = r#"{"process":0,"f":"enqueue","value":1,"call":10,"return
 {"process":2,"f":"enqueue","value":2,"call":5,"return":null}
 "#;
 
-/// A file or directory of histories of others (`knossos`, `porcupine`), which are not part of the project: below
-/// `../shared/data`, or where `FOREIGN_HISTORIES` says. A test that needs them says so when they are absent.
+/// Returns a file or directory of histories of other projects (`knossos`, `porcupine`), which are not part of this one:
+/// below `../shared/data`, or in the folder that `FOREIGN_HISTORIES` names. Prints a message if they are absent.
 fn foreign(path: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let root = std::env::var_os("FOREIGN_HISTORIES").map_or_else(beside, PathBuf::from);
@@ -60,7 +60,7 @@ fn foreign(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// A directory of its own for each test, empty at first.
+/// A separate directory for each test, which is initially empty.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -73,7 +73,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("it is in the directory")).expect("ours");
@@ -86,10 +86,11 @@ impl Scratch {
     }
 }
 
-/// What the surroundings may say of colours: with `CI`, even a dumb terminal has them. A test says what it wants itself.
+/// The environment variables that affect colors: with `CI`, even a dumb terminal has them. Each test sets those that it
+/// needs.
 const OF_COLOURS: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"];
 
-/// A program that finds the same surroundings wherever the tests are run.
+/// Returns a command whose environment does not depend on where the tests run.
 fn plainly(program: &str) -> Command {
     let mut command = Command::new(program);
     for variable in OF_COLOURS {
@@ -105,7 +106,7 @@ fn trueline(args: &[&str]) -> Command {
     command
 }
 
-/// What a run said, and its exit code.
+/// The output of a run, and its exit code.
 #[derive(Debug)]
 struct Run {
     code: i32,
@@ -134,12 +135,13 @@ fn run_with_input(args: &[&str], input: &[u8]) -> Run {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary is built");
-    // It may end before it has read everything.
+    // The process may end before it has read everything.
     let _ = child.stdin.take().expect("it is piped").write_all(input);
     child.wait_with_output().expect("it was started").into()
 }
 
-/// The text without what things took: `9 µs` is `TIME`, and `"check_ns":9` is `"check_ns":0`; so are bytes.
+/// Masks the time and memory in a text: `9 µs` becomes `TIME`, and `"check_ns":9` becomes `"check_ns":0`; the same for
+/// bytes.
 fn masked(text: &str) -> String {
     const UNITS: [&str; 6] = ["ns", "µs", "ms", "s", "min", "h"];
     let mut out = String::with_capacity(text.len());
@@ -166,7 +168,7 @@ fn masked(text: &str) -> String {
     out
 }
 
-/// Compares with a file of this folder; `TRUELINE_UPDATE=1` writes it anew.
+/// Compares a text with a file in this folder; `TRUELINE_UPDATE=1` writes the file.
 #[track_caller]
 fn same(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);

@@ -1,4 +1,4 @@
-//! What holds for every command: exit codes, colours, pipes, standard input.
+//! Tests the common behavior of all commands: exit codes, colors, pipes, standard input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::{ACCEPTED, REJECTED, Run, Scratch, run, run_with_input, trueline};
 
-/// The exit codes of each command, as its help says them.
+/// The exit codes of each command, according to its help.
 const CODES: [(&str, &[i32]); 14] = [
     ("check", &[0, 1, 2, 3]),
     ("explain", &[0, 1, 2, 3]),
@@ -18,7 +18,7 @@ const CODES: [(&str, &[i32]); 14] = [
     ("lint", &[0, 1, 2, 3]),
     // Ctrl-C makes it 3, see `interrupts`.
     ("generate", &[0, 2]),
-    // It ends by Ctrl-C alone, see `collect`.
+    // It ends only by Ctrl-C, see `collect`.
     ("collect", &[2]),
     ("specs", &[0, 2]),
     ("algorithms", &[0, 2]),
@@ -26,18 +26,18 @@ const CODES: [(&str, &[i32]); 14] = [
     ("man", &[0, 2]),
 ];
 
-/// Commands that have their tests elsewhere.
+/// Commands that are tested elsewhere.
 const ELSEWHERE: [&str; 1] = ["help"];
 
-/// A command line, and how it ends.
+/// A command line, and its expected end.
 struct Case {
     args: Vec<String>,
     code: i32,
-    /// Whether it has something to colour, where colours are wanted.
+    /// Whether its output has colors, if they are enabled.
     is_coloured: bool,
 }
 
-/// One for each exit code of each command; they write the same whenever they are run.
+/// Returns a case for each exit code of each command. Their output is the same in each run.
 fn cases(scratch: &Scratch) -> Vec<Case> {
     let good = scratch.file("good.jsonl", ACCEPTED);
     let bad = scratch.file("bad.jsonl", REJECTED);
@@ -106,7 +106,7 @@ impl Case {
     }
 }
 
-/// The names of all commands, as the help has them.
+/// Returns the names of all commands, according to the help.
 pub(crate) fn commands() -> Vec<String> {
     let help = run(&["--help"]).stdout;
     let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
@@ -148,7 +148,7 @@ fn colours_are_for_those_who_want_them() {
     }
 }
 
-/// `trueline .. | head -0`: nobody reads, from the start.
+/// `trueline .. | head -0`: the pipe has no reader from the start.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let scratch = Scratch::new("matrix-closed");
@@ -158,7 +158,7 @@ fn a_closed_pipe_is_no_error() {
         drop(reader);
         let closed = case.run(|command| command.stdout(Stdio::from(writer)));
         assert_eq!(closed.code, case.code, "{:?}: {closed:?}", case.args);
-        // Not a word more than if somebody read.
+        // The error output is the same as with a reader.
         assert_eq!(closed.stderr, open.stderr, "{:?}", case.args);
     }
     let (good, bad) = (scratch.file("good.jsonl", ACCEPTED), scratch.file("bad.jsonl", REJECTED));
@@ -166,7 +166,7 @@ fn a_closed_pipe_is_no_error() {
         (&["--help"][..], 0),
         (&["check", "--help"], 0),
         (&["--version"], 0),
-        // Nobody wants to know what comes behind the first: nobody knows whether it is right.
+        // Without a reader, files after the first one are not judged, so it is not known whether they are accepted.
         (&["check", "--spec", "queue", &good, &bad], 3),
         (&["check", "--spec", "queue", &bad, &good], 1),
         (&["check", "--spec", "queue", "--quiet", &good, &bad], 1),
@@ -199,7 +199,7 @@ fn what_cannot_be_written_is_an_error() {
     assert_eq!(told.len(), CODES.len() - 1, "all but `collect` write to stdout: {told:?}");
 }
 
-/// The standard library opens `/dev/null` in place of a closed standard output, where all that is written is lost.
+/// The standard library replaces a closed standard output with `/dev/null`, where all output would be lost.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_closed_standard_output_is_an_error() {
@@ -219,7 +219,7 @@ fn a_closed_standard_output_is_an_error() {
             assert!(ended.stderr.contains("standard output"), "{args:?}: {ended:?}");
             told.insert(case.args[0].clone());
         }
-        // What is thrown away on purpose is no error, by whatever mode it is opened.
+        // Output that is discarded on purpose is not an error, whichever mode `/dev/null` is opened with.
         assert_eq!(closed(&args, "1<>/dev/null").code, case.code, "{args:?}");
     }
     assert_eq!(told.len(), CODES.len() - 1, "all but `collect` write to stdout: {told:?}");
@@ -244,19 +244,19 @@ fn standard_input_is_a_dash() {
         let piped = run_with_input(&[args, &["-"]].concat(), REJECTED.as_bytes());
         let named = run(&[args, &[file.as_str()]].concat());
         assert_eq!((piped.code, named.code), (code, code), "{args:?}: {piped:?}");
-        // The same, but for its name and how long it took.
+        // The output is the same, except for the name and the time.
         let masked = |text: &str, name: &str| super::masked(&text.replace(name, "FILE"));
         assert_eq!(
             masked(&piped.stdout, if args.contains(&"--json") { "\"-\"" } else { "-:" }),
             masked(&named.stdout, &if args.contains(&"--json") { format!("{file:?}") } else { format!("{file}:") }),
             "{args:?}"
         );
-        // What is no history is told with its line.
+        // Input that is not a history is reported with its line.
         let broken = run_with_input(&[args, &["-"]].concat(), b"{}\n");
         assert_eq!(broken.code, 2, "{args:?}: {broken:?}");
         assert!(broken.stderr.starts_with("error: -:1: "), "{args:?}: {broken:?}");
         let nothing = run(&[args, &["-"]].concat());
-        // A history without operations is accepted; only `lint` finds that worth a warning.
+        // A history without operations is accepted; only `lint` warns about it.
         assert_eq!(nothing.code, i32::from(args[0] == "lint"), "{args:?}: {nothing:?}");
     }
 }

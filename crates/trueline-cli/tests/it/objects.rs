@@ -1,8 +1,8 @@
-//! `test`: the built-in objects.
+//! Tests `test`: the built-in objects.
 
 use super::{json, run, run_with_input};
 
-/// So many runs that a fault shows which shows in one of a thousand: how long that takes is up to the machine.
+/// Enough runs for a fault that appears in one in a thousand; how long they take depends on the machine.
 const MANY: &str = "1000000";
 
 #[test]
@@ -91,7 +91,7 @@ fn failures_are_collected_on_request() {
 
 #[test]
 fn a_fault_that_was_not_seen_is_told() {
-    // One value cannot be seen late.
+    // With only one value, an outdated read cannot be detected.
     let args = ["test", "buffered-register-faulty-stores", "--values", "1", "--runs", "5"];
     let tested = run(&args);
     assert_eq!(tested.code, 0, "{tested:?}");
@@ -100,7 +100,7 @@ fn a_fault_that_was_not_seen_is_told() {
 
 #[test]
 fn runs_that_are_not_judged_are_unknown() {
-    // It judges queues.
+    // This algorithm judges only queues.
     let args = ["test", "treiber-stack", "--algorithm", "queue-lowe", "--runs", "3"];
     let tested = run(&args);
     assert!(tested.code == 3 && tested.stdout.contains("3 runs were not judged"), "{tested:?}");
@@ -194,7 +194,7 @@ fn everything_that_can_be_set_is_taken() {
     assert!(object["runs"].as_u64().expect("a number") >= 20 && object["algorithm"] == "jit-graph", "{object}");
 }
 
-/// What real threads did is made smaller, by exploring it if that can be.
+/// Failures on real threads are shrunk, by exploring them if possible.
 #[test]
 fn the_smallest_program_is_told_and_run_again() {
     let name = "shann-queue-faulty-stale-slot";
@@ -208,7 +208,7 @@ fn the_smallest_program_is_told_and_run_again() {
     let words = command.split_whitespace().skip(1).chain(["--program", program]).chain(rest.split_whitespace());
     let again = run(&words.collect::<Vec<_>>());
     assert_eq!(again.code, 1, "{told}: {again:?}");
-    // Under real threads too, and as nothing but what was asked for.
+    // Also on real threads, with exactly this program.
     let under_threads = ["test", name, "--program", program, "--chaos", "4", "--runs", MANY, "--shrink-time", "0"];
     let tested = run(&[&under_threads[..], &["--json"]].concat());
     let object = json(&tested.stdout);

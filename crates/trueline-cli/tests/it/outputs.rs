@@ -1,4 +1,4 @@
-//! Files that are written: whole or not at all, and never over what is read.
+//! Tests the files that commands write: completely or not at all, and never over an input.
 #![cfg(unix)]
 
 use std::fs::{self, File, Permissions};
@@ -29,7 +29,7 @@ fn an_output_that_is_the_input_is_refused() {
             assert_eq!(fs::read_to_string(&file).expect("it is there"), REJECTED);
         }
     }
-    // By redirection, too.
+    // Also by redirection.
     let append = || File::options().append(true).open(&file).expect("ours");
     let refused: Run =
         trueline(&["convert", &file, "--to", "events"]).stdout(append()).output().expect("it runs").into();
@@ -41,7 +41,7 @@ fn an_output_that_is_the_input_is_refused() {
     assert_eq!(fs::read_to_string(&file).expect("it is there"), REJECTED);
 }
 
-/// All commands that write a file, and the file.
+/// Returns all commands that write a file, with the file.
 fn writers<'a>(file: &'a str, output: &'a str) -> Vec<(Vec<&'a str>, i32)> {
     vec![
         (vec!["convert", file, "--to", "events", "-o", output], 0),
@@ -73,7 +73,7 @@ fn a_full_disk_leaves_what_was_there() {
     let scratch = Scratch::new("full-disk");
     let file = scratch.file("in.jsonl", REJECTED);
     let output = scratch.0.join("out/out.svg");
-    // The largest file that a shell allows has no bytes, which is as good as a full disk.
+    // The largest file that the shell allows has no bytes, which has the effect of a full disk.
     for (args, _) in writers(&file, output.to_str().expect("plain")) {
         let old = scratch.file("out/out.svg", "old");
         let script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\"";

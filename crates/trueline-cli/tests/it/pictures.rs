@@ -1,20 +1,20 @@
-//! `view` and `check --view`: histories as pictures.
+//! Tests `view` and `check --view`: histories as pictures.
 //!
-//! What is drawn is compared with the files in `tests/pictures`; `TRUELINE_UPDATE=1` writes them anew, to be looked at
-//! before they are committed.
+//! The pictures are compared with the files in `tests/pictures`; `TRUELINE_UPDATE=1` writes these files, which must be
+//! reviewed before they are committed.
 
 use std::fs;
 use std::path::Path;
 
 use super::{ACCEPTED, REJECTED, Run, Scratch, json, run, run_with_input, same, trueline};
 
-/// Runs in the folder of our histories, so that what is drawn has no path of a machine in it.
+/// Runs a command in the folder of our histories, so that pictures do not contain a path of the machine.
 fn run_in_testdata(args: &[&str]) -> Run {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     trueline(args).current_dir(folder).output().expect("the binary is built").into()
 }
 
-/// Histories of ours: figures of the papers, and some that are good.
+/// Histories to draw: figures of the papers, and some accepted ones.
 const DRAWN: [(&str, &[&str]); 6] = [
     ("map-figure-7", &["--spec", "map", "map-figure-7.jsonl"]),
     ("queue-out-of-order", &["--spec", "queue", "queue-out-of-order.jsonl"]),
@@ -92,7 +92,7 @@ fn check_draws_several_files_in_a_folder() {
     scratch.file("in/below/one.jsonl", ACCEPTED);
     scratch.file("in/broken.jsonl", "{}\n");
     let input = scratch.0.join("in").to_str().expect("plain").to_owned();
-    // A folder is what is one, or ends like one, or has no ending that says otherwise.
+    // A path is a folder if it exists as one, if it ends with a slash, or if it has no file extension.
     fs::create_dir(scratch.0.join("is.there")).expect("ours");
     for name in ["pages", "pages.of/", "is.there"] {
         let folder = format!("{}/{name}", scratch.path());
@@ -103,7 +103,7 @@ fn check_draws_several_files_in_a_folder() {
             .map(|entry| entry.expect("ours").file_name().into_string().expect("plain"))
             .collect();
         drawn.sort();
-        // Standard input has no operations, which is accepted.
+        // Standard input has no operations, and is accepted.
         let expected = ["one.jsonl-2.html", "one.jsonl.html", "standard-input.html", "two.jsonl.html"];
         assert_eq!(drawn, expected, "{judged:?}");
         for (page, verdict) in [("one.jsonl", "accepted"), ("one.jsonl-2", "rejected"), ("two.jsonl", "accepted")] {
@@ -143,7 +143,7 @@ fn wrong_usage_of_pictures() {
     assert!(!Path::new("a.html").exists());
 }
 
-/// The core alone, in a picture and at the beginning of a page.
+/// Only the core, in a picture and at the beginning of a page.
 #[test]
 fn only_the_core() {
     let scratch = Scratch::new("core-picture");

@@ -1,8 +1,8 @@
-//! `check` for quasi linearizability, and by relaxed specifications.
+//! Tests `check` for quasi linearizability, and with relaxed specifications.
 
 use super::{Scratch, json, run};
 
-/// 1, 2 and 3 go in; 3, 1 and 2 come out.
+/// 1, 2 and 3 are enqueued; 3, 1 and 2 are dequeued.
 pub(crate) const OUT_OF_ORDER: &str = r#"{"process":0,"f":"enqueue","value":1,"call":1,"return":2}
 {"process":0,"f":"enqueue","value":2,"call":3,"return":4}
 {"process":0,"f":"enqueue","value":3,"call":5,"return":6}
@@ -43,7 +43,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     let judged = run(&["check", "--spec", "queue", "--factor", "enq=0,deq=1", &file]);
     let reason = "it is not quasi linearizable by class (enqueue 0, dequeue 1); it would be with factors larger by 1, and not by less";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
-    // 3 came out two before 2, but went in behind it.
+    // 3 was dequeued two places before 2, but was enqueued after it.
     let conflict = "\
   these cannot all be right:
     line 2  process 0  enqueue(2) -> ok
@@ -64,7 +64,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     assert_eq!(judged["verdict"], "accepted");
 }
 
-/// Round-Up, section V-D: what is left in the object has no order to be compared with.
+/// Round-Up, section V-D: values that are left in the object have no order to compare with.
 #[test]
 fn histories_that_are_not_well_formed_are_named() {
     let scratch = Scratch::new("quasi-ill-formed");

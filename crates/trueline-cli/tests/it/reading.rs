@@ -1,4 +1,4 @@
-//! Where histories come from: pipes, compressed files, foreign formats.
+//! Tests the inputs of histories: pipes, compressed files, foreign formats.
 
 use std::io::Write;
 
@@ -50,7 +50,7 @@ fn what_is_cut_off_or_broken_is_told() {
         assert_eq!(short.code, 2, "{short:?}");
         assert!(short.stderr.contains("broken or cut off"), "{short:?}");
     }
-    // A bomb is a long line, or many; both have their limits.
+    // A decompression bomb is one long line, or many lines; both are limited.
     let bomb = gzip(&vec![b'x'; 64 << 20]);
     assert!(bomb.len() < 1 << 20);
     let judged = run_with_input(&["check", "--spec", "queue", "-"], &bomb);
@@ -115,7 +115,7 @@ fn foreign_formats() {
     assert!(missing.code == 2 && missing.stderr.contains("/no/such/file: cannot read"), "{missing:?}");
 }
 
-/// Spans as OpenTelemetry's protocol has them in JSON.
+/// Spans of OpenTelemetry's protocol, in JSON.
 pub(crate) const TRACES: &str = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[
 {"name":"write","startTimeUnixNano":"10","endTimeUnixNano":"20","attributes":[{"key":"value","value":{"intValue":"5"}},{"key":"result","value":{}}]},
 {"name":"read","startTimeUnixNano":"30","endTimeUnixNano":"40","attributes":[{"key":"result","value":{"intValue":"6"}}]}]}]}]}
@@ -123,7 +123,7 @@ pub(crate) const TRACES: &str = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[
 
 const TABLE: &str = "process,f,value,result,call,return\n0,write,5,,1,2\n1,read,,6,3,4\n";
 
-/// Each format that is not one object on each line is judged in one command, detected or by a preset, and converted.
+/// Formats other than one object on each line are judged in one command, detected or with a preset, and converted.
 #[test]
 fn tables_arrays_and_traces() {
     let scratch = Scratch::new("records");
@@ -191,7 +191,7 @@ fn results_that_nothing_says_are_warned_of() {
     );
     let linted = run_with_input(&["lint", "--map", &map, "-"], text.as_bytes());
     assert!(linted.code == 1 && linted.stdout.contains("no-result"), "{linted:?}");
-    // Where it matters which process calls, it must be said.
+    // If it matters which process calls, the mapping must name processes.
     let locks = run_with_input(&["check", "--spec", "exchanger", "--map", &map, "-"], text.as_bytes());
     assert!(locks.code == 2 && locks.stderr.contains("map it"), "{locks:?}");
 }

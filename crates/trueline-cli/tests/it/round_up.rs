@@ -1,15 +1,15 @@
-//! Round-Up from the command line: the rows of its tables, and what is refused.
+//! Tests Round-Up on the command line: the rows of its tables, and options that are refused.
 
 use super::{json, run};
 
-/// The table, the object, the factor, whether there is a violation, and the program.
+/// Returns the rows: the table, the object, the factor, whether there is a violation, and the program.
 fn rows() -> Vec<[&'static str; 5]> {
     let lines = include_str!("../round-up.txt").lines().filter(|line| !line.starts_with('#'));
     let fields = |line: &'static str| -> Vec<&str> { line.split(" ; ").collect() };
     lines.map(|line| fields(line).try_into().unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-/// Whether a violation is found, with the object's choices by seed or explored.
+/// Returns whether a violation is found, with the object's choices drawn from a seed, or explored.
 fn is_violated([_, object, factor, _, program]: [&str; 5], time: &str) -> bool {
     ["seed:1", "explore"].iter().any(|choices| {
         let explored = run(&[
@@ -48,7 +48,7 @@ fn compare(time: impl Fn(bool) -> &'static str) {
 
 #[test]
 fn the_papers_tables_have_their_verdicts() {
-    // What is not there is looked for a little; `the_papers_tables_in_full` looks longer.
+    // Violations that do not exist are searched for only briefly; `the_papers_tables_in_full` searches longer.
     compare(|is_violated| if is_violated { "60" } else { "0.5" });
 }
 

@@ -1,4 +1,5 @@
-//! Every format to every other and back: the same operations, the same verdict, or a refusal.
+//! Converts every format to every other and back: the operations and the verdict stay the same, or the conversion is
+//! refused.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -26,13 +27,13 @@ pub(crate) const FORMATS: [(&str, Target, Format); 8] = [
     ("csv", Target::Csv, Format::Csv),
 ];
 
-/// A history as one format has it; why it cannot hold it, else.
+/// Returns a history in this format, or the reason why the format cannot hold it.
 fn written(history: &RawHistory, target: Target) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     codec::write(history, target, &mut text).map(|()| text).map_err(|fault| fault.message().to_owned())
 }
 
-/// Reads what was written, as its format and as whatever it looks like.
+/// Reads a text in its format, and with the format detected.
 fn read(text: &[u8], format: Format, what: &str) -> RawHistory {
     let told = codec::read(text, format).unwrap_or_else(|fault| panic!("{what}: {fault}"));
     let detected = codec::read(text, Format::Auto).unwrap_or_else(|fault| panic!("{what}, detected: {fault}"));
@@ -40,13 +41,13 @@ fn read(text: &[u8], format: Format, what: &str) -> RawHistory {
     told
 }
 
-/// The operations with their processes, objects, keys, results and their order in time.
+/// Returns the operations with their processes, objects, keys, results and their order in time.
 fn operations(history: &RawHistory) -> String {
     let text = written(history, Target::Operations).expect("they hold everything");
     String::from_utf8(text).expect("text")
 }
 
-/// Operations without what EDN says again: a result that is the argument is none.
+/// Returns the operations without the results that EDN repeats: a result that equals the argument is removed.
 fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
     let succeeded = |operation: &serde_json::Value| match operation["f"].as_str().expect("a name") {
         "cas" => operation["result"] == true,
@@ -65,7 +66,7 @@ fn without_said_again(operations: &str) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// The histories of the project, with their specifications and verdicts.
+/// Returns the histories of the project, with their specifications and verdicts.
 fn own() -> Vec<(PathBuf, String, i32)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let table = fs::read_to_string(directory.join("VERDICTS.tsv")).expect("the table is part of the project");
@@ -79,7 +80,7 @@ fn own() -> Vec<(PathBuf, String, i32)> {
     .collect()
 }
 
-/// A history, how it is judged, and what verdicts on it were seen.
+/// How a history is judged, and the verdicts on it.
 struct Judge {
     spec: named::NamedSpec,
     known: HashMap<String, &'static str>,
@@ -107,7 +108,7 @@ impl Judge {
     }
 }
 
-/// Takes a history through all pairs of formats and back. Gives how many pairs could hold it.
+/// Converts a history through all pairs of formats and back. Returns the number of pairs that could hold it.
 fn through_all_pairs(history: &RawHistory, judge: &mut Judge, what: &str) -> usize {
     let original = without_said_again(&operations(history));
     let verdict = judge.verdict(history);
@@ -120,14 +121,14 @@ fn through_all_pairs(history: &RawHistory, judge: &mut Judge, what: &str) -> usi
         let first = match written(history, target) {
             Ok(text) => read(&text, format, &format!("{what} as {name}")),
             Err(refusal) => {
-                // It says what to do.
+                // The message says what to do.
                 assert!(refusal.contains("; write ") || refusal.contains("; give "), "{what} as {name}: {refusal}");
                 continue;
             }
         };
         same(&first, name);
         for (other, other_target, other_format) in FORMATS {
-            // What one format holds of a history, the other holds as well as it holds the history itself.
+            // A history that was read from one format can be written in the other if the original history can.
             let direct = written(history, other_target).is_ok();
             match written(&first, other_target) {
                 Ok(text) => {
@@ -159,7 +160,7 @@ fn our_own_histories() {
     assert!(pairs > 1000, "{pairs}");
 }
 
-/// Right and wrong ones of every specification, with operations that never returned.
+/// Correct and incorrect histories of every specification, with operations that never returned.
 #[test]
 fn histories_of_every_specification() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -167,7 +168,7 @@ fn histories_of_every_specification() {
         for args in [&["--pending", "3"][..], &["--violation"]] {
             let made = run(&[&["generate", "--operations", "20", "--seed", "3", "--spec", &spec], args].concat());
             if made.code == 2 {
-                // Some have nothing to be wrong.
+                // For some specifications, no result can be wrong.
                 assert!(made.stderr.contains("no violation was found"), "{made:?}");
                 continue;
             }
@@ -180,7 +181,7 @@ fn histories_of_every_specification() {
     assert!(seen["accepted"] > 40 && seen["rejected"] > 30 && seen.len() == 2, "{seen:?}");
 }
 
-/// Texts that mean something to one format or another.
+/// Texts that have a meaning in one format or another.
 const HOSTILE: [&str; 24] = [
     "",
     " ",
@@ -208,7 +209,7 @@ const HOSTILE: [&str; 24] = [
     "ends with a backslash\\",
 ];
 
-/// A history of operations one after another, of two processes; the last never returns.
+/// Returns a history of operations of two processes, one after another; the last never returns.
 fn sequence(operations: impl IntoIterator<Item = (Record, Value)>) -> RawHistory {
     let mut builder = Builder::new();
     let mut last = None;
@@ -229,7 +230,7 @@ fn hostile_texts() {
     for text in HOSTILE {
         let value = || Value::from(text);
         let list = |values: &[Value]| values.iter().cloned().collect::<Value>();
-        // As a value, within lists, as a key; and a read that is wrong, so that there is a verdict to lose.
+        // As a value, within lists, and as a key; and a wrong read, so that the verdict could change.
         let register = sequence([
             (record("write", None, value()), Value::Null),
             (record("read", None, Value::Null), value()),
@@ -261,14 +262,14 @@ fn hostile_texts() {
             assert_eq!(judge.verdict(&history), expected, "{spec} of {text:?}");
             held += through_all_pairs(&history, &mut judge, &format!("{spec} of {text:?}"));
         }
-        // Names of operations are whatever they are.
+        // Operations may have any name.
         let odd = sequence([(record(text, None, Value::Null), value())]);
         held += through_all_pairs(&odd, &mut Judge::new("register", false), &format!("an operation {text:?}"));
     }
     assert!(held > HOSTILE.len() * 4 * 20, "{held}");
 }
 
-/// A result of null means what it meant, whatever operation returned it.
+/// A result of null keeps its meaning, whichever operation returned it.
 #[test]
 fn results_that_say_nothing() {
     for info in named::SPECS {
@@ -288,7 +289,7 @@ fn results_that_say_nothing() {
     }
 }
 
-/// The histories of others: as they were recorded, through every format.
+/// Converts histories that other projects recorded through every format.
 #[test]
 fn the_histories_of_others() {
     let mut files = 0;
@@ -319,7 +320,7 @@ fn the_histories_of_others() {
     assert!(files == 0 || files > 100, "{files}");
 }
 
-/// The binary does what the library does: all pairs of a few histories.
+/// The binary converts like the library: all pairs of formats, with a few histories.
 #[test]
 fn the_binary_converts_all_pairs() {
     let scratch = Scratch::new("roundtrips");
@@ -348,7 +349,7 @@ fn the_binary_converts_all_pairs() {
         let convert = |format: &str| run(&[&["convert", file.as_str(), "--to", format], reading].concat());
         let original = without_said_again(&convert("jsonl-operations").stdout);
         assert!(!original.is_empty());
-        // Reads of other keys than were written are wrong as reads of a map.
+        // As reads of a map, reads of keys that were not written are rejected.
         let spec = ["check", "--spec", spec, "-"];
         let mut held = 0;
         for (name, ..) in FORMATS {

@@ -1,7 +1,7 @@
-//! Reports as people and programs see them: in the terminal, as JSON, and drawn.
+//! Tests reports as people and programs see them: in the terminal, as JSON, and drawn.
 //!
-//! They are compared with the files in `tests/snapshots`; `TRUELINE_UPDATE=1` writes those anew, to be looked at before they
-//! are committed. How much time and memory something took is masked.
+//! Reports are compared with the files in `tests/snapshots`; `TRUELINE_UPDATE=1` writes these files, which must be
+//! reviewed before they are committed. Times and memory are masked.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const QUEUE: &str = include_str!("../../../../testdata/queue-out-of-order.jsonl"
 const GOOD_QUEUE: &str = include_str!("../../../../testdata/queue-good.jsonl");
 const EXCHANGER: &str = include_str!("../../../../testdata/sync/exchanger-figure-8.jsonl");
 
-/// Two that exchange what they have, and a third that waits.
+/// Two processes exchange their values, and a third one waits.
 const GOOD_EXCHANGER: &str = r#"{"process":0,"type":"invoke","f":"exchange","value":1}
 {"process":1,"type":"invoke","f":"exchange","value":2}
 {"process":0,"type":"ok","f":"exchange","value":2}
@@ -51,7 +51,7 @@ fn reports_are_as_they_were() {
     }
 }
 
-/// A file that no test compares with is a leftover.
+/// A file that no test compares with is left over from an earlier test.
 #[test]
 fn every_snapshot_is_compared_with() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");

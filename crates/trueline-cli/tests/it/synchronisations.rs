@@ -1,4 +1,4 @@
-//! `check` on objects whose operations synchronise.
+//! Tests `check` on objects whose operations synchronize.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ fn figure(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sync").join(name).display().to_string()
 }
 
-/// Paper "Synchronisation", figure 8: 2 and 3 have exchanged their values, 1 has 0's, but 0 has 3's instead of 1's.
+/// Paper "Synchronisation", figure 8: 2 and 3 have exchanged their values, 1 has 0's value, but 0 has 3's value instead
+/// of 1's.
 #[test]
 fn an_exchange_that_was_too_late() {
     let file = figure("exchanger-figure-8.jsonl");
@@ -30,7 +31,7 @@ fn an_exchange_that_was_too_late() {
     }
 }
 
-/// Figure 9: 0 and 1 have synchronised; 2 and 3 have not, but should have.
+/// Figure 9: 0 and 1 have synchronized; 2 and 3 have not, but should have.
 #[test]
 fn a_send_and_a_receive_that_should_have_met() {
     let file = figure("sync-channel-figure-9.jsonl");
@@ -51,12 +52,12 @@ fn a_send_and_a_receive_that_should_have_met() {
     assert!(judged.stdout.ends_with(expected), "{}", judged.stdout);
     let object = json(&run(&[&args[..], &["--json"]].concat()).stdout);
     assert_eq!((&object["verdict"], &object["pending"]), (&"rejected".into(), &2.into()));
-    // What else is right has no progress to be judged.
+    // Other specifications do not define progress.
     let refused = run(&["check", "--spec", "queue", "--criterion", "progress", &file]);
     assert!(refused.code == 2 && refused.stderr.contains("leave it out"), "{refused:?}");
 }
 
-/// Figure 16: in the first round the child meets its parent twice; in the second it does not wait to be let go.
+/// Figure 16: in the first round, the child meets its parent twice; in the second, it does not wait to be released.
 #[test]
 fn a_child_that_did_not_wait_to_be_let_go() {
     let file = figure("signal-figure-16.jsonl");
@@ -83,7 +84,7 @@ fn a_child_that_did_not_wait_to_be_let_go() {
     assert!(refused.code == 3 && refused.stdout.contains("in several steps"), "{refused:?}");
 }
 
-/// The child's call is open, and so is that of the parent, who should have seen it.
+/// The child's call is open, and so is the call of the parent, which should have seen it.
 #[test]
 fn a_parent_that_should_have_seen_its_child() {
     let file = figure("signal-stuck.jsonl");

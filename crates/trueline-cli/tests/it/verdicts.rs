@@ -1,10 +1,10 @@
-//! Verdicts: exit codes, reports, several files, pipes.
+//! Tests verdicts: exit codes, reports, several files, pipes.
 
 use std::process::Stdio;
 
 use super::{ACCEPTED, REJECTED, Scratch, json, run, run_with_input, trueline};
 
-/// Enough for one operation, not for those of `REJECTED`.
+/// Enough for one operation, but not for those of `REJECTED`.
 const LIMIT: &[&str] = &["--algorithm", "jit-graph", "--configurations", "1"];
 
 #[test]
@@ -135,7 +135,7 @@ fn several_files_in_their_order() {
     assert_eq!(judged.code, 1);
     assert_eq!(check(&[&good, &good]).code, 0);
 
-    // Unreadable counts before everything; what comes behind is judged all the same.
+    // An unreadable file takes precedence over all verdicts; later files are still judged.
     let judged = check(&[&broken, &good, &bad]);
     assert_eq!(verdicts(&judged.stdout), ["error", "accepted", "rejected"]);
     assert_eq!(judged.code, 2);
@@ -144,7 +144,7 @@ fn several_files_in_their_order() {
     assert_eq!(object["file"], broken.as_str());
     assert!(object["error"].as_str().expect("text").starts_with("line 1: "), "{object}");
 
-    // Rejected counts before undecided: one operation is decided within the limit, three are not.
+    // A rejection takes precedence over an undecided file: one operation is decided within the limit, three are not.
     let small = scratch.file("small.jsonl", r#"{"process":0,"f":"dequeue","result":1,"call":1,"return":2}"#);
     let limited = [LIMIT, &[bad.as_str()]].concat();
     assert_eq!(check(&limited).code, 3);
@@ -278,7 +278,7 @@ fn a_closed_pipe_is_no_panic() {
     }
 }
 
-/// A read that comes 5 behind a write may have been before it, if the clocks differ by more.
+/// A read that begins 5 after the end of a write may have come before it, if the clocks differ by more.
 #[test]
 fn clocks_that_differ() {
     let history = concat!(
@@ -300,7 +300,7 @@ fn clocks_that_differ() {
     assert_eq!(judge("-1", "register:0", history).code, 2);
 }
 
-/// With equal times, a process still knows the order of its own operations.
+/// With equal times, the order of a process's own operations is still known.
 #[test]
 fn own_order_at_equal_times() {
     let write = r#"{"process":0,"f":"write","value":1,"call":0,"return":10}"#;
@@ -316,7 +316,7 @@ fn own_order_at_equal_times() {
         r#"{"process":1,"f":"read","result":1,"call":10,"return":11}"#,
     ];
     assert_eq!(judge(&[], &[&[write, read], &others[..]].concat()).code, 0);
-    // Clocks that may differ do not even tell that.
+    // If clocks may differ, not even this order is known.
     let skewed = judge(&["--clock-skew", "1"], &[write, read]);
     assert_eq!(skewed.code, 0);
     assert!(skewed.stdout.contains("note: with --clock-skew 1, the order of a process's own operations"), "{skewed:?}");
@@ -324,7 +324,7 @@ fn own_order_at_equal_times() {
     assert!(json.contains(r#""notes":["with --clock-skew 1, "#), "{json}");
 }
 
-/// Nothing happened, so nothing was wrong; but whoever judged the wrong file should notice.
+/// No operation happened, so nothing is rejected; but a user who judged the wrong file should notice.
 #[test]
 fn nothing_to_judge() {
     let failed = r#"{"process":0,"type":"invoke","f":"dequeue"}
@@ -390,7 +390,7 @@ fn large_numbers_are_shown_exactly() {
         let judged = run_with_input(&["check", "--spec", "register", "--format", format, "-"], text.as_bytes());
         assert!(judged.code == 2 && judged.stderr.contains(number), "{judged:?}");
     }
-    // Of those beyond 64 bits, JSON lines do not tell the digits.
+    // For numbers beyond 64 bits, JSON lines do not preserve the digits.
     let judged = run_with_input(
         &["check", "--spec", "register", "-"],
         br#"{"process":0,"type":"invoke","f":"write","value":123456789012345678901234567890}"#,

@@ -1,5 +1,5 @@
-//! Crates that are right, as a control: no fault is found in them, however long they are tested
-//! (`TRUELINE_TIME=30 cargo test --release -p trueline-field clean`).
+//! Correct crates, as a control: no fault is found in them, however long they are tested (`TRUELINE_TIME=30 cargo test
+//! --release -p trueline-field clean`).
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ fn std_mpsc() {
     })
     .handle(|channel, _| {
         let mut ends = channel.lock().expect("nobody panics");
-        // The receiver goes to the first that asks for it.
+        // The first thread that requests a handle gets the receiver.
         Ends { sender: ends.0.clone(), receiver: ends.1.take() }
     })
     .spec("queue")
@@ -31,7 +31,7 @@ fn std_mpsc() {
     .run();
 }
 
-/// Sends to a channel with room for two; whether there was any.
+/// Sends to a channel with room for two. Returns whether there was room.
 fn send_to_two(queue: &mut VecDeque<u64>, message: u64) -> bool {
     let has_room = queue.len() < 2;
     if has_room {

@@ -9,7 +9,7 @@ use crossbeam_skiplist::SkipMap;
 use trueline::drive::{Payload, unique};
 use trueline::test::{FailureKind, Outcome, call};
 
-/// The fault was found in a run that no order explains; the time is said, for whoever wants to know.
+/// Asserts that a run was rejected, and prints the time that it took to find it.
 #[expect(clippy::print_stderr, reason = "as test harnesses do")]
 #[track_caller]
 fn found(name: &str, outcome: Outcome) {
@@ -18,8 +18,8 @@ fn found(name: &str, outcome: Outcome) {
     eprintln!("{name}: found after {:.1?}, in run {}", failure.after, outcome.runs);
 }
 
-/// crossbeam-skiplist 0.1.3: insert marks the old node removed before it links the new one, and two removals of one entry
-/// may both return it (crossbeam issue 1023, mended on master only).
+/// crossbeam-skiplist 0.1.3: insert marks the old node as removed before it links the new one, and two removals of one
+/// entry may both return it (crossbeam issue 1023, fixed on master only).
 #[test]
 #[ignore = "a soak: it is up to the machine when a fault shows"]
 fn skip_map() {
@@ -63,7 +63,7 @@ fn closed_queue() {
     found("concurrent-queue", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
-/// moka 0.12.16: two `or_insert` of one key may both say that theirs is fresh (issue 545).
+/// moka 0.12.16: two calls of `or_insert` for the same key may both report that theirs is fresh (issue 545).
 #[test]
 #[ignore = "a soak: it is up to the machine when a fault shows"]
 fn cache() {
@@ -76,7 +76,8 @@ fn cache() {
     found("moka", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
-/// heapless 0.9.3: a dequeue may find nothing although an enqueue has returned, if another one is on its way (issue 583).
+/// heapless 0.9.3: a dequeue may find nothing although an enqueue has returned, if another enqueue is in progress
+/// (issue 583).
 #[test]
 #[ignore = "a soak: it is up to the machine when a fault shows"]
 #[expect(deprecated, reason = "the fault is why")]
@@ -88,8 +89,8 @@ fn heapless_queue() {
     found("heapless", test.forgetful().time(Duration::from_secs(600)).outcome());
 }
 
-/// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then says that it is full although it is
-/// not, even when all is quiet.
+/// thingbuf 0.1.6: a slot is skipped while a reader is active, and the buffer then reports that it is full although it
+/// is not, even when no thread is active.
 #[test]
 #[ignore = "a soak: it is up to the machine when a fault shows"]
 fn ring_buffer() {

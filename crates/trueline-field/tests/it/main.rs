@@ -1,4 +1,4 @@
-//! Published concurrent crates, tested by trueline.
+//! Tests of published concurrent crates with trueline.
 
 mod clean;
 mod examples;

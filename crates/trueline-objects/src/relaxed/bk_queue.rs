@@ -58,7 +58,7 @@ impl BkQueue {
     /// Creates an empty queue with a fault; `None` creates a correct one.
     ///
     /// # Panics
-    /// If there are more segments than a `u32` can count.
+    /// Panics if there are more segments than a `u32` can count.
     pub fn faulty(factor: usize, segments: usize, fault: impl Into<Option<Fault>>) -> Self {
         let segments = u32::try_from(segments.max(2)).expect("the ring is not too large");
         let (head, tail) = (TaggedLink::default(), TaggedLink::default());
@@ -69,7 +69,7 @@ impl BkQueue {
     /// some of their slots are free.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
+    /// Panics if the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) -> bool {
         let value = Item::fit(value);
         loop {

@@ -58,7 +58,7 @@ impl IQueue {
     /// Adds a value at the end.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`, which cannot be distinguished from an empty slot.
+    /// Panics if the value is `u64::MAX`, which cannot be distinguished from an empty slot.
     pub fn enqueue(&self, value: u64) {
         let slot = self.tail.fetch_add(1, SeqCst);
         self.slots.at(slot).store(word::of(value), SeqCst);

@@ -73,7 +73,7 @@ impl KStack {
     /// Adds a value on top, or at most *K* places below.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
+    /// Panics if the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn push(&self, value: u64) {
         let value = Item::fit(value);
         loop {

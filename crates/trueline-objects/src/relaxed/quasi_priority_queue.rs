@@ -29,7 +29,7 @@ pub enum Fault {
 struct Entry {
     priority: u64,
     value: u64,
-    /// How often an entry after this one was taken.
+    /// The number of times that an entry after this one was taken.
     overtaken: usize,
 }
 

@@ -77,7 +77,7 @@ impl QuasiQueue {
     /// Creates an empty queue with a fault; `None` creates a correct one.
     ///
     /// # Panics
-    /// If the number of cells in a segment does not fit into a `u32`.
+    /// Panics if the number of cells in a segment does not fit into a `u32`.
     pub fn faulty(factor: usize, fault: impl Into<Option<Fault>>) -> Self {
         let fault = fault.into();
         let times = if fault == Some(Fault::LongSegments) { 2 } else { 1 };
@@ -96,7 +96,7 @@ impl QuasiQueue {
     /// Adds a value at the end, or at most *K* places before it.
     ///
     /// # Panics
-    /// If the value is `u64::MAX`, which cannot be distinguished from a free cell.
+    /// Panics if the value is `u64::MAX`, which cannot be distinguished from a free cell.
     pub fn enqueue(&self, value: u64) {
         let word = word::of(value);
         loop {

@@ -73,7 +73,7 @@ impl UbkQueue {
     /// Adds a value at the end, or at most *K* places before it.
     ///
     /// # Panics
-    /// If the value is not below `u32::MAX`, because it shares a word with a counter.
+    /// Panics if the value is not below `u32::MAX`, because it shares a word with a counter.
     pub fn enqueue(&self, value: u64) {
         let value = Item::fit(value);
         loop {

@@ -77,7 +77,7 @@ impl Barrier {
     /// Waits for all other threads.
     ///
     /// # Panics
-    /// If there is no such thread.
+    /// Panics if there is no such thread.
     pub fn sync(&self, me: usize) {
         assert!(me < self.threads, "the barrier has {} threads", self.threads);
         let monitor = &self.monitor;
@@ -150,7 +150,7 @@ impl TreeBarrier {
     /// Waits for all other threads.
     ///
     /// # Panics
-    /// If there is no such thread.
+    /// Panics if there is no such thread.
     pub fn sync(&self, me: usize) {
         let threads = self.signals.len();
         assert!(me < threads, "the barrier has {threads} threads");
@@ -204,7 +204,7 @@ impl CombiningBarrier {
     /// Waits for all other threads, and returns the combined values of all threads.
     ///
     /// # Panics
-    /// If there is no such thread.
+    /// Panics if there is no such thread.
     pub fn sync(&self, me: usize, value: u64) -> u64 {
         let threads = self.links.len();
         assert!(me < threads, "the barrier has {threads} threads");

@@ -54,9 +54,9 @@ pub(super) struct State {
 #[derive(Default, Debug)]
 pub struct SyncChannel {
     state: Mutex<State>,
-    /// Where senders wait.
+    /// Senders wait here.
     not_filled: Condvar,
-    /// Where receivers wait.
+    /// Receivers wait here.
     filled: Condvar,
     fault: Option<Fault>,
 }

@@ -37,18 +37,19 @@ struct State {
 #[derive(Default, Debug)]
 struct Old {
     state: Mutex<OldState>,
-    /// Where senders wait for the slot.
+    /// Senders wait here for the slot.
     slot_free: Condvar,
-    /// Where receivers wait.
+    /// Receivers wait here.
     slot_filled: Condvar,
-    /// Where senders wait for a receiver.
+    /// Senders wait here for a receiver.
     go_on: Condvar,
 }
 
 #[derive(Default, Debug)]
 struct OldState {
     slot: Option<u64>,
-    /// How often the slot was filled and emptied, so that a sender knows when its own value was received.
+    /// The number of times that the slot was filled and emptied, so that a sender knows when its own value was
+    /// received.
     filled: u64,
     emptied: u64,
     closed: bool,

@@ -32,9 +32,9 @@ struct State {
     value: u64,
     /// The number that is stored with the value.
     number: u64,
-    /// How often the slot was filled; for [`Fault::EarlyNumber`], how many numbers were taken.
+    /// The number of times that the slot was filled; for [`Fault::EarlyNumber`], the number of numbers that were taken.
     filled: u64,
-    /// How often the slot was emptied, which is the number of synchronizations.
+    /// The number of times that the slot was emptied, which is the number of synchronizations.
     emptied: u64,
 }
 

@@ -68,7 +68,7 @@ impl EnrollableBarrier {
     /// Enrolls a thread.
     ///
     /// # Panics
-    /// If there is no such thread, or if it is already enrolled.
+    /// Panics if there is no such thread, or if it is already enrolled.
     pub fn enrol(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], true);
@@ -79,7 +79,7 @@ impl EnrollableBarrier {
     /// Removes a thread from the barrier.
     ///
     /// # Panics
-    /// If there is no such thread, or if it is not enrolled.
+    /// Panics if there is no such thread, or if it is not enrolled.
     pub fn resign(&self, me: usize) {
         let mut state = self.monitor.enter();
         let before = std::mem::replace(&mut state.is_enrolled[me], false);
@@ -95,7 +95,7 @@ impl EnrollableBarrier {
     /// Waits for all other enrolled threads.
     ///
     /// # Panics
-    /// If there is no such thread, or if it is not enrolled.
+    /// Panics if there is no such thread, or if it is not enrolled.
     pub fn sync(&self, me: usize) {
         let monitor = &self.monitor;
         let mut state = monitor.enter();

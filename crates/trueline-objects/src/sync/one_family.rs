@@ -47,7 +47,7 @@ impl OneFamily {
     /// Waits for a thread that this one has not met, and returns its number.
     ///
     /// # Panics
-    /// If there is no such thread in the family.
+    /// Panics if there is no such thread in the family.
     pub fn sync(&self, me: usize) -> usize {
         assert!(me < self.members, "the family has {} members", self.members);
         // A thread never meets itself, because it is not marked as waiting while it searches.

@@ -41,7 +41,7 @@ impl Semaphore {
     /// Raises the semaphore.
     ///
     /// # Panics
-    /// If it is already up, because this signal would be lost.
+    /// Panics if it is already up, because this signal would be lost.
     pub fn up(&self) {
         let mut is_up = self.is_up.lock();
         assert!(!*is_up, "the semaphore is up already");

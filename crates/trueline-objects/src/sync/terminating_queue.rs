@@ -127,7 +127,7 @@ impl TerminatingQueues {
     /// Adds a value at the end of this worker's queue.
     ///
     /// # Panics
-    /// If there is no such worker.
+    /// Panics if there is no such worker.
     pub fn enqueue(&self, me: usize, value: u64) {
         self.queues[me].lock().push_back(value);
         self.monitor.enter().enqueued += 1;
@@ -139,7 +139,7 @@ impl TerminatingQueues {
     /// without waiting if all queues are empty.
     ///
     /// # Panics
-    /// If there is no such worker.
+    /// Panics if there is no such worker.
     pub fn dequeue(&self, me: usize) -> Option<u64> {
         let workers = self.queues.len();
         assert!(me < workers, "there are {workers} workers");

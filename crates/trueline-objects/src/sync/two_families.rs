@@ -56,7 +56,7 @@ impl TwoFamilies {
     /// Waits for a member of the second family that member `me` of the first has not met, and returns its number.
     ///
     /// # Panics
-    /// If there is no such thread in the first family.
+    /// Panics if there is no such thread in the first family.
     pub fn sync_a(&self, me: usize) -> usize {
         assert!(me < self.first, "the first family has {} members", self.first);
         self.number(self.pairs.sync(me, self.first..self.both))
@@ -65,7 +65,7 @@ impl TwoFamilies {
     /// Waits for a member of the first family that member `me` of the second has not met, and returns its number.
     ///
     /// # Panics
-    /// If there is no such thread in the second family.
+    /// Panics if there is no such thread in the second family.
     pub fn sync_b(&self, me: usize) -> usize {
         assert!(me < self.both - self.first, "the second family has {} members", self.both - self.first);
         self.number(self.pairs.sync(self.first + me, 0..self.first))

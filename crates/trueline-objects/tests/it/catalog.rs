@@ -1,14 +1,14 @@
-//! Every object of the catalogue: correct ones are accepted in all runs, and faulty ones found out.
+//! Tests every object of the catalog: correct ones are accepted in all runs, and faulty ones are detected.
 
 use std::time::Duration;
 
 use trueline::test::{FailureKind, Outcome};
 use trueline_objects::catalog::{self, ENTRIES, Entry, Settings, Verdict};
 
-/// How long a faulty object is run in a soak, at most: most are found out in milliseconds.
+/// The maximum time for a faulty object in a soak test; most are detected in milliseconds.
 const TIME: Duration = Duration::from_secs(600);
 
-/// How long one history is judged, at most: no test depends on it.
+/// The time limit for judging one history; no test depends on it.
 const TIMEOUT: Duration = Duration::from_secs(86_400);
 
 fn verdict(entry: &Entry, outcome: &Outcome) -> Verdict {
@@ -35,13 +35,13 @@ fn correct() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().filter(|entry| entry.is_correct() && !synchronises(entry))
 }
 
-/// The objects that synchronise threads are tested as in their paper: few threads, few calls.
+/// Objects that synchronize threads are tested as in their paper, with few threads and few calls.
 #[test]
 fn correct_synchronising_objects_are_accepted() {
     for entry in ENTRIES.iter().filter(|entry| entry.is_correct() && synchronises(entry)) {
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).runs(200).run());
         expected(entry, &entry.plan(&Settings::default()).timeout(TIMEOUT).chaos(0).runs(100).run());
-        // Most of these end with calls that wait for ever, as they may.
+        // Most of these runs end with calls that wait forever, which is allowed.
         let settings = Settings { progress: true, ..Settings::default() };
         expected(entry, &entry.plan(&settings).timeout(TIMEOUT).runs(5).run());
     }
@@ -61,8 +61,9 @@ fn correct_objects_are_accepted() {
     }
 }
 
-/// What real threads do with a faulty object in a few runs is chance; but if one of them goes wrong, then in the way that is
-/// expected. That each fault shows is certain in [`explore`](crate::explore), and up to the machine in the soak.
+/// Whether a faulty object fails in a few runs on real threads depends on chance; but if it fails, it must fail in the
+/// expected way. [`explore`](crate::explore) finds each fault with certainty, and in the soak test, it depends on the
+/// machine.
 #[test]
 fn faulty_objects_go_wrong_as_expected_if_they_do() {
     for entry in ENTRIES.iter().filter(|entry| !entry.is_correct()) {
@@ -94,7 +95,7 @@ fn soak_faulty_objects_are_found_out() {
     assert!(found >= 20, "only {found} objects are faulty");
 }
 
-/// The list on the crate's page says the same as the catalogue.
+/// The list in the crate's documentation agrees with the catalog.
 #[test]
 fn the_list_is_the_catalogue() {
     let pages = [
@@ -149,13 +150,13 @@ fn settings_are_followed() {
         let entry = catalog::find(name).expect("it is there");
         entry.plan(&settings).threads(8).calls(3).runs(20).run()
     };
-    // Eight processes have buffers of their own, waiting queues have pairs of threads, and 50 keys have room.
+    // Eight processes have separate buffers, waiting queues have pairs of threads, and 50 keys have room.
     for name in ["buffered-register", "shann-queue-partial", "laarman-map"] {
         let outcome = run(name, Settings { keys: Some(50), threads: Some(8), ..Settings::default() });
         assert!(outcome.failure.is_none(), "{name}");
         assert_eq!((outcome.runs, outcome.operations), (20, 20 * 8 * 3), "{name}");
     }
-    // These faults are seen only where items collide, and where a value is written that was not there before.
+    // These faults appear only if items collide, or if a new value is written.
     for (name, settings) in [
         ("lock-free-skiplist-faulty-collisions", Settings { keys: Some(2), ..Settings::default() }),
         ("buffered-register-faulty-stores", Settings { values: Some(1), threads: Some(8), ..Settings::default() }),
@@ -164,7 +165,8 @@ fn settings_are_followed() {
     }
 }
 
-/// Every correct object, long: `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
+/// Tests every correct object for a long time: `cargo test --release -p trueline-objects soak -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "takes a quarter of an hour"]
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]
@@ -176,8 +178,8 @@ fn soak() {
     }
 }
 
-/// Every correct object that synchronises threads; and with calls as they come, of which most runs end with some that wait:
-/// `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
+/// Tests every correct object that synchronizes threads, also with arbitrary calls, for which most runs end with some
+/// calls that wait: `cargo test --release -p trueline-objects soak -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes half an hour, mostly waiting"]
 #[expect(clippy::print_stderr, reason = "it takes long, and somebody waits")]

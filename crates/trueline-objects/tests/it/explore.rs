@@ -1,4 +1,5 @@
-//! All schedules of small programs: faults that need one are found for certain, and correct objects have none.
+//! Explores all schedules of small programs: faults that need a certain schedule are always found, and correct objects
+//! do not fail.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use trueline_objects::relaxed::bk_queue::{self, BkQueue};
 use trueline_objects::relaxed::k_stack::{self, KStack};
 use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
-/// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(86_400);
 
 fn plan(name: &str, threads: u32) -> Plan {
@@ -23,13 +24,13 @@ fn calls(text: &str) -> Calls {
     text.parse().expect("it is one")
 }
 
-/// Explores all, of objects with so many parties.
+/// Explores all schedules of an object with this many parties.
 fn explore(name: &str, parties: u32, threads: &[&[NamedCall]]) -> Outcome {
     let program = threads.iter().map(|calls| calls.to_vec());
     plan(name, parties).program(program).explore(Exploration::new().search(Search::Exhaustive)).run()
 }
 
-/// No execution is wrong, and none is left out.
+/// Asserts that no execution fails, and that none is left out.
 fn is_fine(name: &str, parties: u32, threads: &[&[NamedCall]]) {
     let outcome = explore(name, parties, threads);
     if let Some(failure) = &outcome.failure {
@@ -39,7 +40,7 @@ fn is_fine(name: &str, parties: u32, threads: &[&[NamedCall]]) {
     assert!(explored.is_complete && explored.histories > 0, "{name}: {explored:?}");
 }
 
-/// Some execution is stuck that should not be. It is stuck again when it is made again.
+/// Asserts that some execution is stuck that should not be, and that it is stuck again when it is replayed.
 fn is_stuck(name: &str, parties: u32, threads: &[&[NamedCall]]) {
     let Some(failure) = explore(name, parties, threads).failure else { panic!("{name} is never stuck") };
     assert_eq!(failure.kind, FailureKind::Stuck(Duration::ZERO), "{}", failure.report());
@@ -104,7 +105,7 @@ fn barriers_open_unless_they_are_faulty() {
     is_fine("barrier", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
     is_stuck("barrier-faulty-notify-one", 3, &[&[sync(0)], &[sync(1)], &[sync(2)]]);
     is_stuck("tree-barrier-faulty-early-down", 2, twice);
-    // It is wrong in two ways, and what is stuck is what others should not have returned without.
+    // It fails in two ways, and the stuck calls are those that others should have waited for.
     let Some(failure) = explore("barrier-faulty-no-initial-wait", 2, twice).failure else {
         panic!("it is never wrong")
     };
@@ -163,7 +164,7 @@ fn correct_containers_have_no_wrong_execution() {
     }
 }
 
-/// All of the catalogue, as far as a thousand executions go.
+/// Explores all correct objects of the catalog, with a thousand executions each.
 #[test]
 fn nothing_is_found_wrong_with_what_is_right() {
     for entry in catalog::ENTRIES.iter().filter(|entry| entry.is_correct()) {
@@ -183,7 +184,7 @@ fn nothing_is_found_wrong_with_what_is_right() {
     }
 }
 
-/// Who finds a node that is marked tries again until it is unlinked, and says that it waits.
+/// A thread that finds a marked node retries until the node is unlinked, and signals that it waits.
 #[test]
 fn nodes_that_are_marked_are_waited_for() {
     for name in ["lazy-skiplist", "collision-resistant-lazy-skiplist"] {
@@ -219,8 +220,8 @@ fn without_a_specification_faults_are_found_by_comparison() {
     assert!(explore("treiber-stack-faulty-aba", golden).failure.is_some());
 }
 
-/// The objects of Round-Up, against what they, or correct ones, do one call at a time. All programs of a size, all choices,
-/// at most two preemptions.
+/// Compares the objects of Round-Up with their own serial executions, or those of correct objects: all programs of a
+/// size, all choices, at most two preemptions.
 fn compared(name: &str, size: &str, against: Against) -> Outcome {
     let exploration = Exploration::new().calls(calls(size)).preemptions(2).against(against);
     plan(name, 2).explore(exploration).run()
@@ -261,7 +262,8 @@ fn without_a_specification_linearizable_objects_are_accepted() {
     }
 }
 
-/// A choice that is drawn in one execution may be drawn otherwise in a serial one: all of those are made.
+/// A random choice may differ between a concurrent execution and a serial one, so all choices are explored in serial
+/// ones.
 #[test]
 fn without_a_specification_drawn_choices_are_no_fault() {
     for (name, size) in [("ubk-queue", "1*1+2"), ("quasi-queue", "1*1+2"), ("k-stack", "1*1+2")] {
@@ -291,8 +293,8 @@ fn faults_that_show_serially_are_found_beside_a_golden_model() {
     }
 }
 
-/// Round-Up, section VI-D: the counter of those who remove a segment is read twice. It is 1 at first and 0 then, and who
-/// pushes neither stays nor takes its value back, but pushes it again.
+/// Round-Up, section VI-D: the counter of threads that remove a segment is read twice. If it is 1 at first and then 0,
+/// the pushing thread neither keeps its value in the segment nor takes it back, but pushes it again.
 #[test]
 fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     let test = |fault: Option<k_stack::Fault>| {
@@ -303,7 +305,7 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
             .spec("k-stack:1")
             .operation("push", 0..9_u64, |stack, value| stack.push(value))
             .operation("pop", (), |stack, ()| stack.pop())
-            // A segment has room for two: the third has one of its own, which is empty then.
+            // A segment has room for two values: the third one gets a new segment, which is then empty.
             .before([push(1), push(2), push(3), pop()])
             .program([[pop()], [push(4)]])
             .after([pop(), pop(), pop(), pop()])
@@ -327,7 +329,7 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
         _ => false,
     });
     assert!(is_read_twice, "{}", failure.report());
-    // Nobody has to say what a k-stack is: one call at a time it never gives out a value twice.
+    // No specification of a k-stack is needed: one call at a time, it never returns a value twice.
     let alone = |fault| {
         let exploration = Exploration::new().preemptions(2).against(Against::Itself);
         test(fault).explore(exploration).run().failure.map(|failure| failure.kind)
@@ -338,8 +340,8 @@ fn the_second_read_of_the_k_stack_is_found_told_and_made_again() {
     assert_eq!(again.expect("a schedule is the same again").steps, failure.steps);
 }
 
-/// A value that came too late is found missing, though nobody says what the queue is: the head passes the segment of a slow
-/// `enqueue(1)`, which returns, and then there is nothing.
+/// A lost value is detected without a specification of the queue: the head passes the segment of a slow `enqueue(1)`,
+/// which returns, and then the queue is empty.
 #[test]
 fn without_a_specification_a_value_that_came_too_late_is_missed() {
     fn lost<Q: Send + Sync + 'static>(
@@ -387,7 +389,7 @@ fn a_fault_behind_many_choices_is_found_soon() {
         .into_plan()
         .forgetful()
         .time(TIME);
-    // There are more than 2^16 ways to choose.
+    // There are more than 2^16 combinations of choices.
     let outcome = plan.runs(20_000).explore(Exploration::new().preemptions(2)).run();
     assert!(outcome.failure.is_some(), "{:?}", outcome.explored);
     let token = outcome.failure.expect("it was found").token;

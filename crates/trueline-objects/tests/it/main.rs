@@ -1,4 +1,4 @@
-//! The objects: one thread at a time, and many.
+//! Tests of the objects, with one thread and with many.
 
 mod catalog;
 mod explore;

@@ -1,5 +1,5 @@
-//! Objects whose order is relaxed: the correct ones keep within it in all schedules that are tried, and each fault shows in
-//! some, in the way that is told of it.
+//! Tests objects with a relaxed order: the correct ones keep within it in all explored schedules, and each fault
+//! appears in some schedule, in the documented way.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,17 +26,18 @@ use trueline_objects::relaxed::ubk_queue::{self, UbkQueue};
 
 type Object = Box<dyn Collection>;
 type Made = fn() -> Object;
-/// By its factor.
+/// Creates an object with this factor.
 type MadeBy = fn(usize) -> Object;
 
-/// Segments of a ring that is not full soon, but soon used again.
+/// The number of segments of a ring: not full soon, but soon reused.
 const RING: usize = 8;
-/// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(86_400);
-/// After this, real threads are stuck: they take milliseconds.
+/// Real threads that take longer are stuck; they usually take milliseconds.
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The correct objects, by their factor, and their specifications, with a factor behind a colon.
+/// The correct objects, which are created with a factor, and their specifications; those with a colon at the end take
+/// the factor.
 const CORRECT: [(&str, &str, MadeBy); 9] = [
     ("iqueue", "queue", |_| Box::new(IQueue::new())),
     ("sl-queue", "queue", |_| Box::new(SlQueue::new())),
@@ -53,7 +54,7 @@ fn spec(name: &str, factor: usize) -> String {
     if name.ends_with(':') { format!("{name}{factor}") } else { name.to_owned() }
 }
 
-/// A test whose operations are called the same whatever the specification.
+/// Creates a test whose operations have the same names for all specifications.
 fn test(spec: &str, make: impl Fn() -> Object + Send + Sync + 'static) -> Test<Object, Shared<Object>, Specified> {
     trueline::test(make)
         .spec(spec)
@@ -67,7 +68,7 @@ fn test(spec: &str, make: impl Fn() -> Object + Send + Sync + 'static) -> Test<O
         .forgetful()
 }
 
-/// Explores all choices, and all schedules of a search.
+/// Explores all choices, with the schedules of a search.
 fn search(search: Search, spec: &str, program: &str, make: impl Fn() -> Object + Send + Sync + 'static) -> Outcome {
     test(spec, make).only(program).explore(Exploration::new().search(search)).outcome()
 }
@@ -83,13 +84,13 @@ fn is_fine(name: &str, outcome: &Outcome) {
     assert!(outcome.explored.as_ref().is_none_or(|explored| explored.is_complete && explored.histories > 1), "{name}");
 }
 
-/// What was taken, in the order of calls.
+/// Returns the values that were taken, in the order of calls.
 fn taken(history: &History<Record, Value>) -> Vec<Option<u64>> {
     let takes = history.operations().iter().filter(|operation| &*operation.op.f == "take");
     takes.map(|take| Option::from_value(take.outcome.result().expect("it has returned")).expect("a number")).collect()
 }
 
-/// Inserts and removes at random, with at most so many inside: so many do not fill the ring.
+/// Inserts and removes at random, with at most this many values inside, which do not fill the ring.
 fn any_calls(worker: &mut Worker<'_>, factor: usize) {
     let (most, mut inside) = ((factor + 1) * (RING - 2), 0);
     let (thread, threads) = (u64::from(worker.thread()), u64::from(worker.threads()));
@@ -99,7 +100,7 @@ fn any_calls(worker: &mut Worker<'_>, factor: usize) {
             worker.call::<_, ()>("put", value);
             inside += 1;
         } else if worker.call::<_, Option<u64>>("take", ()).is_some() {
-            // It may be another's.
+            // The removed value may have been inserted by another thread.
             inside = inside.saturating_sub(1);
         }
     }
@@ -115,7 +116,7 @@ fn alone_the_correct_ones_keep_their_order() {
     }
 }
 
-/// The order is as relaxed as it may be: with one step less it is not kept.
+/// The order is relaxed as much as the factor allows: with a smaller factor, the histories are rejected.
 #[test]
 fn alone_the_relaxed_ones_use_all_of_their_factor() {
     for factor in 1..4 {
@@ -129,7 +130,7 @@ fn alone_the_relaxed_ones_use_all_of_their_factor() {
     }
 }
 
-/// These go wrong only where threads meet.
+/// These objects fail only if threads overlap.
 #[test]
 fn alone_some_faults_do_not_show() {
     for name in [
@@ -146,7 +147,7 @@ fn alone_some_faults_do_not_show() {
     }
 }
 
-/// The histories that are told of faults which need one thread only.
+/// The documented example histories of faults that appear with a single thread.
 #[test]
 fn alone_faults_show_as_it_is_told() {
     let cases: [(&str, &str, &[u64], Made, Made); 6] = [
@@ -217,8 +218,8 @@ fn a_ring_is_full_of_segments() {
     assert_eq!(rest, [3, 4, 5, 6, 7, 8]);
 }
 
-/// Two calls at a time, as in table V, and more, around the edges of segments of two cells: none full, one full, and one on
-/// top of another that is empty.
+/// Two calls at a time, as in table V, and more, at the boundaries of segments of two cells: with no full segment, with
+/// one, and with one on top of an empty one.
 const ONE_EACH: [&str; 6] = [
     "(put 1 | put 2) take, take, take",
     "(put 1 | take) take, take",
@@ -241,12 +242,12 @@ fn two_at_a_time_the_correct_ones_keep_their_order() {
             is_fine(name, &search(Search::Preemptions(1), &spec(kind, 1), program, move || make(1)));
         }
     }
-    // Where all is put in before anything is taken out, nothing is overtaken more often than the factor says.
+    // If all values are inserted before the first is removed, no value is overtaken more often than the factor allows.
     for program in ["(put 1 | put 2) take, take, take", "put 1, put 2, put 3, put 4 (take | take) take, take"] {
         let make = || -> Object { Box::new(QuasiPriorityQueue::new(1)) };
         is_fine("quasi-priority-queue", &explore("quasi-priority-queue:1", program, make));
     }
-    // It waits while it is empty, so that as many are removed as were inserted.
+    // It waits while it is empty, so as many values are removed as were inserted.
     for program in ["put 1, take | put 2, take", "put 1 (put 2 | take, take)"] {
         is_fine("herlihy-wing-queue", &explore("queue", program, || Box::new(HerlihyWingQueue::new())));
     }
@@ -257,7 +258,7 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     let shows = |spec: &str, program: &str, make: Made, is_told: &dyn Fn(&[Option<u64>]) -> bool| {
         let failure = explore(spec, program, make).failure.unwrap_or_else(|| panic!("{spec}: {program} is fine"));
         assert!(is_told(&taken(&failure.history)), "{failure}");
-        // One call at a time it does not show.
+        // One call at a time, the fault does not appear.
         is_fine(spec, &search(Search::Serial, spec, program, make));
     };
     let twice = |value| move |taken: &[Option<u64>]| taken.iter().filter(|other| **other == Some(value)).count() == 2;
@@ -273,7 +274,7 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     let unsynchronised: Made = || Box::new(SlQueue::faulty(sl_queue::Fault::NoLock));
     shows("queue", two_takes, unsynchronised, &twice(1));
     shows("queue", "(put 1 | put 2) take, take", unsynchronised, &lost);
-    // As the paper says: one of each is fine.
+    // According to the paper, one call of each kind is fine.
     is_fine("sl-queue", &explore("queue", "put 1 (put 2 | take) take, take", unsynchronised));
 
     let on_conflict: Made = || Box::new(QuasiStack::faulty(2, quasi_stack::Fault::EmptyOnConflict));
@@ -289,7 +290,7 @@ fn two_at_a_time_faults_show_as_it_is_told() {
     shows("k-stack:1", above_an_empty_segment, second_read, &twice(4));
 }
 
-/// The correct ones in random schedules of three threads.
+/// Tests the correct objects in random schedules of three threads.
 #[test]
 fn three_at_a_time_the_correct_ones_keep_their_order() {
     for factor in [1, 2] {
@@ -312,7 +313,7 @@ fn three_at_a_time_the_correct_ones_keep_their_order() {
     }
 }
 
-/// Nothing is lost and nothing comes twice, with real threads.
+/// On real threads, no value is lost and none is returned twice.
 #[test]
 fn values_that_go_in_come_out_once() {
     for object in OBJECTS.iter().filter(|object| object.entry.is_correct()) {
@@ -321,7 +322,7 @@ fn values_that_go_in_come_out_once() {
                 let (thread, threads) = (u64::from(worker.thread()), u64::from(worker.threads()));
                 for turn in 0..u64::from(worker.operations() / 2) {
                     worker.call::<_, ()>("put", turn * threads + thread);
-                    // No more than it has put in: some objects wait for more.
+                    // Removes at most as many values as the thread has inserted, because some objects wait for more.
                     let _: Option<u64> = worker.call("take", ());
                 }
             });
@@ -332,7 +333,7 @@ fn values_that_go_in_come_out_once() {
     }
 }
 
-/// Waits while it is empty.
+/// Waits while the object is empty.
 struct Waiting(Object);
 
 impl Collection for Waiting {
@@ -350,8 +351,8 @@ impl Collection for Waiting {
     }
 }
 
-/// One thread inserts in order and another removes: the place of each value in the output is known, even if it is a priority
-/// queue.
+/// One thread inserts in order and another removes: the position of each value in the output is known, even for a
+/// priority queue.
 #[test]
 fn values_are_out_of_order_by_the_factor_at_most() {
     for factor in [0, 1, 3] {
@@ -373,7 +374,7 @@ fn values_are_out_of_order_by_the_factor_at_most() {
     }
 }
 
-/// The objects of the catalogue are those that are told, in the programs of the paper.
+/// The objects of the catalog are the documented ones, and run the programs of the paper.
 #[test]
 fn objects_by_name_run_programs() {
     let mut kinds = BTreeMap::<&str, usize>::new();
@@ -382,7 +383,7 @@ fn objects_by_name_run_programs() {
         *kinds.entry(object.entry.family).or_default() += 1;
         let collection = object.make();
         let mut out: Vec<u64> = [Insert(1), Remove].into_iter().filter_map(|made| collection.call(made)).collect();
-        // One that sees gaps everywhere says that it is empty, and may be asked again.
+        // An object that finds only gaps reports that it is empty, and can be called again.
         let mut left = 1000;
         while out.is_empty() && left > 0 {
             out.extend(collection.call(Remove));

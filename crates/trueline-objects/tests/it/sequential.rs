@@ -1,4 +1,4 @@
-//! Objects alone, on one thread, against the collections of `std`.
+//! Compares the objects, on one thread, with the collections of `std`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

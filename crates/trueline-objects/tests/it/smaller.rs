@@ -1,15 +1,15 @@
-//! Programs in which faulty objects go wrong are made smaller, and what is left is wrong because of the fault.
+//! Tests that failing programs of faulty objects are shrunk, and that the smallest ones fail because of the fault.
 
 use std::time::Duration;
 
 use trueline::test::{Exploration, Smallest};
 use trueline_objects::catalog::{self, Settings};
 
-/// No test waits for this: what is explored ends by itself, in seconds. Each program has a share of it.
+/// A time limit that no test reaches: each exploration ends by itself, in seconds. Each program has a share of it.
 const TIME: Duration = Duration::from_secs(600);
 const SETTINGS: Settings = Settings { keys: Some(3), values: None, threads: None, factor: None, progress: false };
 
-/// Faulty objects that are found out soon, beside correct ones.
+/// Faulty objects that are detected soon, and that have a correct version.
 const FAULTY: [&str; 11] = [
     "ms-queue-faulty-late-read",
     "ms-queue-faulty-aba",
@@ -24,8 +24,8 @@ const FAULTY: [&str; 11] = [
     "signal-faulty-early-down",
 ];
 
-/// The correct object beside a faulty one does nothing wrong in the same program: what is left shows the fault, and not
-/// that something else was asked for than is promised.
+/// The correct version of a faulty object does not fail in the same program: the smallest program shows the fault, and
+/// not a call that the object does not support.
 #[test]
 #[ignore = "a soak: it is up to the machine what real threads do, and how much smaller it becomes in time"]
 #[expect(clippy::print_stderr, reason = "a table to look at")]
@@ -57,6 +57,6 @@ fn soak_what_is_left_is_the_fault() {
             assert!(outcome.failure.is_none(), "{correct}: {smallest}");
         }
     }
-    // How many are is a matter of time, and of how busy the machine is.
+    // How many are exact depends on the time, and on how busy the machine is.
     assert!(exact > 0, "none is small enough to be exact");
 }

@@ -1,8 +1,8 @@
-//! Objects that synchronise, in the programs of their paper: the correct ones are right in all schedules that are tried, and
-//! each fault shows in some, in the way that is told of it.
+//! Tests objects that synchronize threads, with the programs of their paper: the correct ones are accepted in all
+//! schedules that are tried, and each fault appears in some schedule, in the documented way.
 //!
-//! Schedules are drawn: there are too many. Those of smaller programs are all tried in `explore`, and threads that the
-//! operating system schedules are tried in `catalog` and `together`.
+//! Schedules are random, because there are too many. `explore` tries all schedules of smaller programs; `catalog` and
+//! `together` use threads that the operating system schedules.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -20,30 +20,32 @@ use trueline_objects::sync::semaphore::Semaphore;
 use trueline_objects::sync::terminating_queue::{self, TerminatingQueue};
 use trueline_objects::sync::timeout_channel::TimeoutChannel;
 
-/// All calls return that should, and what they say cannot be.
+/// All calls that should return do, but their results are rejected.
 const WRONG: FailureKind = FailureKind::NotLinearizable;
-/// Some do not return that should. What others say may be wrong as well then, as they should not have returned.
+/// Some calls that should return do not. The results of others may then also be rejected, because those calls should
+/// not have returned.
 const STUCK: FailureKind = FailureKind::Stuck(Duration::ZERO);
 
-/// How many schedules a correct object is tried in: so many seeds, and so many schedules of each.
+/// The number of seeds with which a correct object is tried, and the number of schedules for each.
 const SEEDS: u64 = 10;
 const SCHEDULES: u64 = 100;
-/// How many schedules a fault may take to show, and how often it is looked for until it has shown in all its ways.
+/// The maximum number of schedules in which a fault must appear, and the maximum number of attempts until it has
+/// appeared in all its ways.
 const PATIENCE: u64 = 20_000;
 const TRIES: u64 = 200;
-/// How long one history is judged, at most: no test depends on it.
+/// The time limit for judging one history; no test depends on it.
 const TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// An operation that does not wait is over too soon to overlap with any that it should have waited for.
+/// In these, an operation that does not wait ends too soon to overlap with those that it should have waited for.
 const ALWAYS_WRONG: [&str; 2] = ["barrier-faulty-returns-at-once", "signal-faulty-up-does-not-wait"];
 
-/// What each thread calls: so many threads, and so many calls of each.
+/// Returns a program with this many threads, and this many calls of each.
 fn program(threads: usize, calls: usize, call: impl Fn(usize, usize) -> String) -> String {
     let of_thread = |me| (0..calls).map(|number| call(me, number)).collect::<Vec<_>>().join(", ");
     (0..threads).map(of_thread).collect::<Vec<_>>().join(" | ")
 }
 
-/// The same where each thread has something of its own to call, with a value that no other call has.
+/// Returns a program in which each thread has its own operation, with a value that no other call has.
 fn in_turn(threads: usize, calls: usize, names: &[&str]) -> String {
     program(threads, calls, |me, number| match names[me % names.len()] {
         "receive" => "receive".to_owned(),
@@ -51,7 +53,7 @@ fn in_turn(threads: usize, calls: usize, names: &[&str]) -> String {
     })
 }
 
-/// An object of the catalogue for so many parties, in random schedules.
+/// Returns the plan of an object of the catalog for this many parties, in random schedules.
 fn plan(name: &str, parties: u32) -> Plan {
     let settings = Settings { threads: Some(parties), ..Settings::default() };
     let exploration = Exploration::new().search(Search::Uniform).spurious(1).programs(1);
@@ -59,7 +61,7 @@ fn plan(name: &str, parties: u32) -> Plan {
     plan.timeout(TIMEOUT).shrink_for(Duration::ZERO)
 }
 
-/// No schedule is wrong.
+/// Asserts that no schedule fails.
 fn is_right(name: &str, plan: &Plan) {
     for seed in 0..SEEDS {
         let outcome = plan.clone().seed(seed).runs(SCHEDULES).run();
@@ -68,11 +70,11 @@ fn is_right(name: &str, plan: &Plan) {
     }
 }
 
-/// Schedules are wrong in each of these ways, and in no other; and some are right.
+/// Asserts that schedules fail in each of these ways and in no other, and that some do not fail.
 fn is_wrong(name: &str, plan: &Plan, expected: &[FailureKind]) {
     let (mut missing, mut is_sometimes_right) = (expected.to_vec(), ALWAYS_WRONG.contains(&name));
     for seed in 0..TRIES {
-        // Of several ways, one may be rare beside another.
+        // If there are several ways, one may be rare compared to another.
         let enough = if expected.len() == 1 { 1 } else { 50 };
         let outcome = plan.clone().seed(seed).runs(PATIENCE).collect(enough).run();
         for failure in outcome.failure.iter().chain(&outcome.further) {
@@ -91,8 +93,8 @@ fn is_wrong(name: &str, plan: &Plan, expected: &[FailureKind]) {
     panic!("{name} is never {missing:?}, or never right");
 }
 
-/// A correct object is right in a program, and its faulty versions are wrong in these ways; in none, if a fault cannot be
-/// seen there.
+/// Asserts that a correct object does not fail in a program, and that its faulty versions fail in these ways; an empty
+/// list means that the fault cannot be observed there.
 fn tried(name: &str, parties: u32, program: &str, faults: &[(&str, &[FailureKind])]) {
     let plan = |name: &str| plan(name, parties).only(program).expect("it has these operations");
     is_right(name, &plan(name));
@@ -111,7 +113,7 @@ fn channels() {
     tried("sync-channel", 4, &in_pairs, &[("no-wait", &[WRONG]), ("wrong-condition", &[STUCK])]);
     tried("counter-channel", 4, &in_pairs, &[("late-number", &[WRONG]), ("early-number", &[WRONG])]);
     tried("timeout-channel", 4, &in_pairs, &[("one-flag", &[WRONG])]);
-    // What is wrong with these shows only when they are closed.
+    // These faults appear only when the channel is closed.
     tried("closeable-channel", 4, &in_pairs, &[("closed-first", &[]), ("old-library", &[])]);
     let closing = "send 1, send 2 | send 3, send 4 | receive, receive | close, close";
     tried("closeable-channel", 4, closing, &[("closed-first", &[WRONG]), ("old-library", &[WRONG])]);
@@ -123,7 +125,7 @@ fn channels() {
 fn channels_that_filter() {
     let filtering = "send 2, send 4 | receive [2, 0], receive [2, 0] | send 1, send 3 | receive [2, 1], receive [2, 1]";
     tried("filter-channel", 4, filtering, &[("no-filter", &[WRONG])]);
-    // One sender that is heard, and is lost if there are two states.
+    // One sender is received, or lost if there are two states.
     tried("filter-channel", 4, "send 1 | send 3 | receive [2, 1]", &[("one-slot", &[]), ("two-states", &[STUCK])]);
     assert!(Filter::Any.accepts(1) && Filter::Any.accepts(2));
 }
@@ -166,7 +168,8 @@ fn meetings() {
 #[test]
 fn barriers() {
     let rounds = |parties, count| program(parties, count, |me, _| format!("sync {me}"));
-    // As many as make a tree of three levels; and few, and few rounds, so that faulty ones are sometimes lucky.
+    // Enough threads for a tree of three levels; then few threads and few rounds, so that faulty objects sometimes
+    // succeed.
     for name in ["barrier", "tree-barrier"] {
         tried(name, 4, &rounds(4, 3), &[]);
     }
@@ -190,7 +193,7 @@ fn barriers() {
 
 #[test]
 fn queues_that_terminate() {
-    // Threads go on until they are told that all wait.
+    // Threads continue until they are told that all wait.
     let plan = |name| plan(name, 3).calls(2);
     for name in ["terminating-queue", "terminating-queues"] {
         is_right(name, &plan(name));
@@ -221,14 +224,14 @@ fn barriers_that_are_wrong_and_right_alone() {
 
 #[test]
 fn barriers_that_wait_without_a_loop_are_found_in_chaos() {
-    // Nobody else is there.
+    // There is no other thread.
     let _inside = enter(Rc::new(Chaos::new(1, 0, 0)));
     Barrier::faulty(2, barrier::Fault::BareWait).sync(0);
 }
 
 #[test]
 fn values_are_combined_in_the_order_of_the_tree() {
-    // 0, 1, 3, 2.
+    // The order of the tree: 0, 1, 3, 2.
     for (combine, thread) in [((|x, _| x) as fn(u64, u64) -> u64, 0), (|_, y| y, 2)] {
         let barrier = CombiningBarrier::new(4, combine);
         thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Objects that synchronise, tested as anybody would: with what synchronises said in a line.
+//! Tests objects that synchronize threads with plain tests, which declare the synchronizations in a line.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use trueline_objects::sync::closeable_channel::{self, CloseableChannel};
 use trueline_objects::sync::enrollable_barrier::{self, EnrollableBarrier};
 use trueline_objects::sync::exchanger::{self, Exchanger};
 
-/// How many schedules a fault may take to show.
+/// The maximum number of schedules in which a fault must appear.
 const SCHEDULES: u64 = 100_000;
-/// How long one history is judged, at most: no test depends on it.
+/// The time limit for judging one history; no test depends on it.
 const TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// No run of a correct object is wrong, and none is stuck: all calls return.
+/// Asserts that no run of a correct object fails or gets stuck: all calls return.
 fn is_right(plan: Plan) {
     let outcome = plan.runs(300).timeout(TIMEOUT).forgetful().run();
     assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
     assert_eq!((outcome.runs, outcome.undecided), (300, 0));
 }
 
-/// A fault is found in schedules that are drawn, the same ones each time; what is said of it names what could have been
-/// returned.
+/// Asserts that a fault is found in random schedules, which are the same each time, and that its report names the
+/// results that were allowed.
 fn is_wrong(plan: Plan) -> FailureKind {
     let exploration = Exploration::new().search(Search::Uniform).programs(1);
     let plan = plan.explore(exploration).seed(0).runs(SCHEDULES).timeout(TIMEOUT).shrink_for(Duration::ZERO);
@@ -62,7 +62,7 @@ fn exchanger(make: impl Fn() -> Exchanger + Send + Sync + 'static) -> Plan {
 #[test]
 fn exchangers() {
     is_right(exchanger(Exchanger::new));
-    // A third exchange may take a value that is not for it, or leave two that wait for each other.
+    // A third exchange may take a value that was not meant for it, or leave two executions that wait for each other.
     let wrong = is_wrong(exchanger(|| Exchanger::faulty(exchanger::Fault::NoThirdStage)));
     assert!(matches!(wrong, FailureKind::NotLinearizable | FailureKind::Stuck(_)), "{wrong}");
 }
@@ -102,7 +102,7 @@ fn closeable_channel(make: impl Fn() -> CloseableChannel + Send + Sync + 'static
                     _ => drop(worker.call::<(), Option<u64>>("receive", ())),
                 }
             }
-            // Nobody is left waiting.
+            // No thread is left waiting.
             worker.call("close", ())
         })
         .into_plan()
@@ -115,7 +115,7 @@ fn channels_that_are_closed() {
     assert_eq!(is_wrong(faulty), FailureKind::NotLinearizable);
 }
 
-/// As many synchronise as are enrolled.
+/// All enrolled threads synchronize.
 fn enrollable_barrier(make: impl Fn() -> EnrollableBarrier + Send + Sync + 'static) -> Plan {
     trueline::test(make)
         .synchronises(BTreeSet::<u32>::new())

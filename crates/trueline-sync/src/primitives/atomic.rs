@@ -8,12 +8,12 @@ use crate::world::{Access, AccessKind, Named, Place, access};
 macro_rules! common {
     ($name:ident, $value:ty) => {
         impl $name {
-            /// An atomic with this value.
+            /// Creates an atomic with this value.
             pub const fn new(value: $value) -> Self {
                 Self(atomic::$name::new(value))
             }
 
-            /// The value.
+            /// Returns the value.
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
@@ -27,17 +27,17 @@ macro_rules! common {
                 self.access(AccessKind::Store, "store", || self.0.store(value, order));
             }
 
-            /// Sets the value and returns the one before.
+            /// Sets the value and returns the previous one.
             #[inline]
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "swap", || self.0.swap(value, order))
             }
 
-            /// Sets the value to `new` if it is `current`, and returns the one before.
+            /// Sets the value to `new` if it is `current`, and returns the previous one.
             ///
             /// # Errors
-            /// The value, if it is another.
+            /// Returns the value if it is not `current`.
             #[inline]
             #[track_caller]
             pub fn compare_exchange(
@@ -52,10 +52,10 @@ macro_rules! common {
                 })
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange), and may fail for no reason.
+            /// Like [`compare_exchange`](Self::compare_exchange), but may fail spuriously.
             ///
             /// # Errors
-            /// The value, if it is another, or by chance.
+            /// Returns the value if it is not `current`, or spuriously.
             #[inline]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -70,14 +70,14 @@ macro_rules! common {
                 })
             }
 
-            /// Sets all bits that `value` has, and returns the value before.
+            /// Sets all bits that are set in `value`, and returns the previous value.
             #[inline]
             #[track_caller]
             pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_or", || self.0.fetch_or(value, order))
             }
 
-            /// Clears all bits that `value` does not have, and returns the value before.
+            /// Clears all bits that are not set in `value`, and returns the previous value.
             #[inline]
             #[track_caller]
             pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
@@ -91,19 +91,20 @@ macro_rules! common {
                 access(Access::new(kind, Place::of(self)), Named::plain(name), act, value)
             }
 
-            /// The atomic itself, whose accesses are no schedule points: for what no other thread sees yet, and for
-            /// what no longer changes. Fewer points are fewer schedules to explore.
+            /// Returns the underlying atomic, whose accesses are not schedule points. Use it for data that no other
+            /// thread can reach yet, and for data that no longer changes: fewer schedule points mean fewer schedules to
+            /// explore.
             #[inline]
             pub fn unscheduled(&self) -> &atomic::$name {
                 &self.0
             }
 
-            /// The value, without a schedule point: nobody else has it.
+            /// Returns a mutable reference to the value, without a schedule point: no other thread has access.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
 
-            /// The value, at last.
+            /// Returns the value, and consumes the atomic.
             pub fn into_inner(self) -> $value {
                 self.0.into_inner()
             }
@@ -134,28 +135,28 @@ macro_rules! integer {
         common!($name, $value);
 
         impl $name {
-            /// Adds to the value, around the end if need be, and returns the one before.
+            /// Adds to the value, wrapping around on overflow, and returns the previous one.
             #[inline]
             #[track_caller]
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_add", || self.0.fetch_add(value, order))
             }
 
-            /// Subtracts from the value, around the end if need be, and returns the one before.
+            /// Subtracts from the value, wrapping around on overflow, and returns the previous one.
             #[inline]
             #[track_caller]
             pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_sub", || self.0.fetch_sub(value, order))
             }
 
-            /// Sets the value to the larger of it and `value`, and returns the one before.
+            /// Sets the value to the maximum of it and `value`, and returns the previous one.
             #[inline]
             #[track_caller]
             pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
                 self.access(AccessKind::Update, "fetch_max", || self.0.fetch_max(value, order))
             }
 
-            /// Sets the value to the smaller of it and `value`, and returns the one before.
+            /// Sets the value to the minimum of it and `value`, and returns the previous one.
             #[inline]
             #[track_caller]
             pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {

@@ -10,13 +10,13 @@ use super::{MutexGuard, choose};
 use crate::cancel::{self, Sleeper, lock};
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// Lets threads wait for what others do under a [`Mutex`](super::Mutex).
+/// A condition variable: lets threads wait until other threads have changed data under a [`Mutex`](super::Mutex).
 ///
-/// Unlike `std`'s it wakes nobody without need, so that an object that should look again and does not is not healed by
-/// accident, and one that must not depend on it is not broken by it: without a [`World`](super::World) a thread returns
-/// from [`wait`](Self::wait) if and only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that
-/// has waited longest. A world chooses whom it wakes, and may wake threads for nothing: [`Chaos`](super::Chaos) does so
-/// now and then, to find objects that do not look again. A thread that waits can be [cancelled](super::Cancellation).
+/// Without a [`World`](super::World), there are no spurious wake-ups: a thread returns from [`wait`](Self::wait) if and
+/// only if it was notified, and [`notify_one`](Self::notify_one) wakes the thread that has waited longest. So no
+/// accidental wake-up hides that a notification is missing, and none disturbs an object that does not expect it. A
+/// world chooses which thread to wake, and may wake threads spuriously: [`Chaos`](super::Chaos) does so now and then,
+/// to find objects that do not check their condition again. A thread that waits can be [canceled](super::Cancellation).
 ///
 /// ```
 /// use trueline_sync::primitives::{Condvar, Mutex};
@@ -33,31 +33,31 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// ```
 #[derive(Default)]
 pub struct Condvar {
-    /// In the order in which they came. A sleeper is notified only while this is locked, and so never after it has
-    /// taken itself out.
+    /// The threads that wait, in the order of their arrival. A sleeper is notified only while this is locked, so never
+    /// after it has removed itself.
     sleepers: sync::Mutex<VecDeque<Arc<Sleeper>>>,
 }
 
 impl Condvar {
-    /// One that nobody waits on.
+    /// Creates a condition variable that no thread waits on.
     pub const fn new() -> Self {
         Self { sleepers: sync::Mutex::new(VecDeque::new()) }
     }
 
     /// Releases the lock, waits to be notified, and takes the lock again.
     ///
-    /// Whoever notifies from then on is heard. What the thread waits for need not hold when it has the lock again:
-    /// look, and wait again, or use [`wait_while`](Self::wait_while).
+    /// Notifications after the release are not missed. The condition that the thread waits for need not hold when it
+    /// has the lock again: check it in a loop, or use [`wait_while`](Self::wait_while).
     #[track_caller]
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
         self.wait_until(guard, None).0
     }
 
-    /// As [`wait`](Self::wait), but no longer than `duration`, and tells whether the time was up.
+    /// Like [`wait`](Self::wait), with a time limit. Also returns whether the limit has expired.
     ///
-    /// A world that [blocks](super::World::blocking) threads knows no time: it decides if the time is up before the
-    /// thread is notified ([`Blocking::block_for_a_while`](super::Blocking::block_for_a_while)), and `duration` says
-    /// nothing.
+    /// A world that [blocks](super::World::blocking) threads does not measure time: it ignores `duration`, and decides
+    /// whether the limit expires before the thread is notified (see
+    /// [`Blocking::block_for_a_while`](super::Blocking::block_for_a_while)).
     ///
     /// ```
     /// use std::time::Duration;
@@ -78,7 +78,8 @@ impl Condvar {
         let mutex = guard.mutex();
         if let Some(world) = world::current() {
             if let Some(blocking) = world.blocking() {
-                // The only schedule point is before the release: whoever takes the lock next finds this one blocked.
+                // The only schedule point is before the release: the next thread that takes the lock finds this one
+                // blocked.
                 let mut guard = guard;
                 guard.will_wait(Place::of(self));
                 drop(guard);
@@ -92,7 +93,7 @@ impl Condvar {
                 return (mutex.lock(), timed_out);
             }
             if world.wakes_early() {
-                // As if it had slept and been woken before anybody could notify it.
+                // As if the thread had slept, and had been woken before another thread could notify it.
                 drop(guard);
                 std::thread::yield_now();
                 return (mutex.lock(), false);
@@ -104,7 +105,8 @@ impl Condvar {
         drop(guard);
         let timed_out = match sleeper.sleep_until(deadline.and_then(|deadline| deadline.0)) {
             Ok(true) => false,
-            // Whoever has taken it out in the meantime has notified it: such a notification is not lost.
+            // If the sleeper is not in the queue any more, it was notified in the meantime: then this is not a timeout,
+            // and the notification is not lost.
             Ok(false) => self.forget(&sleeper),
             Err(cancelled) => {
                 self.forget(&sleeper);
@@ -114,14 +116,14 @@ impl Condvar {
         (mutex.lock(), timed_out)
     }
 
-    /// Whether this one was waiting. Now it is not.
+    /// Removes a sleeper from the queue. Returns whether it was there.
     fn forget(&self, sleeper: &Arc<Sleeper>) -> bool {
         let mut sleepers = lock(&self.sleepers);
         let at = sleepers.iter().position(|other| Arc::ptr_eq(other, sleeper));
         at.is_some_and(|at| sleepers.remove(at).is_some())
     }
 
-    /// Waits as long as `condition` holds, which is looked at under the lock.
+    /// Waits while `condition` holds; it is checked under the lock.
     #[track_caller]
     pub fn wait_while<'m, T>(
         &self,
@@ -134,7 +136,7 @@ impl Condvar {
         guard
     }
 
-    /// Waits as long as `condition` holds, but no longer than `duration`, and tells whether the time was up: then
+    /// Waits while `condition` holds, with a time limit. Also returns whether the limit has expired; in that case,
     /// `condition` still holds.
     ///
     /// ```
@@ -201,7 +203,7 @@ impl Condvar {
     }
 }
 
-/// When the time of a timed wait is up; never, if there is no such time.
+/// The end of a timed wait; `None` if it is later than any `Instant`.
 #[derive(Clone, Copy)]
 struct Deadline(Option<Instant>);
 
@@ -225,7 +227,7 @@ mod tests {
     use crate::primitives::{Chaos, Mutex, enter};
     use std::rc::Rc;
 
-    /// Runs `notify` when so many threads wait, and gives how many that takes from their sleep. Then wakes the others.
+    /// Calls `notify` when `threads` threads wait, and returns how many of them it wakes. Then wakes the others.
     fn woken(threads: usize, notify: impl FnOnce(&Condvar)) -> usize {
         let (mutex, condvar) = (Mutex::new(()), Condvar::new());
         thread::scope(|scope| {
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn a_timed_wait_hears_notifications() {
         let (mutex, condvar) = (Mutex::new(0), Condvar::new());
-        // Forever, in effect, and longer than the clock can tell.
+        // Long durations: one that never expires in practice, and one that overflows `Instant`.
         for duration in [Duration::from_secs(1 << 20), Duration::MAX] {
             thread::scope(|scope| {
                 let bare = scope.spawn(|| condvar.wait_timeout(mutex.lock(), duration).1);
@@ -291,7 +293,8 @@ mod tests {
         }
     }
 
-    /// Waits alone, many times, in chaos, and gives which of them ended without need.
+    /// Waits `waits` times without another thread, in a world of `Chaos`, and returns for each wait whether it ended
+    /// early.
     fn early(one_in: u32, waits: usize) -> Vec<bool> {
         let _inside = enter(Rc::new(Chaos::new(one_in, 5, 0)));
         let (mutex, condvar) = (Mutex::new(()), Condvar::new());
@@ -305,7 +308,7 @@ mod tests {
         assert!(early(1, 10).windows(2).all(|waits| waits[0] != waits[1]), "never twice in a row");
         assert_eq!(early(0, 100), [false; 100]);
 
-        // Nobody notifies: only such a wake-up can end this.
+        // No thread notifies this one: only a spurious wake-up can end the wait.
         let _inside = enter(Rc::new(Chaos::new(1, 5, 0)));
         let mutex = Mutex::new(());
         drop(Condvar::new().wait(mutex.lock()));

@@ -1,4 +1,4 @@
-//! Mutual exclusion that a world can schedule.
+//! A mutex that a world can schedule.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -10,8 +10,9 @@ use crate::world::Place;
 
 /// A lock around a value: `std`'s, with a schedule point before it is taken and before it is released.
 ///
-/// It is never poisoned. A thread that waits for it blocks in the way of its [`World`](super::World), and can be
-/// [cancelled](super::Cancellation); one that can be cancelled waits by spinning.
+/// It is never poisoned. A thread that waits for it is blocked by its [`World`](super::World), if the world blocks
+/// threads. A thread that waits can be [canceled](super::Cancellation) if it has entered a cancellation; outside of
+/// such a world, it waits by spinning in this case.
 ///
 /// ```
 /// use trueline_sync::primitives::Mutex;
@@ -28,12 +29,12 @@ pub struct Mutex<T> {
 }
 
 impl<T> Mutex<T> {
-    /// A lock around this value.
+    /// Creates a lock around this value.
     pub const fn new(value: T) -> Self {
         Self { value: sync::Mutex::new(value) }
     }
 
-    /// Waits until nobody else holds the lock, and takes it.
+    /// Waits until no other thread holds the lock, and takes it.
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
@@ -41,7 +42,7 @@ impl<T> Mutex<T> {
         self.guard(value)
     }
 
-    /// Takes the lock if nobody else holds it.
+    /// Takes the lock if no other thread holds it.
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
@@ -63,12 +64,12 @@ impl<T> Mutex<T> {
         MutexGuard { before, value, _release: release, mutex: self }
     }
 
-    /// The value, without locking: nobody else has it.
+    /// Returns a mutable reference to the value, without locking: no other thread has access.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value, at last.
+    /// Returns the value, and consumes the lock.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -89,7 +90,7 @@ impl<T> From<T> for Mutex<T> {
 /// Holds a [`Mutex`] and gives access to its value; releases it when dropped.
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct MutexGuard<'m, T> {
-    // Fields are dropped in this order: a schedule point, the release, and word of it.
+    // Fields are dropped in this order: first the schedule point, then the lock, then the wake-up of waiting threads.
     before: BeforeRelease,
     value: sync::MutexGuard<'m, T>,
     _release: Release,
@@ -101,7 +102,7 @@ impl<'m, T> MutexGuard<'m, T> {
         self.mutex
     }
 
-    /// Says that the lock is released in order to wait there.
+    /// Records that the lock is released in order to wait on `condvar`.
     #[track_caller]
     pub(super) fn will_wait(&mut self, condvar: Place) {
         self.before.will_wait(condvar);

@@ -10,7 +10,8 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::world::{self, Access, AccessKind, Named, Place, ValueKind};
 
-/// `std`'s fence. An exploration shows every access to all threads at once, so that it is no schedule point there.
+/// `std`'s fence. In an exploration, every access is immediately visible to all threads, so a fence is not a schedule
+/// point there.
 #[inline]
 #[track_caller]
 pub fn fence(order: Ordering) {
@@ -27,7 +28,7 @@ pub fn spin_loop_hint() {
     crate::hint::spin_loop();
 }
 
-/// The ordering of a failed compare-and-exchange that `compare_and_swap` has.
+/// Returns the failure ordering that `compare_and_swap` with this ordering has.
 fn of_failure(order: Ordering) -> Ordering {
     match order {
         Ordering::Release | Ordering::Relaxed => Ordering::Relaxed,
@@ -39,45 +40,46 @@ fn of_failure(order: Ordering) -> Ordering {
 macro_rules! common {
     ([$($generic:ident)?] $name:ident, $value:ty, $kind:expr) => {
         impl$(<$generic>)? $name$(<$generic>)? {
-            /// An atomic with this value.
+            /// Creates an atomic with this value.
             #[inline]
             #[must_use]
             pub const fn new(value: $value) -> Self {
                 Self(real::$name::new(value))
             }
 
-            /// The atomic at this address.
+            /// Returns the atomic at this address.
             ///
             /// # Safety
-            /// As `std` says: the pointer is aligned and valid for reads and writes during `'a`, and other accesses of that
-            /// time are synchronized with atomic ones.
+            /// The same as in `std`: the pointer must be aligned and valid for reads and writes during `'a`, and other
+            /// accesses during that time must be synchronized with atomic ones.
             #[inline]
             #[must_use]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {
-                // SAFETY: the caller keeps the promises that `std` asks for, and this type has the layout of the value.
+                // SAFETY: the caller guarantees the conditions that `std` requires, and this type has the layout of the
+                // value.
                 unsafe { &*pointer.cast::<Self>() }
             }
 
-            /// A pointer to the value.
+            /// Returns a pointer to the value.
             #[inline]
             pub const fn as_ptr(&self) -> *mut $value {
                 self.0.as_ptr()
             }
 
-            /// The value, to be changed: no other thread has it.
+            /// Returns a mutable reference to the value: no other thread has access.
             #[inline]
             pub fn get_mut(&mut self) -> &mut $value {
                 self.0.get_mut()
             }
 
-            /// The value.
+            /// Returns the value, and consumes the atomic.
             #[inline]
             #[must_use]
             pub const fn into_inner(self) -> $value {
                 self.0.into_inner()
             }
 
-            /// The value.
+            /// Returns the value.
             #[inline]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
@@ -127,7 +129,7 @@ macro_rules! common {
                 })
             }
 
-            /// As [`compare_exchange`](Self::compare_exchange), but may fail without a reason. In a world it does not.
+            /// Like [`compare_exchange`](Self::compare_exchange), but may fail spuriously. In a world, it does not.
             ///
             /// # Errors
             /// Returns the value if it is not `current`, or spuriously.
@@ -149,7 +151,8 @@ macro_rules! common {
                 })
             }
 
-            /// Loads the value and sets it to what `update` makes of it, until no other thread has changed it in between.
+            /// Loads the value and replaces it with the result of `update`, and repeats this until no other thread has
+            /// changed the value in between.
             ///
             /// # Errors
             /// Returns the value if `update` returns `None`.
@@ -174,7 +177,7 @@ macro_rules! common {
                 Err(value)
             }
 
-            /// As [`fetch_update`](Self::fetch_update).
+            /// Like [`fetch_update`](Self::fetch_update).
             ///
             /// # Errors
             /// Returns the value if `update` returns `None`.
@@ -189,7 +192,7 @@ macro_rules! common {
                 self.fetch_update(set_order, fetch_order, update)
             }
 
-            /// As [`fetch_update`](Self::fetch_update), where there is always a next value.
+            /// Like [`fetch_update`](Self::fetch_update), with an `update` that always returns a next value.
             #[inline]
             #[track_caller]
             pub fn update(
@@ -212,8 +215,8 @@ macro_rules! common {
             /// Sets the value of the static at this address.
             pub(crate) fn restore(address: usize, bits: u64) {
                 let pointer = std::ptr::with_exposed_provenance::<real::$name$(<$generic>)?>(address);
-                // SAFETY: `Statics` gives the address of an atomic of this type, to which `access` had a reference, that is in
-                // static memory, so that it is still there; `bits` exposed its provenance.
+                // SAFETY: `Statics` passes the address of an atomic of this type, which `access` had a reference to. It
+                // is in static memory, so it is still alive; `bits` exposed its provenance.
                 let atomic = unsafe { &*pointer };
                 atomic.store(Self::value_of(bits), Ordering::Relaxed);
             }
@@ -423,7 +426,8 @@ impl<T> AtomicPtr<T> {
         self.fetch("fetch_xor", order, |pointer| pointer.map_addr(|address| address ^ value))
     }
 
-    /// One access. `std` has these methods since later releases than this crate needs.
+    /// Updates the pointer in one access. `std` has these methods only in later releases than the oldest that this
+    /// crate supports.
     #[inline]
     #[track_caller]
     fn fetch(&self, name: &'static str, order: Ordering, next: impl Fn(*mut T) -> *mut T) -> *mut T {
@@ -480,7 +484,8 @@ mod tests {
     use super::Ordering::SeqCst;
     use super::*;
 
-    /// Each method in turn, on both types: both must return the same, and leave the same.
+    /// Calls each method in turn on both types, and asserts that both return the same and have the same value
+    /// afterwards.
     macro_rules! methods {
         ($name:ident: $initial:expr; $(.$method:ident($($argument:expr),*))+) => {{
             let (ours, theirs) = ($name::new($initial), real::$name::new($initial));
@@ -558,7 +563,7 @@ mod tests {
         is_alike::<AtomicBool, real::AtomicBool>();
         is_alike::<AtomicPtr<u8>, real::AtomicPtr<u8>>();
         let mut number = 3_u64;
-        // SAFETY: the number is there for as long as the reference is used, and only by it.
+        // SAFETY: the number outlives the reference, and is accessed only through it meanwhile.
         let atomic = unsafe { AtomicU64::from_ptr(&mut number) };
         atomic.fetch_add(1, SeqCst);
         assert_eq!(number, 4);

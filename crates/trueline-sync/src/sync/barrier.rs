@@ -13,17 +13,17 @@ use crate::cancel::unpoisoned;
 /// assert!(Barrier::new(1).wait().is_leader());
 /// ```
 pub struct Barrier {
-    /// How many threads wait, and how often they have all come.
+    /// The number of threads that wait, and the number of completed rounds.
     state: Mutex<(usize, usize)>,
     changed: Condvar,
     threads: usize,
 }
 
-/// Tells one of the threads that have met that it is the last.
+/// Distinguishes the last thread to arrive at a barrier from the others.
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this is the thread that came last.
+    /// Returns whether this is the thread that arrived last.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -37,14 +37,14 @@ impl fmt::Debug for BarrierWaitResult {
 }
 
 impl Barrier {
-    /// A place where this many threads meet.
+    /// Creates a barrier for this many threads.
     #[inline]
     #[must_use]
     pub const fn new(threads: usize) -> Self {
         Self { state: Mutex::new((0, 0)), changed: Condvar::new(), threads }
     }
 
-    /// Waits until all threads have come.
+    /// Waits until all threads have arrived.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let mut state = unpoisoned(self.state.lock());

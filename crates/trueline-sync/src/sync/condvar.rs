@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::MutexGuard;
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// `std`'s `Condvar`, with schedule points. A world that blocks threads knows no time: it decides when a limit is over.
+/// `std`'s `Condvar`, with schedule points. A world that blocks threads does not measure time: it decides when a time
+/// limit expires.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,19 +24,19 @@ pub struct Condvar {
     real: real::Condvar,
 }
 
-/// Whether a wait ended because its time was over.
+/// Whether a wait ended because its time limit expired.
 #[derive(Debug, PartialEq, Eq, Copy, Clone)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether it did.
+    /// Returns whether the time limit expired.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
-/// What a wait with a limit of time returns.
+/// The result of a wait with a time limit.
 type Waited<'m, T> = LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)>;
 
 fn with<G, R>(guard: LockResult<G>, result: R) -> LockResult<(G, R)> {
@@ -46,7 +47,7 @@ fn with<G, R>(guard: LockResult<G>, result: R) -> LockResult<(G, R)> {
 }
 
 impl Condvar {
-    /// One that no thread waits on.
+    /// Creates a condition variable that no thread waits on.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
@@ -67,7 +68,7 @@ impl Condvar {
         guard.map(|real| (self.real.wait(real), ())).0
     }
 
-    /// Waits as long as `condition` holds.
+    /// Waits while `condition` holds.
     ///
     /// # Errors
     /// Returns the guard in an error if the mutex is poisoned.
@@ -82,7 +83,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// As [`wait`](Self::wait), for at most this time.
+    /// Like [`wait`](Self::wait), with a time limit.
     ///
     /// # Errors
     /// Returns the guard in an error if the mutex is poisoned.
@@ -119,7 +120,7 @@ impl Condvar {
         }
     }
 
-    /// Waits as long as `condition` holds, for at most this time.
+    /// Waits while `condition` holds, with a time limit.
     ///
     /// # Errors
     /// Returns the guard in an error if the mutex is poisoned.
@@ -143,7 +144,7 @@ impl Condvar {
             };
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;
-            // In a world, time is over when it says so; whatever a clock shows.
+            // In a world that blocks threads, the world decides when the time limit expires, not the clock.
             if result.timed_out() && world::blocks() {
                 let is_over = condition(&mut guard);
                 return Ok((guard, WaitTimeoutResult(is_over)));
@@ -151,8 +152,8 @@ impl Condvar {
         }
     }
 
-    /// Releases the lock in order to wait: the only schedule point is before the release, so that a thread that takes the lock
-    /// next finds this one waiting.
+    /// Releases the lock in order to wait. The only schedule point is before the release, so the next thread that takes
+    /// the lock finds this one waiting.
     #[track_caller]
     fn release<'m, T>(&self, mut guard: MutexGuard<'m, T>) -> &'m super::Mutex<T> {
         guard.will_wait(Place::of(self));

@@ -1,4 +1,4 @@
-//! What `std::sync` has, with schedule points.
+//! `std::sync`, with schedule points.
 
 pub mod atomic;
 mod barrier;

@@ -17,14 +17,14 @@ struct State<T> {
     has_receiver: bool,
     /// Whether the receiver waits.
     is_receiving: bool,
-    /// How many messages were sent, and how many received, in all.
+    /// The total numbers of messages sent and received.
     sent: usize,
     received: usize,
 }
 
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// Of a channel with room for no message, a message is there until it is received.
+    /// The capacity, if it is limited. If it is 0, a message stays in the queue until it is received.
     room: Option<usize>,
     arrived: Condvar,
     left: Condvar,
@@ -66,7 +66,7 @@ impl<T> Channel<T> {
                 state = unpoisoned(self.left.wait(state));
             }
             if !is_received(&state) {
-                // It is the only one that is there.
+                // With capacity 0, this message is the only one in the queue.
                 return state.queue.pop_back().map_or(Ok(()), |message| Err(SendError(message)));
             }
         }
@@ -146,7 +146,7 @@ impl<T> Channel<T> {
     }
 }
 
-/// A channel without a limit.
+/// Creates a channel with unlimited capacity.
 ///
 /// ```
 /// let (sender, receiver) = trueline_sync::sync::mpsc::channel();
@@ -160,7 +160,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender { channel }, receiver)
 }
 
-/// A channel with room for this many messages. With room for none, sender and receiver meet.
+/// Creates a channel with a capacity of this many messages. With capacity 0, a sender waits until its message is
+/// received.
 ///
 /// ```
 /// let (sender, receiver) = trueline_sync::sync::mpsc::sync_channel(1);
@@ -182,7 +183,7 @@ macro_rules! sender {
         }
 
         impl<T> $name<T> {
-            /// Sends a message; waits for room, if there is a limit.
+            /// Sends a message. If the capacity is limited, waits for room.
             ///
             /// # Errors
             /// Returns the message if the receiver is gone.
@@ -232,19 +233,19 @@ pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
 }
 
-/// Messages, until all senders are gone.
+/// Iterates over messages, waiting for each, until all senders are dropped.
 #[derive(Debug)]
 pub struct Iter<'r, T> {
     receiver: &'r Receiver<T>,
 }
 
-/// Messages, as long as there are any.
+/// Iterates over the messages that are available, without waiting.
 #[derive(Debug)]
 pub struct TryIter<'r, T> {
     receiver: &'r Receiver<T>,
 }
 
-/// Messages, until all senders are gone.
+/// Iterates over messages, waiting for each, until all senders are dropped.
 #[derive(Debug)]
 pub struct IntoIter<T> {
     receiver: Receiver<T>,
@@ -254,25 +255,25 @@ impl<T> Receiver<T> {
     /// Waits for a message.
     ///
     /// # Errors
-    /// Fails if there is none and all senders are gone.
+    /// Fails if the channel is empty and all senders are dropped.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.receive(None).map_err(|_| RecvError)
     }
 
-    /// A message, if there is one.
+    /// Returns a message, if one is available.
     ///
     /// # Errors
-    /// Fails if there is none.
+    /// Fails if the channel is empty.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.take(&mut self.channel.lock())
     }
 
-    /// Waits for a message for at most this time.
+    /// Waits for a message, with a time limit.
     ///
     /// # Errors
-    /// Fails if there is none in this time, or all senders are gone.
+    /// Fails if no message arrives in time, or all senders are dropped.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match Instant::now().checked_add(timeout) {
@@ -281,12 +282,12 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Messages, until all senders are gone.
+    /// Iterates over messages, waiting for each, until all senders are dropped.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
 
-    /// Messages, as long as there are any.
+    /// Iterates over the messages that are available, without waiting.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter { receiver: self }
     }
@@ -299,7 +300,7 @@ impl<T> Drop for Receiver<T> {
         let left = if self.channel.room == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.queue) };
         self.channel.left.notify_all();
         drop(state);
-        // Their destructors may use the channel.
+        // Dropped after the lock, because the destructors of messages may use the channel.
         drop(left);
     }
 }

@@ -23,13 +23,13 @@ pub struct Mutex<T: ?Sized> {
 }
 
 impl<T> Mutex<T> {
-    /// A lock around this value.
+    /// Creates a lock around this value.
     #[inline]
     pub const fn new(value: T) -> Self {
         Self { real: real::Mutex::new(value) }
     }
 
-    /// The value.
+    /// Returns the value, and consumes the lock.
     ///
     /// # Errors
     /// Returns the value in an error if the mutex is poisoned.
@@ -78,7 +78,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Whether a thread has panicked while it held the lock.
+    /// Returns whether a thread has panicked while it held the lock.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
@@ -88,7 +88,7 @@ impl<T: ?Sized> Mutex<T> {
         self.real.clear_poison();
     }
 
-    /// The value, to be changed: no other thread has it.
+    /// Returns a mutable reference to the value: no other thread has access.
     ///
     /// # Errors
     /// Returns the value in an error if the mutex is poisoned.
@@ -112,7 +112,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 /// Holds a [`Mutex`], and gives access to its value.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'m, T: ?Sized> {
-    // Fields are dropped in this order: a schedule point, the release, and word of it.
+    // Fields are dropped in this order: first the schedule point, then the lock, then the wake-up of waiting threads.
     before: BeforeRelease,
     real: real::MutexGuard<'m, T>,
     release: Release,
@@ -124,13 +124,13 @@ impl<'m, T: ?Sized> MutexGuard<'m, T> {
         self.mutex
     }
 
-    /// Says that the lock is released in order to wait there.
+    /// Records that the lock is released in order to wait on `condvar`.
     #[track_caller]
     pub(super) fn will_wait(&mut self, condvar: Place) {
         self.before.will_wait(condvar);
     }
 
-    /// Does something with the guard of `std`, which keeps the lock in the end.
+    /// Passes the guard of `std` to `wait`, and wraps the guard that `wait` returns.
     pub(super) fn map<R>(
         self,
         wait: impl FnOnce(real::MutexGuard<'m, T>) -> (LockResult<real::MutexGuard<'m, T>>, R),

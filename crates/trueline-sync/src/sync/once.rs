@@ -9,8 +9,8 @@ use super::atomic;
 use crate::cancel::lock;
 use crate::world::{self, Access, AccessKind, Named, Place, ValueKind, Wake};
 
-/// `std`'s `Once`, with schedule points. That of a `static` is incomplete again in the next execution of an exploration if it
-/// was incomplete when the exploration began.
+/// `std`'s `Once`, with schedule points. If a `static` one was incomplete when an exploration began, it is incomplete
+/// again in the next execution.
 ///
 /// ```
 /// use trueline_sync::sync::Once;
@@ -29,16 +29,17 @@ const POISONED: u32 = 1;
 const RUNNING: u32 = 2;
 const COMPLETE: u32 = 3;
 
-/// Where threads of the operating system wait for one that initializes. There are few of them, and not for long.
+/// The place where threads of the operating system wait for a thread that initializes. All `Once`s share it, because
+/// few threads wait, and not for long.
 static WAITING: (real::Mutex<()>, real::Condvar) = (real::Mutex::new(()), real::Condvar::new());
 
-/// What a closure of [`Once::call_once_force`] is told.
+/// The state that a closure of [`Once::call_once_force`] receives.
 pub struct OnceState {
     is_poisoned: bool,
 }
 
 impl OnceState {
-    /// Whether an earlier closure has panicked.
+    /// Returns whether an earlier closure has panicked.
     pub fn is_poisoned(&self) -> bool {
         self.is_poisoned
     }
@@ -60,17 +61,17 @@ pub const ONCE_INIT: Once = Once::new();
 
 #[expect(clippy::new_without_default, reason = "as in `std`")]
 impl Once {
-    /// One that has not begun.
+    /// Creates a `Once` whose closure has not been called.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
         Self { state: AtomicU32::new(INCOMPLETE) }
     }
 
-    /// Calls the closure, unless one was called before; waits for one that is being called.
+    /// Calls the closure, unless a closure was called before. Waits for a closure that is being called.
     ///
     /// # Panics
-    /// If an earlier closure has panicked.
+    /// Panics if an earlier closure has panicked.
     #[inline]
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, closure: F) {
@@ -82,7 +83,7 @@ impl Once {
         });
     }
 
-    /// As [`call_once`](Self::call_once), also after a panic.
+    /// Like [`call_once`](Self::call_once), but also calls the closure if an earlier one has panicked.
     #[inline]
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, closure: F) {
@@ -94,7 +95,7 @@ impl Once {
         });
     }
 
-    /// Whether a closure was called and has returned.
+    /// Returns whether a closure was called and has returned.
     #[inline]
     #[track_caller]
     pub fn is_completed(&self) -> bool {
@@ -104,13 +105,13 @@ impl Once {
     /// Waits until a closure was called and has returned.
     ///
     /// # Panics
-    /// If one has panicked.
+    /// Panics if a closure has panicked.
     #[track_caller]
     pub fn wait(&self) {
         self.wait_until(false, "wait");
     }
 
-    /// As [`wait`](Self::wait), and goes on waiting after a panic.
+    /// Like [`wait`](Self::wait), but keeps waiting if a closure has panicked.
     #[track_caller]
     pub fn wait_force(&self) {
         self.wait_until(true, "wait_force");
@@ -130,7 +131,7 @@ impl Once {
     #[track_caller]
     fn call(&self, ignores_poison: bool, name: &'static str, closure: &mut dyn FnMut(&OnceState)) {
         loop {
-            // What is complete stays so: then this is a load.
+            // A complete `Once` stays complete, so this access is a load.
             let is_complete = self.state.load(Ordering::Acquire) == COMPLETE;
             let kind = if is_complete { AccessKind::Load } else { AccessKind::Update };
             let begin = || {
@@ -147,7 +148,7 @@ impl Once {
         }
     }
 
-    /// Calls the closure. This is the only thread that does.
+    /// Calls the closure. Only one thread at a time does.
     #[track_caller]
     fn run(&self, is_poisoned: bool, closure: &mut dyn FnMut(&OnceState)) {
         struct Finish<'o>(&'o Once, u32);
@@ -173,7 +174,7 @@ impl Once {
         WAITING.1.notify_all();
     }
 
-    /// Waits while the state is like that, or a little.
+    /// Waits while `while_state` holds for the state; may return early.
     fn block(&self, while_state: impl Fn(u32) -> bool) {
         if world::block(Place::of(self)) {
             return;
@@ -186,7 +187,7 @@ impl Once {
     #[track_caller]
     fn access<R>(&self, kind: AccessKind, name: &'static str, act: impl FnOnce() -> R) -> R {
         let place = Place::of(self);
-        // One that was complete when the exploration began always is.
+        // If it was complete when the exploration began, it stays complete in all executions.
         if world::is_inside() && world::was_always(place, u64::from(COMPLETE)) {
             return act();
         }
@@ -195,12 +196,12 @@ impl Once {
         world::access_of_std(Access::new(kind, place), named, act, value, atomic::AtomicU32::restore)
     }
 
-    /// The state, where no other thread has it.
+    /// Returns whether it is complete, with exclusive access.
     pub(super) fn is_completed_mut(&mut self) -> bool {
         *self.state.get_mut() == COMPLETE
     }
 
-    /// Begins again.
+    /// Makes it incomplete again.
     pub(super) fn reset(&mut self) {
         *self.state.get_mut() = INCOMPLETE;
     }

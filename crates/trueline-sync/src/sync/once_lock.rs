@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Once;
 
-/// `std`'s `OnceLock`, with schedule points. One that is `static` and was empty when an exploration began is empty in each
-/// execution; what it held before is leaked.
+/// `std`'s `OnceLock`, with schedule points. If a `static` one was empty when an exploration began, it is empty at the
+/// start of each execution; the value of the previous execution is leaked.
 ///
 /// ```
 /// use trueline_sync::sync::OnceLock;
@@ -24,8 +24,8 @@ use super::Once;
 /// ```
 pub struct OnceLock<T> {
     once: Once,
-    // Invariant: initialized if `once` is complete, and then not written until it is exclusively borrowed; or, where `once` is
-    // put back by an exploration, overwritten without being dropped.
+    // Invariant: if `once` is complete, the value is initialized, and not written until it is exclusively borrowed.
+    // After an exploration has restored `once`, the value is overwritten without being dropped.
     value: UnsafeCell<MaybeUninit<T>>,
     owns: PhantomData<T>,
 }
@@ -39,14 +39,14 @@ impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
-    /// An empty cell.
+    /// Creates an empty cell.
     #[inline]
     #[must_use]
     pub const fn new() -> Self {
         Self { once: Once::new(), value: UnsafeCell::new(MaybeUninit::uninit()), owns: PhantomData }
     }
 
-    /// The value, if it is there.
+    /// Returns the value, if it has been set.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
@@ -57,33 +57,35 @@ impl<T> OnceLock<T> {
         Some(unsafe { self.value() })
     }
 
+    /// Returns the value.
+    ///
     /// # Safety
-    /// `once` is complete.
+    /// `once` must be complete.
     unsafe fn value(&self) -> &T {
-        // SAFETY: by the invariant nothing writes it.
+        // SAFETY: by the invariant, nothing writes the value.
         let value = unsafe { &*self.value.get() };
-        // SAFETY: the caller has seen that `once` is complete.
+        // SAFETY: by the condition of this function, `once` is complete.
         unsafe { value.assume_init_ref() }
     }
 
-    /// The value, to be changed.
+    /// Returns a mutable reference to the value, if it has been set.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         // SAFETY: the `Once` is complete.
         self.once.is_completed_mut().then(|| unsafe { self.value.get_mut().assume_init_mut() })
     }
 
-    /// Waits until the value is there.
+    /// Waits until the value has been set, and returns it.
     #[track_caller]
     pub fn wait(&self) -> &T {
         self.once.wait_force();
-        // SAFETY: it has waited until `once` is complete.
+        // SAFETY: `wait_force` returns when `once` is complete.
         unsafe { self.value() }
     }
 
-    /// Sets the value, if there is none.
+    /// Sets the value, if it has not been set.
     ///
     /// # Errors
-    /// Returns `value` if there is one.
+    /// Returns `value` if another one has been set.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -95,34 +97,34 @@ impl<T> OnceLock<T> {
         value.map_or(Ok(()), Err)
     }
 
-    /// The value, made by `initialize` if it is not there.
+    /// Returns the value, and sets it to the result of `initialize` if it has not been set.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, initialize: F) -> &T {
         self.once.call_once_force(|_| self.write(initialize()));
-        // SAFETY: the call has returned, so that `once` is complete.
+        // SAFETY: the call has returned, so `once` is complete.
         unsafe { self.value() }
     }
 
     /// Writes the value, in a closure of `once`.
     fn write(&self, value: T) {
         let slot = self.value.get();
-        // SAFETY: closures of `once` run one at a time, and no reference to the value exists before one has returned; a value that
-        // was there before an exploration put `once` back is leaked.
+        // SAFETY: closures of `once` run one at a time, and no reference to the value exists before a closure has
+        // returned. A value from before an exploration restored `once` is leaked.
         unsafe { slot.write(MaybeUninit::new(value)) };
     }
 
-    /// The value.
+    /// Returns the value, if it has been set, and consumes the cell.
     pub fn into_inner(mut self) -> Option<T> {
         self.take()
     }
 
-    /// Takes the value out.
+    /// Takes the value out of the cell, which is then empty.
     pub fn take(&mut self) -> Option<T> {
         if !self.once.is_completed_mut() {
             return None;
         }
         self.once.reset();
-        // SAFETY: it was complete, and is not any more, so that this is the only one that reads it.
+        // SAFETY: `once` was complete and is not any more, so the value is read only here.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }
@@ -171,8 +173,8 @@ impl<T: PartialEq> PartialEq for OnceLock<T> {
 
 impl<T: Eq> Eq for OnceLock<T> {}
 
-/// `std`'s `LazyLock`, with schedule points. One that is `static` and was not initialized when an exploration began is
-/// initialized in each execution; what it held before is leaked.
+/// `std`'s `LazyLock`, with schedule points. If a `static` one was not initialized when an exploration began, it is
+/// initialized in each execution; the value of the previous execution is leaked.
 ///
 /// ```
 /// use trueline_sync::sync::LazyLock;
@@ -182,7 +184,8 @@ impl<T: Eq> Eq for OnceLock<T> {}
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
-    /// Read when the value is made: not dropped then, and not read again unless an exploration has put `cell` back.
+    /// Read when the value is initialized; it is not dropped then, and not read again unless an exploration has
+    /// restored `cell`.
     initialize: UnsafeCell<ManuallyDrop<F>>,
     is_taken: AtomicBool,
 }
@@ -193,7 +196,7 @@ impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T,
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that is made by `initialize` when it is first needed.
+    /// Creates a value that `initialize` computes when it is first needed.
     #[inline]
     pub const fn new(initialize: F) -> Self {
         Self {
@@ -203,10 +206,10 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
-    /// The value, made if it is not there.
+    /// Returns the value, and initializes it if needed.
     ///
     /// # Panics
-    /// If making it has panicked before.
+    /// Panics if an earlier initialization has panicked.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
         let cell = &this.cell;
@@ -217,31 +220,31 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                 "a static LazyLock of a closure that owns something cannot be made again"
             );
             let initialize = this.initialize.get();
-            // SAFETY: `once` runs one closure at a time, and one in all; after an exploration has put it back, the closure is read
-            // again, which owns nothing.
+            // SAFETY: `once` runs one closure at a time, and only one in total. After an exploration has restored it,
+            // the closure is read again; it does not own anything.
             let initialize = unsafe { initialize.read() };
             cell.write(ManuallyDrop::into_inner(initialize)());
         });
-        // SAFETY: the call has returned, so that `once` is complete.
+        // SAFETY: the call has returned, so `once` is complete.
         unsafe { cell.value() }
     }
 
-    /// The value, to be changed, made if it is not there.
+    /// Returns a mutable reference to the value, and initializes it if needed.
     ///
     /// # Panics
-    /// If making it has panicked before.
+    /// Panics if an earlier initialization has panicked.
     pub fn force_mut(this: &mut Self) -> &mut T {
         Self::force(this);
         this.cell.get_mut().expect("it was made")
     }
 
-    /// The value, if it was made.
+    /// Returns the value, if it is initialized.
     #[track_caller]
     pub fn get(this: &Self) -> Option<&T> {
         this.cell.get()
     }
 
-    /// The value, to be changed, if it was made.
+    /// Returns a mutable reference to the value, if it is initialized.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         this.cell.get_mut()
     }
@@ -250,7 +253,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 impl<T, F> Drop for LazyLock<T, F> {
     fn drop(&mut self) {
         if !*self.is_taken.get_mut() {
-            // SAFETY: it was never read, and is not used again.
+            // SAFETY: the closure was never read, and is not used again.
             unsafe { ManuallyDrop::drop(self.initialize.get_mut()) };
         }
     }

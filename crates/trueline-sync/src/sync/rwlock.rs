@@ -24,13 +24,13 @@ pub struct RwLock<T: ?Sized> {
 }
 
 impl<T> RwLock<T> {
-    /// A lock around this value.
+    /// Creates a lock around this value.
     #[inline]
     pub const fn new(value: T) -> Self {
         Self { real: real::RwLock::new(value) }
     }
 
-    /// The value.
+    /// Returns the value, and consumes the lock.
     ///
     /// # Errors
     /// Returns the value in an error if the lock is poisoned.
@@ -39,7 +39,8 @@ impl<T> RwLock<T> {
     }
 }
 
-/// Tries until the lock is taken, in a world that blocks threads; else `really` waits for it.
+/// Takes the lock. In a world that blocks threads, repeats `attempt` until it succeeds; otherwise, `really` waits for
+/// the lock.
 #[track_caller]
 fn acquire<G>(
     place: Place,
@@ -58,7 +59,7 @@ fn acquire<G>(
     }
 }
 
-/// The same result, with a guard made of a guard. Not by closures: guards remember where they were taken.
+/// Wraps the guard in a result. A macro, not a closure, because guards record the caller's location.
 macro_rules! guarded {
     ($self:ident, $guard:ident, $result:expr) => {
         match $result {
@@ -131,7 +132,7 @@ impl<T: ?Sized> RwLock<T> {
         tried!(self, RwLockWriteGuard, "try_write", try_write)
     }
 
-    /// Whether a thread has panicked while it wrote.
+    /// Returns whether a thread has panicked while it wrote.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
@@ -141,7 +142,7 @@ impl<T: ?Sized> RwLock<T> {
         self.real.clear_poison();
     }
 
-    /// The value, to be changed: no other thread has it.
+    /// Returns a mutable reference to the value: no other thread has access.
     ///
     /// # Errors
     /// Returns the value in an error if the lock is poisoned.
@@ -172,7 +173,7 @@ impl Drop for Before {
     }
 }
 
-/// Wakes those that wait for the lock, after its release.
+/// Wakes the threads that wait for the lock, after its release.
 struct After(Place);
 
 impl Drop for After {

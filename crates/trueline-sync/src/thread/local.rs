@@ -1,4 +1,4 @@
-//! Thread locals: those of a thread, or of a task where a world runs several on one thread.
+//! Thread locals: of a thread or, in a world that runs several tasks on one thread, of a task.
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -15,23 +15,24 @@ pub struct Locals {
     /// The number of the task.
     pub(super) task: u64,
     pub(super) thread: OnceCell<Thread>,
-    /// By the address of what is there once for each `thread_local!`, in the order in which they were initialized.
+    /// The values, each with the address of the `Key` of its `thread_local!`, in the order of their initialization.
     slots: RefCell<Vec<(usize, Slot)>>,
 }
 
 enum Slot {
     Alive(Rc<dyn Any>),
-    /// It is being destroyed, or was.
+    /// The value has been destroyed, or is being destroyed.
     Destroyed,
 }
 
 impl Locals {
-    /// Those of a task that begins, whose number is the same in each execution.
+    /// Creates the thread locals of a task that begins. The number of the task is the same in each execution.
     pub fn new(task: u64) -> Rc<Self> {
         Rc::new(Self { task, thread: OnceCell::new(), slots: RefCell::default() })
     }
 
-    /// Runs the destructors of all values, the last one first; values that these initialize are destroyed too.
+    /// Runs the destructors of all values, in reverse order of initialization; values that these destructors initialize
+    /// are destroyed too.
     pub fn destroy(&self) {
         loop {
             let value = {
@@ -39,14 +40,14 @@ impl Locals {
                 let alive = slots.iter_mut().rev().find(|(_, slot)| matches!(slot, Slot::Alive(_)));
                 alive.map(|(_, slot)| std::mem::replace(slot, Slot::Destroyed))
             };
-            // Dropped here, when nothing is borrowed: a destructor may use other thread locals.
+            // Dropped here, where nothing is borrowed, because a destructor may use other thread locals.
             if value.is_none() {
                 return;
             }
         }
     }
 
-    /// Forgets all values without dropping them: their task was left in the middle of something.
+    /// Leaks all values, because their task was abandoned in the middle of an operation.
     pub fn leak(&self) {
         std::mem::forget(self.slots.take());
     }
@@ -80,27 +81,27 @@ impl fmt::Debug for Locals {
     }
 }
 
-/// What there is once for each `thread_local!`.
+/// Identifies a `thread_local!` by its address.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Key(AtomicU8);
 
 impl Key {
-    /// One.
+    /// Creates a key.
     #[expect(clippy::new_without_default, reason = "it is its address that matters")]
     pub const fn new() -> Self {
         Self(AtomicU8::new(0))
     }
 }
 
-/// `std`'s `LocalKey`, as [`thread_local!`](crate::thread_local) makes it.
+/// `std`'s `LocalKey`, created by [`thread_local!`](crate::thread_local).
 pub struct LocalKey<T: 'static> {
     key: &'static Key,
     initialize: fn() -> T,
     real: &'static std::thread::LocalKey<T>,
 }
 
-/// Says that a thread local is used while it is destroyed, or after.
+/// The error of an access to a thread local that has been destroyed, or is being destroyed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct AccessError;
@@ -122,7 +123,7 @@ impl<T: 'static> LocalKey<T> {
     /// Calls `use_it` with the value of this thread.
     ///
     /// # Panics
-    /// If the value was destroyed.
+    /// Panics if the value was destroyed.
     pub fn with<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&T) -> R,
@@ -141,7 +142,8 @@ impl<T: 'static> LocalKey<T> {
     {
         if world::is_inside() {
             if let Some(locals) = world::current().and_then(|world| world.locals()) {
-                // Not the fields of the key alone: what is never read could be merged with another one.
+                // Reads the key: a static that is never read could be merged with another one, and then have the same
+                // address.
                 let _ = self.key.0.load(Ordering::Relaxed);
                 let value = locals.get(std::ptr::from_ref(self.key).addr(), self.initialize)?;
                 return Ok(use_it(&value));
@@ -157,7 +159,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(|cell| cell.set(value));
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -165,7 +167,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::get)
     }
 
-    /// Takes the value, and leaves the default.
+    /// Takes the value, and replaces it with the default.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -183,7 +185,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls `use_it` with the value.
     ///
     /// # Panics
-    /// If the value is mutably borrowed.
+    /// Panics if the value is mutably borrowed.
     pub fn with_borrow<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&T) -> R,
@@ -191,10 +193,10 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| use_it(&cell.borrow()))
     }
 
-    /// Calls `use_it` with the value, to be changed.
+    /// Calls `use_it` with a mutable reference to the value.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn with_borrow_mut<F, R>(&'static self, use_it: F) -> R
     where
         F: FnOnce(&mut T) -> R,
@@ -205,15 +207,15 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Sets the value.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn set(&'static self, value: T) {
         self.with(|cell| *cell.borrow_mut() = value);
     }
 
-    /// Takes the value, and leaves the default.
+    /// Takes the value, and replaces it with the default.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -224,7 +226,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Sets the value, and returns the previous one.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// Panics if the value is borrowed.
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }
@@ -236,7 +238,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// `std`'s `thread_local!`: each task has values of its own in a world that runs tasks.
+/// `std`'s `thread_local!`. In a world that runs tasks, each task has its own values.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What `std::thread` has, with schedule points. In a world that runs tasks, a thread that is spawned is a task.
+//! `std::thread`, with schedule points. In a world that runs tasks, a spawned thread is a task.
 
 mod local;
 mod scoped;
@@ -28,15 +28,15 @@ enum Kind {
     Task(Arc<Task>),
 }
 
-/// A task, as far as others know it.
+/// The data of a task that its handles share.
 struct Task {
     id: u64,
     name: Option<String>,
-    /// Whether it was unparked since it last parked.
+    /// Whether the task was unparked since it last parked.
     token: AtomicBool,
 }
 
-/// Which thread.
+/// Identifies a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadId(Id);
 
@@ -51,7 +51,7 @@ impl Thread {
         Self(Kind::Task(Arc::new(Task { id, name, token: AtomicBool::new(false) })))
     }
 
-    /// Which thread it is. The number of a task is the same in each execution.
+    /// Returns the identifier of the thread. The number of a task is the same in each execution.
     #[must_use]
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
@@ -60,7 +60,7 @@ impl Thread {
         })
     }
 
-    /// The name, if it has one.
+    /// Returns the name of the thread, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
@@ -69,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// Lets the thread go on from [`park`], now or when it next parks.
+    /// Lets the thread continue from [`park`], now or when it next parks.
     #[track_caller]
     pub fn unpark(&self) {
         match &self.0 {
@@ -98,7 +98,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// The thread that calls this.
+/// Returns a handle to the current thread.
 ///
 /// ```
 /// use trueline_sync::thread;
@@ -115,7 +115,7 @@ pub fn current() -> Thread {
     locals.map_or_else(|| Thread(Kind::Real(std::thread::current())), |locals| of_task(&locals))
 }
 
-/// Waits until this thread is [unparked](Thread::unpark), or for no reason.
+/// Waits until this thread is [unparked](Thread::unpark); may also return spuriously.
 #[track_caller]
 pub fn park() {
     let Kind::Task(task) = current().0 else { return std::thread::park() };
@@ -126,7 +126,7 @@ pub fn park() {
     }
 }
 
-/// As [`park`], for at most this time.
+/// Like [`park`], with a time limit.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     let Kind::Task(task) = current().0 else { return std::thread::park_timeout(duration) };
@@ -144,7 +144,8 @@ pub fn park_timeout_ms(ms: u32) {
     park_timeout(Duration::from_millis(ms.into()));
 }
 
-/// Waits for this time. A world that blocks threads knows no time: others may do anything in between.
+/// Sleeps for this duration. In a world that blocks threads, time is not measured: other threads may do anything in
+/// between.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     let unshared = 0_u8;
@@ -164,7 +165,7 @@ pub fn sleep_ms(ms: u32) {
     sleep(Duration::from_millis(ms.into()));
 }
 
-/// Lets other threads run: `std::thread::yield_now`, as a schedule point.
+/// Yields to other threads: `std::thread::yield_now`, as a schedule point.
 ///
 /// ```
 /// trueline_sync::thread::yield_now();
@@ -176,10 +177,10 @@ pub fn yield_now() {
     }
 }
 
-/// How many threads run at a time.
+/// Returns the number of threads that can run in parallel.
 ///
 /// # Errors
-/// Fails if it is not known.
+/// Fails if the number is not known.
 pub fn available_parallelism() -> io::Result<NonZero<usize>> {
     std::thread::available_parallelism()
 }

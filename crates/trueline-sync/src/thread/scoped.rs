@@ -1,4 +1,4 @@
-//! Threads that borrow.
+//! Scoped threads, which may borrow from the thread that spawns them.
 #![expect(unsafe_code, reason = "the scope waits for threads that borrow from its surroundings")]
 
 use std::marker::PhantomData;
@@ -11,11 +11,11 @@ use super::{Builder, Result, Thread};
 use crate::cancel::unpoisoned;
 use crate::sync::{Condvar, Mutex};
 
-/// What a scope knows of its threads.
+/// The state of a scope's threads.
 #[derive(Default)]
 struct Running {
     threads: usize,
-    /// How many have panicked and were not joined.
+    /// The number of threads that have panicked and were not joined.
     panicked: usize,
 }
 
@@ -25,10 +25,10 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Where threads are spawned that borrow; see [`scope`].
+/// A scope to spawn threads in that borrow; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     shared: Arc<Shared>,
-    // Invariant, as in `std`: a scope must not become one of a longer or shorter lifetime.
+    // Invariant, as in `std`: the lifetimes of a scope must neither grow nor shrink.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -52,7 +52,7 @@ pub struct ScopedJoinHandle<'scope, T> {
 /// ```
 ///
 /// # Panics
-/// If a thread has panicked that was not joined.
+/// Panics if a thread that was not joined has panicked.
 #[track_caller]
 pub fn scope<'env, F, T>(body: F) -> T
 where
@@ -77,7 +77,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Starts a thread in this scope.
     ///
     /// # Panics
-    /// If it cannot be started.
+    /// Panics if the thread cannot be started.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, body: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -92,7 +92,7 @@ impl Builder {
     /// Starts a thread in a scope.
     ///
     /// # Errors
-    /// Fails if it cannot be started.
+    /// Fails if the thread cannot be started.
     #[track_caller]
     pub fn spawn_scoped<'scope, F, T>(
         self,
@@ -112,8 +112,8 @@ impl Builder {
             running.panicked += usize::from(has_panicked);
             theirs.changed.notify_all();
         };
-        // SAFETY: what it borrows lives for `'scope`, which does not end before `scope` returns; and that waits until `ended`,
-        // which owns all it uses, has counted the thread out.
+        // SAFETY: everything that the thread borrows lives for `'scope`, which does not end before `scope` returns.
+        // `scope` waits until `ended`, which owns everything it uses, has decremented the number of threads.
         let spawned = unsafe { self.spawn_then(body, ended) };
         match spawned {
             Ok(spawned) => Ok(ScopedJoinHandle { spawned, shared, scope: PhantomData }),
@@ -129,7 +129,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// Returns the payload if it has panicked.
+    /// Returns the payload of its panic if the thread has panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let result = self.spawned.join();
@@ -139,13 +139,13 @@ impl<T> ScopedJoinHandle<'_, T> {
         result
     }
 
-    /// The thread.
+    /// Returns a handle to the thread.
     #[must_use]
     pub fn thread(&self) -> &Thread {
         self.spawned.thread()
     }
 
-    /// Whether the thread has ended.
+    /// Returns whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.spawned.is_finished()

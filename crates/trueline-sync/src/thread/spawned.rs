@@ -1,4 +1,4 @@
-//! Threads that are spawned.
+//! Spawned threads.
 #![expect(unsafe_code, reason = "threads that borrow are unsafe to spawn in `std`, too")]
 
 use std::any::Any;
@@ -11,7 +11,7 @@ use crate::cancel::lock;
 use crate::primitives::Cancelled;
 use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 
-/// Starts a thread, or a task in a world that runs them.
+/// Starts a thread or, in a world that runs tasks, a task.
 ///
 /// ```
 /// let thread = trueline_sync::thread::spawn(|| 5);
@@ -19,7 +19,7 @@ use crate::world::{self, Access, AccessKind, Named, Place, Wake};
 /// ```
 ///
 /// # Panics
-/// If it cannot be started.
+/// Panics if the thread cannot be started.
 #[track_caller]
 pub fn spawn<F, T>(body: F) -> JoinHandle<T>
 where
@@ -29,7 +29,7 @@ where
     Builder::new().spawn(body).expect("failed to spawn thread")
 }
 
-/// How a thread is started.
+/// Configures a thread before it is started.
 #[derive(Debug, Default)]
 #[must_use = "must eventually spawn the thread"]
 pub struct Builder {
@@ -38,56 +38,57 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// With a default stack, and no name.
+    /// Creates a builder of a thread with the default stack size, and without a name.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives it a name.
+    /// Sets the name of the thread.
     pub fn name(mut self, name: String) -> Self {
         self.name = Some(name);
         self
     }
 
-    /// Gives it a stack of this size. Tasks have stacks of one size.
+    /// Sets the stack size of the thread. Ignored for tasks, whose stacks all have the same size.
     pub fn stack_size(mut self, size: usize) -> Self {
         self.stack_size = Some(size);
         self
     }
 
-    /// Starts a thread.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// Fails if it cannot be started.
+    /// Fails if the thread cannot be started.
     #[track_caller]
     pub fn spawn<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        // SAFETY: neither borrows anything.
+        // SAFETY: neither `body` nor its result borrows anything.
         unsafe { self.spawn_unchecked(body) }
     }
 
     /// Starts a thread that may borrow.
     ///
     /// # Safety
-    /// What the thread borrows, and what it returns, lives until it has been joined, or has ended.
+    /// Everything that the thread borrows, and that its result borrows, must live until the thread has been joined or
+    /// has ended.
     ///
     /// # Errors
-    /// Fails if it cannot be started.
+    /// Fails if the thread cannot be started.
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, body: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        // SAFETY: by the caller.
+        // SAFETY: the caller guarantees the conditions of this function, which are the same.
         let spawned = unsafe { self.spawn_then(body, |_| ()) }?;
         Ok(JoinHandle(spawned))
     }
 
-    /// Starts a thread that does `then` when its body has ended; it is told whether that panicked.
+    /// Starts a thread that calls `then` when its body has ended, with whether the body panicked.
     ///
     /// # Safety
     /// As for [`spawn_unchecked`](Self::spawn_unchecked).
@@ -110,7 +111,7 @@ impl Builder {
             let builder = std::thread::Builder::new();
             let builder = self.name.into_iter().fold(builder, std::thread::Builder::name);
             let builder = self.stack_size.into_iter().fold(builder, std::thread::Builder::stack_size);
-            // SAFETY: the packet is owned by both; for the rest the caller cares.
+            // SAFETY: the packet is shared by an `Arc`; the caller guarantees the rest.
             let real = unsafe { builder.spawn_unchecked(run) }?;
             let thread = Thread(Kind::Real(real.thread().clone()));
             return Ok(Spawned { packet, thread, real: Some(real) });
@@ -129,7 +130,7 @@ impl Builder {
             let result = catch_unwind(AssertUnwindSafe(body));
             let has_panicked = result.is_err();
             if result.as_ref().is_err_and(|payload| payload.is::<Cancelled>()) {
-                // The execution is over, and nobody waits.
+                // The execution is over, and no task waits for this one.
                 return;
             }
             if let Some(locals) = locals {
@@ -142,8 +143,9 @@ impl Builder {
             then(has_panicked);
         };
         let run: Box<dyn FnOnce() + '_> = Box::new(run);
-        // SAFETY: only the lifetime changes. The task ends before what it borrows does, or is never continued; then neither is the
-        // task that owns what it borrows, which waits for it.
+        // SAFETY: only the lifetime changes. Either the task ends before the data that it borrows, or it is never
+        // continued; in that case, the task that owns the data is never continued either, because it waits for this
+        // one.
         let run: Box<dyn FnOnce()> = unsafe { std::mem::transmute(run) };
         match blocking.spawn(run) {
             Ok(()) => Ok(Spawned { packet, thread, real: None }),
@@ -152,7 +154,7 @@ impl Builder {
     }
 }
 
-/// What a thread leaves behind.
+/// The result of a thread, shared with the handle that joins it.
 struct Packet<T> {
     result: Mutex<Option<Result<T>>>,
 }
@@ -161,7 +163,7 @@ struct Packet<T> {
 pub(super) struct Spawned<T> {
     packet: Arc<Packet<T>>,
     thread: Thread,
-    /// If it is not a task.
+    /// The thread of the operating system; `None` for a task.
     real: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -175,7 +177,7 @@ impl<T> Spawned<T> {
             world::point_of_std(Access::new(AccessKind::Update, place), Named::new("join", "Thread"));
             while lock(&self.packet.result).is_none() {
                 if !world::block(place) {
-                    // Outside of the execution, where it cannot go on.
+                    // The execution is over, so the task cannot continue.
                     return Err(Box::new("the task was abandoned") as Box<dyn Any + Send>);
                 }
             }
@@ -201,26 +203,26 @@ impl<T> Spawned<T> {
     }
 }
 
-/// Owns a thread that was spawned; it goes on if this is dropped.
+/// A handle to join a spawned thread. If it is dropped, the thread keeps running.
 pub struct JoinHandle<T>(Spawned<T>);
 
 impl<T> JoinHandle<T> {
     /// Waits until the thread has ended.
     ///
     /// # Errors
-    /// Returns the payload if it has panicked.
+    /// Returns the payload of its panic if the thread has panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.0.join()
     }
 
-    /// The thread.
+    /// Returns a handle to the thread.
     #[must_use]
     pub fn thread(&self) -> &Thread {
         self.0.thread()
     }
 
-    /// Whether the thread has ended.
+    /// Returns whether the thread has ended.
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
@@ -233,7 +235,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// A task has no thread of its own: its number is 0.
+/// A task does not have its own thread of the operating system: its handle is 0.
 #[cfg(unix)]
 impl<T> std::os::unix::thread::JoinHandleExt for JoinHandle<T> {
     fn as_pthread_t(&self) -> std::os::unix::thread::RawPthread {

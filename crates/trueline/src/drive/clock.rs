@@ -40,7 +40,7 @@ pub enum Clock {
 pub struct Chosen {
     /// The clock.
     pub clock: Clock,
-    /// Why the best clock cannot be used, if it cannot.
+    /// The reason why the best clock cannot be used, if it cannot.
     pub warning: Option<&'static str>,
 }
 
@@ -125,7 +125,7 @@ impl FromStr for Clock {
     }
 }
 
-/// How many times a time stamp is passed between threads before the clock is trusted.
+/// The number of times that a time stamp is passed between threads before the clock is trusted.
 const HANDED_ON: usize = 4000;
 /// The maximum number of threads that pass time stamps to each other.
 const MOST_THREADS: usize = 8;

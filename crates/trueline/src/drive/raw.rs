@@ -1,5 +1,5 @@
-//! What cannot be written without `unsafe`: the time stamp counter, a log that one thread writes while another reads,
-//! coroutines that suspend themselves wherever they are, and code that runs before `main`.
+//! Code that requires `unsafe`: the time stamp counter, a log that one thread writes while another reads, coroutines
+//! that can suspend themselves anywhere, and code that runs before `main`.
 #![expect(unsafe_code, reason = "the only module of `drive` that has any; each block says why it is sound")]
 #![expect(clippy::multiple_unsafe_ops_per_block, reason = "to reach an entry and to read it is one thing")]
 
@@ -48,11 +48,11 @@ pub(super) mod coroutine {
     pub(in crate::drive) type Coroutine = corosensei::Coroutine<(), (), ()>;
 
     thread_local! {
-        /// What suspends the coroutine that runs on this thread, if one does.
+        /// The handle that suspends the coroutine that runs on this thread, if one does.
         static YIELDER: Cell<Option<NonNull<Yielder<(), ()>>>> = const { Cell::new(None) };
     }
 
-    /// A coroutine that runs `body` on `stack`, as far as it is [resumed](corosensei::Coroutine::resume).
+    /// Creates a coroutine that runs `body` on `stack` when it is [resumed](corosensei::Coroutine::resume).
     pub(in crate::drive) fn coroutine(stack: DefaultStack, body: impl FnOnce() + 'static) -> Coroutine {
         struct Leaves;
         impl Drop for Leaves {

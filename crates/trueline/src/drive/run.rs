@@ -96,7 +96,7 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// All threads finished.
@@ -116,7 +116,7 @@ pub enum End {
     Broken {
         /// The code that failed, such as "dropping a handle".
         place: &'static str,
-        /// How it failed, such as "panicked: out of range".
+        /// The description of the failure, such as "panicked: out of range".
         how: String,
     },
 }
@@ -137,11 +137,11 @@ pub enum Look {
 pub struct Seen {
     /// The recorded history.
     pub history: History<Call, Value>,
-    /// How it ended.
+    /// The end of the run.
     pub end: End,
 }
 
-/// How runs are made.
+/// Options for making runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The clock.
@@ -156,9 +156,9 @@ pub struct Settings {
     pub patience: Duration,
     /// The maximum number of operations of a thread that chooses its calls, unless it is asked for more.
     pub most_chosen: usize,
-    /// Whether threads other than those of a run may wake its operations, such as one that the object has started. If they
-    /// may not, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By default they
-    /// may if the process has threads that are not of tests, or if that is not known.
+    /// Whether threads other than those of a run may wake its operations, such as a thread that the object has started.
+    /// If they cannot, a run is stuck as soon as all its threads are blocked in [`primitives`](crate::primitives). By
+    /// default, they may if the process has threads that do not belong to tests, or if this is not known.
     pub has_helpers: Option<bool>,
 }
 
@@ -184,7 +184,7 @@ pub struct Runner {
     lost: u32,
 }
 
-/// The time limit for a thread to end after it was told to.
+/// The time limit for a thread to end after it was asked to.
 const GRACE: Duration = Duration::from_millis(50);
 /// The time limit for a thread to end if it does not get a processor.
 const MOST_GRACE: Duration = Duration::from_secs(2);
@@ -866,7 +866,7 @@ fn wait(batch: &Batch, finish: &Finish, logs: &[LogOfThread], mut look: impl FnM
     }
 }
 
-/// How long a thread must have run on a processor without progress before it counts as stuck.
+/// The time that a thread must have run on a processor without progress before it counts as stuck.
 const IN_VAIN: Duration = Duration::from_millis(5);
 
 /// Returns whether a thread could continue if it had a processor: if other programs use all processors, there is no
@@ -1087,9 +1087,9 @@ mod tests {
         assert_eq!(runner.run(vec![run_of(&[&[0], &[0]])], &kinds(), &settings())[0].end, End::Complete);
     }
 
-    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both mutexes, and
-    /// 4 in the other order, each when another has taken its first one, too; 5 waits on the condition variable while it holds
-    /// the other mutex, once it was told that another waits for that.
+    /// An object on primitives with these operations: 0 does nothing; 2 waits on a condition variable; 3 takes both
+    /// mutexes, and 4 in the other order, each after another thread has taken its first mutex, too; 5 meets the thread
+    /// of 6, and then waits on the condition variable while it holds the second mutex, which 6 then waits for.
     struct Blocking {
         first: primitives::Mutex<()>,
         second: primitives::Mutex<()>,
@@ -1098,7 +1098,7 @@ mod tests {
     }
 
     impl Blocking {
-        /// Waits until two have come here.
+        /// Waits until two threads have called this.
         fn meet(&self) {
             self.met.fetch_add(1, Ordering::SeqCst);
             while self.met.load(Ordering::SeqCst) < 2 {
@@ -1160,13 +1160,13 @@ mod tests {
     fn nobody_waits_for_the_watchdog_where_all_are_blocked_in_primitives() {
         let run = |threads: &[&[u32]]| Run { instance: Arc::new(blocking()), ..run_of(threads) };
         for threads in [
-            // Nobody notifies them; others are done.
+            // No thread notifies these; the others are done.
             &[&[2][..], &[0, 2], &[0]][..],
             &[&[0, 2], &[2]],
             // A deadlock of two mutexes, without and with others.
             &[&[3], &[4]],
             &[&[0], &[0, 3], &[4, 0], &[0]],
-            // One waits for a mutex of one that waits to be notified.
+            // One thread waits for a mutex that another thread holds, which waits to be notified.
             &[&[5], &[6]],
         ] {
             let runs = vec![run(&vec![&[0][..]; threads.len()]), run(threads)];
@@ -1182,7 +1182,8 @@ mod tests {
             let object = blocking();
             let helped = Arc::clone(&object);
             let run = Run { instance: Arc::new(object), ..run_of(&[&[0, 2, 0], &[0]]) };
-            // It is there before the run, and longer than it takes to see that all are blocked.
+            // The helper thread exists before the run, and for longer than it takes to detect that all threads are
+            // blocked.
             let helper = std::thread::spawn(move || {
                 while helped.changed.waiting() == 0 {
                     std::thread::sleep(Duration::from_millis(1));

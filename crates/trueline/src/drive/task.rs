@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A thread as Linux describes it. On other systems nothing is known.
+/// A thread as Linux describes it. On other systems, it contains no information.
 #[derive(Clone, Debug)]
 pub(crate) struct Task(Option<Arc<Path>>);
 
@@ -45,8 +45,8 @@ impl Task {
         Self(HERE.with(|here| here.0.clone()))
     }
 
-    /// Whether the process has threads, besides its first one, that never called [`here`](Self::here); also if that is not
-    /// known.
+    /// Returns whether the process has threads, besides its first one, that never called [`here`](Self::here); also if
+    /// that is not known.
     pub(crate) fn has_strangers() -> bool {
         let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return true };
@@ -88,7 +88,7 @@ mod tests {
             eprintln!("skipped: this system does not tell how long a thread has run");
             return;
         };
-        // It gets on, and is seen to.
+        // The thread works until its running time has increased.
         while here.ran().is_some_and(|ran| ran < before + Duration::from_millis(5)) {}
         assert!(here.is_runnable());
         let (sender, receiver) = channel::<()>();

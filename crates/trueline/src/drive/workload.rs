@@ -24,7 +24,7 @@ type MakeArgument = Arc<dyn Fn(&mut Making<'_>) -> Value + Send + Sync>;
 pub struct Kind {
     /// Its name.
     pub name: Arc<str>,
-    /// How often it is called, relative to other operations.
+    /// The relative frequency of the operation's calls.
     pub weight: u32,
     /// The roles of the threads that call it. If there are none, it is called by threads without a role, and by those
     /// whose role is in [`Workload::sharing`].

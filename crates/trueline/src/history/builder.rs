@@ -183,13 +183,15 @@ impl<Op, Ret> Builder<Op, Ret> {
         Ok(id)
     }
 
-    /// Says which version, revision or log index the object returned to `process` with the answer to its open operation.
+    /// Records the version, revision or log index that the object returned to `process` with the result of its open
+    /// operation.
     ///
-    /// The version of an update is its place in the order of updates of its object; one of a read is that of the last update before
-    /// it. It is a hint to judges, which verify it, and never changes a verdict. An operation that does not return has none.
+    /// The version of an update is its place in the order of updates of its object; the version of a read is that of
+    /// the last update before it. Versions are hints to checkers, which verify them, and never change a verdict. An
+    /// operation that does not return has no version.
     ///
     /// # Errors
-    /// If the process has no open call.
+    /// Returns an error if the process has no open call.
     pub fn version(&mut self, process: impl Into<ProcessId>, version: i64) -> Result<(), HistoryError> {
         let process = process.into();
         let id = *self.open.get(&process).ok_or_else(|| self.error(Problem::ReturnWithoutCall(process)))?;

@@ -155,7 +155,8 @@ pub fn widen<Op, Ret>(intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Inter
     if skew <= 0 { intervals } else { in_lanes(intervals, skew) }
 }
 
-/// The intervals, which return `skew` later; those of a process that then overlap or touch get processes of their own.
+/// Adds `skew` to the returns of the intervals. Intervals of a process that then overlap or touch are moved to
+/// additional processes.
 pub(crate) fn in_lanes<Op, Ret>(mut intervals: Vec<Interval<Op, Ret>>, skew: i64) -> Vec<Interval<Op, Ret>> {
     intervals.sort_by_key(|interval| interval.call);
     let mut next = intervals.iter().map(|interval| interval.process.0).max().map_or(0, |last| last.saturating_add(1));

@@ -40,7 +40,7 @@ impl ObjectId {
     }
 }
 
-/// How an operation ended, as far as it is known.
+/// The outcome of an operation, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome<Ret> {
     /// It returned this result.
@@ -78,7 +78,7 @@ const NEVER: u32 = u32::MAX;
 pub struct Operation<Op, Ret> {
     /// The operation and its arguments.
     pub op: Op,
-    /// How it ended.
+    /// The outcome of the operation.
     pub outcome: Outcome<Ret>,
     /// The process that called it.
     pub process: ProcessId,
@@ -129,7 +129,8 @@ impl<Op, Ret> Operation<Op, Ret> {
         (self.lines.1 != 0 && self.ret != NEVER).then_some(self.lines.1)
     }
 
-    /// The version that the object returned with its answer, if the file has one: see [`Builder::version`](super::Builder::version).
+    /// Returns the version that the object returned with the result, if it is recorded: see
+    /// [`Builder::version`](super::Builder::version).
     pub fn version(&self) -> Option<i64> {
         (self.version != NO_VERSION).then_some(self.version)
     }

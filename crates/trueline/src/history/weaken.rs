@@ -2,7 +2,7 @@
 
 use super::{Event, EventKind, History, OpId, Operation, Outcome};
 
-/// What happens to an operation when a history is [weakened](History::weaken).
+/// The fate of an operation when a history is [weakened](History::weaken).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// It stays as it is.

@@ -54,7 +54,7 @@ pub(super) enum Choice {
     Competitor(usize),
 }
 
-/// How many parts each method decided.
+/// The number of parts that each method decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
     versions: usize,
@@ -80,7 +80,7 @@ impl Choices {
         }
     }
 
-    /// How many parts were judged by versions.
+    /// Returns the number of parts that were judged by versions.
     pub(super) fn by_versions(&self) -> usize {
         self.versions
     }

@@ -108,7 +108,7 @@ struct Definition<'a> {
     /// The operations that have been linearized, in their order.
     order: Vec<OpId>,
     meter: &'a mut Meter,
-    /// The bytes of states that the meter has been told about.
+    /// The bytes of states that have been reported to the meter.
     charged: usize,
 }
 

@@ -41,9 +41,9 @@ pub(crate) trait Case: Sync {
     fn has_result(&self, op: OpId) -> bool;
     /// Returns whether an operation leaves every state unchanged ([`Spec::observes`]).
     fn observes(&self, op: OpId) -> bool;
-    /// Whether any operation has a version, and these may be looked at.
+    /// Returns whether any operation has a version, and versions may be used.
     fn has_versions(&self) -> bool;
-    /// The version that was returned with the answer, if there is one.
+    /// Returns the version that the object returned with the result, if there is one.
     fn version(&self, op: OpId) -> Option<i64>;
     /// Returns the keys of the operations, or `None` if no operation has one.
     fn keys(&self) -> Option<Keys>;
@@ -130,7 +130,7 @@ pub(crate) trait ReadValues {
     fn bytes(&self) -> usize;
 }
 
-/// Why an operation could not be read.
+/// The reason why an operation could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRead {
     /// The operation is not a standard one.
@@ -139,7 +139,7 @@ pub(crate) enum NotRead {
     OtherKey,
 }
 
-/// A specification and a history of it, behind the door.
+/// A specification and a history of it, with their types.
 pub(crate) struct Typed<'a, S: Spec + ?Sized> {
     pub(crate) spec: &'a S,
     pub(crate) history: Cow<'a, History<S::Op, S::Ret>>,
@@ -376,7 +376,7 @@ impl<S: Spec + ?Sized> Case for Typed<'_, S> {
 }
 
 impl<S: Spec + ?Sized> Typed<'_, S> {
-    /// [`Case::replay_parts`] by objects; `None` if that cannot be.
+    /// Implements [`Case::replay_parts`] with objects; returns `None` if that is not possible.
     pub(super) fn replay_in_place(
         &self,
         order: &[OpId],
@@ -612,7 +612,7 @@ struct Values<'c, 'a, S: Spec + ?Sized> {
 }
 
 impl<'c, S: Spec + ?Sized> Values<'c, '_, S> {
-    /// The number of a value.
+    /// Returns the number of a value.
     #[inline]
     fn number(&mut self, value: &'c S::Value, hash: u32) -> ValueId {
         let Self { numbers, in_order, expected, .. } = self;

@@ -1,8 +1,8 @@
 //! Decides whether histories of one object can be explained, and finds the first return that cannot be.
 //!
-//! What an explanation is depends on the criterion: synchronizations of open executions ([`sync`](super::sync)), or the
-//! steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of executions,
-//! and every prefix of a history that can be explained can be explained too.
+//! The meaning of an explanation depends on the criterion: synchronizations of open executions ([`sync`](super::sync)),
+//! or the steps that executions take ([`interval`](super::interval)). In both cases it is a sequence of groups of
+//! executions, and every prefix of a history that can be explained can be explained, too.
 
 use std::time::Instant;
 
@@ -193,7 +193,7 @@ pub(super) trait Explain<Op, Ret: Clone> {
     }
 }
 
-/// A verdict with what it cost.
+/// Returns a verdict with its statistics.
 pub(super) fn judgement<Op, Ret>(
     history: &History<Op, Ret>,
     verdict: Verdict<Ret>,
@@ -212,7 +212,7 @@ pub(super) fn judgement<Op, Ret>(
     Judgement { verdict, stats }
 }
 
-/// Whether a history can be explained, object by object.
+/// Judges whether a history can be explained, object by object.
 pub(super) fn safety<Op, Ret: Clone>(history: &History<Op, Ret>, judge: &mut impl Explain<Op, Ret>) -> Verdict<Ret> {
     let parts = by_object(history);
     let mut all = Vec::new();

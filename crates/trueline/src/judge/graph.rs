@@ -1,5 +1,5 @@
-//! What the searches for synchronisations and for steps share: a graph of configurations, searched depth first, in which
-//! each is visited once.
+//! The part that the searches for synchronizations and for steps share: a graph of configurations that is searched
+//! depth first, in which each configuration is visited once.
 
 use std::hash::Hash;
 
@@ -10,14 +10,14 @@ use super::search::{Meter, hash};
 use crate::history::{Event, EventKind, OpId};
 use crate::verdict::LimitKind;
 
-/// The places of a history, each behind so many events, with the executions that are open there.
+/// The places of a history, one after each number of events, with the executions that are open there.
 pub(super) struct Places {
     events: Vec<Event>,
-    /// By operation of the history: the slot while it is open.
+    /// For each operation of the history, its slot while it is open.
     slots: HashMap<OpId, u32, hash::Builder>,
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) slot_count: u32,
-    /// The open executions at each place, one list behind the other, sorted by rank.
+    /// The open executions at each place, sorted by rank; the lists of all places, one after the other.
     open: Vec<OpId>,
     open_from: Vec<u32>,
 }
@@ -56,7 +56,7 @@ impl Places {
         Ok(Self { events, slots, slot_count, open, open_from })
     }
 
-    /// The event at a place; none at the end.
+    /// Returns the event at a place; `None` at the end.
     pub(super) fn event(&self, position: u32) -> Option<Event> {
         self.events.get(position as usize).copied()
     }
@@ -65,19 +65,19 @@ impl Places {
         self.slots[&op]
     }
 
-    /// The executions that are open at a place.
+    /// Returns the executions that are open at a place.
     pub(super) fn open(&self, position: u32) -> &[OpId] {
         let [from, to] = [position, position + 1].map(|at| self.open_from[at as usize] as usize);
         &self.open[from..to]
     }
 }
 
-/// Marks of slots: bits.
+/// A set of slots, as bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Marks(SmallVec<[u64; 2]>);
 
 impl Marks {
-    /// So many, none of which is set.
+    /// Returns an empty set for this many slots.
     pub(super) fn none(count: u32) -> Self {
         Self(SmallVec::from_elem(0, count.div_ceil(64) as usize))
     }
@@ -95,15 +95,15 @@ impl Marks {
     }
 }
 
-/// The way to where the search starts.
+/// The path to the start of the search.
 pub(super) const START: u32 = u32::MAX;
 
-/// The configurations that were met, with the ways to them.
+/// The configurations that were met, with the paths to them.
 pub(super) struct Graph<'m, Key, Member> {
     seen: HashSet<Key, hash::Builder>,
-    /// Each by the way before it, and the group that comes last in it.
+    /// Each path, as the path before it, and its last group.
     ways: Vec<(u32, Box<[Member]>)>,
-    /// What is to be looked at, with a way to it.
+    /// The configurations to visit, each with a path to it.
     stack: Vec<(Key, u32)>,
     pub(super) meter: &'m mut Meter,
 }
@@ -113,20 +113,21 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         Self { seen: HashSet::default(), ways: Vec::new(), stack: Vec::new(), meter }
     }
 
-    /// Adds a configuration to those that are to be looked at, unless it was met before.
+    /// Adds a configuration to those to visit, unless it was met before.
     pub(super) fn enter(&mut self, key: Key, way: u32) -> Result<(), LimitKind> {
         self.meter.configuration()?;
         if self.seen.contains(&key) {
             return Ok(());
         }
-        // The configuration in the table, which is at most half full after it has grown, and on the stack.
+        // The memory of the configuration in the table, which is at most half full after it has grown, and on the
+        // stack.
         self.meter.allocate(3 * size_of::<Key>())?;
         self.seen.insert(key.clone());
         self.stack.push((key, way));
         Ok(())
     }
 
-    /// The same for one that a group leads to.
+    /// Adds a configuration that a group leads to, unless it was met before.
     pub(super) fn enter_by(&mut self, group: Box<[Member]>, key: Key, before: u32) -> Result<(), LimitKind> {
         let way = u32::try_from(self.ways.len()).expect("memory ends before 2^32 ways");
         self.meter.allocate(size_of::<(u32, Box<[Member]>)>() + size_of_val(&*group))?;
@@ -134,12 +135,12 @@ impl<'m, Key: Clone + Eq + Hash, Member: Clone> Graph<'m, Key, Member> {
         self.enter(key, way)
     }
 
-    /// The next one to look at: the last one entered.
+    /// Returns the next configuration to visit: the one that was added last.
     pub(super) fn pop(&mut self) -> Option<(Key, u32)> {
         self.stack.pop()
     }
 
-    /// The groups on a way.
+    /// Returns the groups on a path.
     pub(super) fn path(&self, mut way: u32) -> Vec<Vec<Member>> {
         let mut groups = Vec::new();
         while way != START {

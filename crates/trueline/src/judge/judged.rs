@@ -149,7 +149,7 @@ pub(crate) trait Criterion: Send + Sync {
     }
 }
 
-/// How operations and results are shown.
+/// Functions that format operations and results.
 pub(crate) struct Show<'a, Op, Ret> {
     op: Box<dyn Fn(&Op) -> Shown + Send + Sync + 'a>,
     ret: Box<dyn Fn(&Ret) -> String + Send + Sync + 'a>,

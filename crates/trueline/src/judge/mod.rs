@@ -147,10 +147,12 @@ impl Config {
         &self.algorithm
     }
 
-    /// Whether versions that operations carry are hints to the order of updates, for [`Algorithm::Auto`]; defaults to `true`.
+    /// Sets whether the versions that operations carry are used as hints to the order of updates, by
+    /// [`Algorithm::Auto`]. Defaults to `true`.
     ///
-    /// A hint is verified, and changes no verdict but *unknown*: what the order of versions explains is accepted without a search,
-    /// and everything else is judged without versions. [`Stats::versions`](crate::verdict::Stats::versions) has what became of them.
+    /// Hints are verified, and change no verdict except *unknown*: a history that the order of versions explains is
+    /// accepted without a search, and any other is judged without versions.
+    /// [`Stats::versions`](crate::verdict::Stats::versions) reports the result.
     #[must_use]
     pub fn versions(mut self, versions: bool) -> Self {
         self.versions = versions;
@@ -230,7 +232,7 @@ impl Config {
 /// ```
 ///
 /// # Panics
-/// If the specification contradicts itself, so that a linearization that was found cannot be replayed.
+/// Panics if the specification contradicts itself, so that a linearization that was found cannot be replayed.
 pub fn check<S: Spec + ?Sized>(spec: &S, history: &History<S::Op, S::Ret>, config: &Config) -> Judgement<S::Ret> {
     let started = Instant::now();
     let case = Typed::new(spec, Cow::Borrowed(history));

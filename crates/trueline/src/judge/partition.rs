@@ -304,7 +304,8 @@ struct PartJudged {
 }
 
 impl Work<'_> {
-    /// What became of versions. Of parts behind one that is rejected, some may have been judged on other threads.
+    /// Returns the result of using versions. Contradictions in parts after a rejected part are ignored, because it
+    /// depends on other threads whether these parts were judged.
     fn versions(&self, verdicts: &Verdicts, choices: &auto::Choices) -> Option<Versions> {
         let contradictions = self.contradictions.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = choices.by_versions();

@@ -56,7 +56,7 @@ pub fn check<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, budget: &Budge
     super::check(spec, history, &Config::plain(Algorithm::QueueLowe, budget))
 }
 
-/// How much work a run took.
+/// The amount of work of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
     /// The number of histories that were examined, that is, of iterations of figure 3.

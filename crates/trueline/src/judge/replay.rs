@@ -8,7 +8,7 @@ use super::frame::Frame;
 use crate::history::{History, OpId};
 use crate::spec::Spec;
 
-/// Why a sequence of operations is not a linearization.
+/// The reason why a sequence of operations is not a linearization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotALinearization {
@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn objects_and_states_say_the_same() {
         let queue = Queue::new();
-        // How often each outcome occurred: whether objects replayed the sequence, and whether it was legal.
+        // The number of times that each combination occurred: whether objects replayed the sequence, and whether it was
+        // legal.
         let mut said = [[0; 2]; 2];
         for code in 0..7_u32.pow(5) {
             let history = sequence(code, 5);

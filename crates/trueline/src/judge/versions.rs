@@ -1,17 +1,18 @@
-//! The order that versions give: a hint, which is verified.
+//! Orders operations by their versions: hints, which are verified.
 //!
-//! Many stores return a version, a revision or a log index with each answer. The version of an update is its place in the order
-//! of updates; one of a read, or of an update that changed nothing, is that of the last update before it. So operations with
-//! versions are in order, but for reads of the same version, which leave the state as it is and are put in the order of their
-//! calls. Only operations without a version are searched for a place: those that never returned, and may have taken effect or
-//! not, and those that returned without one. Between two versions that follow one another there is no place for an update.
+//! Many stores return a version, a revision or a log index with each response. The version of an update is its place in
+//! the order of updates; the version of a read, or of an update that changed nothing, is that of the last update before
+//! it. So versions determine the order of operations, except for reads of the same version, which do not change the
+//! state, and are placed in the order of their calls. The search has to place only operations without a version: those
+//! that never returned, which may or may not have taken effect, and those that returned without a version. Between two
+//! versions, it places at most as many of them as the difference of the versions.
 //!
-//! What is found is a linearization, and is replayed like any other. If nothing is found, nothing follows: versions may be wrong,
-//! and the history is judged without them.
+//! The result is a linearization, and is replayed like any other. If the search finds none, nothing follows: versions
+//! may be wrong, and the history is judged without them.
 //!
 //! # Complexity
-//! One step of the specification for each operation if all have versions; else at most [`STEPS_PER_OPERATION`] for each, after
-//! which the search gives up.
+//! One step of the specification for each operation if all have versions; otherwise about [`STEPS_PER_OPERATION`] for
+//! each, after which the search gives up.
 
 use std::cell::Cell;
 
@@ -21,16 +22,17 @@ use super::search::Meter;
 use crate::history::{Event, OpId};
 use crate::verdict::Contradiction;
 
-/// How many steps of the specification are taken for each operation before the search gives up.
+/// The number of steps of the specification for each operation after which the search gives up.
 const STEPS_PER_OPERATION: usize = 32;
 
-/// How many steps are taken in any case.
+/// The number of steps that are allowed in addition.
 const LEAST_STEPS: usize = 1_000;
 
-/// How many operations are tried at a place although what follows is not legal right behind them.
+/// The maximum number of operations that are tried at a place although the next group is not legal directly after them.
 const MOST_SPECULATED: usize = 8;
 
-/// The order of a part by the versions of its operations; `None` if there are none, or a limit was reached.
+/// Returns the order of a part by the versions of its operations; `None` if no operation has a version, or a limit was
+/// reached.
 pub(super) fn order(case: &dyn Case, events: &[Event], meter: &mut Meter) -> Option<Result<Vec<OpId>, Contradiction>> {
     let frame = case.frame();
     let has_version = |op: OpId| case.version(op).is_some() && frame.ret(op).is_some();
@@ -55,12 +57,12 @@ enum End {
 
 /// Operations with the same version.
 struct Group {
-    /// Updates first, each in the order of calls.
+    /// Updates first, then the others, both in the order of their calls.
     operations: Vec<OpId>,
     updates: usize,
     version: i64,
     latest_call: u32,
-    /// The earliest return of this group and all after it.
+    /// The earliest return in this group and all later groups.
     earliest_return: u32,
 }
 
@@ -72,13 +74,13 @@ struct Free {
     observes: bool,
 }
 
-/// Operations without a version, in some order, of which the first ones have a place.
+/// A queue of operations without a version, in some order. The search places operations, and may take them back.
 struct Queue {
-    /// Numbers in [`VersionSearch::free`].
+    /// Indices in [`VersionSearch::free`].
     items: Vec<usize>,
-    /// By number in [`VersionSearch::free`]: the place in `items`.
+    /// For each index in [`VersionSearch::free`], the position in `items`.
     places: Vec<usize>,
-    /// All before it have a place.
+    /// All items before this position are placed.
     from: Cell<usize>,
 }
 
@@ -91,41 +93,41 @@ impl Queue {
         Self { items, places, from: Cell::new(0) }
     }
 
-    /// Where the first is that has no place.
+    /// Returns the position of the first item that is not placed.
     fn first(&self, is_placed: &[bool]) -> usize {
         let rest = &self.items[self.from.get()..];
         self.from.set(self.from.get() + rest.iter().take_while(|&&at| is_placed[at]).count());
         self.from.get()
     }
 
-    /// One has no place any more.
+    /// Records that an operation is not placed any more.
     fn put_back(&self, at: usize) {
         self.from.set(self.from.get().min(self.places[at]));
     }
 }
 
-/// A place at which one of several operations was put.
+/// A point of the search at which one of several operations was placed.
 struct ChoicePoint {
     group: usize,
     state: u32,
-    /// How many operations were in order before it.
+    /// The number of operations that were in order before it.
     length: usize,
     updates_in_gap: i64,
-    /// Which are tried next.
+    /// The next candidates to try.
     cursor: usize,
 }
 
 struct VersionSearch<'c> {
     machine: Box<dyn Machine + 'c>,
     groups: Vec<Group>,
-    /// In the order of their calls.
+    /// The operations without a version, in the order of their calls.
     free: Vec<Free>,
-    /// Those of `free` that returned, in the order of their returns.
+    /// The operations of `free` that returned, in the order of their returns.
     returned: Queue,
-    /// Those of `free` that change nothing, in the order of their calls.
+    /// The operations of `free` that do not change the state, in the order of their calls.
     observers: Queue,
     is_placed: Vec<bool>,
-    /// By operation of the order: its number in `free`, if it is there.
+    /// For each operation of the order, its index in `free`, if it is from there.
     placed: Vec<Option<usize>>,
     order: Vec<OpId>,
     steps: usize,
@@ -141,7 +143,7 @@ impl<'c> VersionSearch<'c> {
             let (call, ret) = (frame.call(op), frame.ret(op).unwrap_or(NEVER));
             match case.version(op) {
                 Some(version) if ret != NEVER => versioned.push((version, case.observes(op), call, op)),
-                // What never returned and changes nothing need not be there.
+                // An operation that never returned and does not change the state can be left out.
                 _ if ret == NEVER && case.observes(op) => {}
                 _ => free.push(Free { op, call, ret, observes: case.observes(op) }),
             }
@@ -176,7 +178,7 @@ impl<'c> VersionSearch<'c> {
     fn run(&mut self, meter: &mut Meter) -> Result<(), End> {
         let mut choices: Vec<ChoicePoint> = Vec::new();
         let (mut group, mut state, mut updates_in_gap) = (0, 0, 0);
-        // The first group that could not be placed, of the attempt that came farthest.
+        // The first group that could not be placed, in the attempt that placed the most groups.
         let mut farthest = 0;
         loop {
             self.place_observers(group, state, meter)?;
@@ -184,7 +186,7 @@ impl<'c> VersionSearch<'c> {
                 if group == self.groups.len() {
                     return Ok(());
                 }
-                // An update that returned without a version has a place somewhere, which may be here.
+                // An update that returned without a version must be placed somewhere, perhaps here.
                 if self.has_returned_update(group) {
                     choices.push(ChoicePoint { group, state, length: self.order.len(), updates_in_gap, cursor: 0 });
                 }
@@ -210,42 +212,43 @@ impl<'c> VersionSearch<'c> {
         }
     }
 
-    /// The state that an operation leads to, if it can have its result in this one.
+    /// Returns the state after an operation, if it can have its result in this state.
     fn step(&mut self, state: u32, op: OpId, meter: &mut Meter) -> Result<Option<u32>, End> {
         meter.work(1).map_err(|_| End::Limit)?;
         self.steps = self.steps.checked_sub(1).ok_or(End::Contradiction(Contradiction::Undecided))?;
         match *self.machine.next(state, op) {
             [] => Ok(None),
             [next] => Ok(Some(next)),
-            // A specification that leaves a choice is for the searches.
+            // Nondeterministic specifications are left to the searches.
             _ => Err(End::Contradiction(Contradiction::Undecided)),
         }
     }
 
-    /// The first operation that returned without a version and has no place.
+    /// Returns the operation that returned without a version, is not placed, and has the earliest return.
     fn first_due(&self) -> Option<usize> {
         self.returned.items.get(self.returned.first(&self.is_placed)).copied()
     }
 
-    /// Whether an update that returned without a version may come before a group.
+    /// Returns whether an update that returned without a version may come before a group.
     fn has_returned_update(&self, group: usize) -> bool {
         let earliest = self.groups[group].earliest_return;
         let due = self.returned.items[self.returned.first(&self.is_placed)..].iter();
-        // Those that return later are called later, but for a few.
+        // With few exceptions, operations that return later are also called later.
         due.take(MOST_SPECULATED).any(|&at| {
             let free = &self.free[at];
             !self.is_placed[at] && !free.observes && free.call < earliest
         })
     }
 
-    /// Whether an operation without a version may come before a group, and before others without one.
+    /// Returns whether an operation without a version may come before a group, and before all other operations without
+    /// a version that are not placed.
     fn is_enabled(&self, at: usize, group: usize) -> bool {
         let Free { call, .. } = self.free[at];
         let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
         call < earliest && self.first_due().is_none_or(|due| due == at || call < self.free[due].ret)
     }
 
-    /// Places operations that change nothing and are legal here: no place is better for them.
+    /// Places operations that do not change the state and are legal here: no later place is better for them.
     fn place_observers(&mut self, group: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
         let earliest = self.groups.get(group).map_or(NEVER, |group| group.earliest_return);
         let mut next = self.observers.first(&self.is_placed);
@@ -262,7 +265,8 @@ impl<'c> VersionSearch<'c> {
         Ok(())
     }
 
-    /// The state after a group, if all of it can be placed now; behind the last, whether all is placed.
+    /// Returns the state after a group, if the whole group can be placed now. After the last group, returns the state
+    /// if all operations that returned are placed.
     fn after_group(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<u32>, End> {
         let due = self.first_due().map(|at| self.free[at].ret);
         let Some(group) = self.groups.get(index) else { return Ok(due.is_none().then_some(state)) };
@@ -272,7 +276,7 @@ impl<'c> VersionSearch<'c> {
         Ok(self.group_from(index, state, meter)?.map(|(_, next)| next))
     }
 
-    /// Which of a group's updates is first, and the state after the group.
+    /// Returns which of a group's updates comes first, and the state after the group.
     fn group_from(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
         let (updates, length) = (self.groups[index].updates, self.groups[index].operations.len());
         for first in 0..updates.max(1) {
@@ -281,7 +285,7 @@ impl<'c> VersionSearch<'c> {
             let mut is_legal = true;
             for other in (0..length).filter(|&other| other != first) {
                 let op = self.groups[index].operations[other];
-                // The version changes once: all others leave the state as it is.
+                // The version changes only once, so all other operations of the group leave the state unchanged.
                 is_legal = self.step(next, op, meter)? == Some(next);
                 if !is_legal {
                     break;
@@ -296,7 +300,7 @@ impl<'c> VersionSearch<'c> {
 
     fn place_group(&mut self, index: usize, state: u32, meter: &mut Meter) -> Result<(), End> {
         let updates = self.groups[index].updates;
-        // Of several, which was first is known only by trying.
+        // If there are several updates, the first one can be found only by trying.
         let first = if updates > 1 { self.group_from(index, state, meter)?.map_or(0, |(first, _)| first) } else { 0 };
         let operations = &self.groups[index].operations;
         self.order.push(operations[first]);
@@ -305,14 +309,15 @@ impl<'c> VersionSearch<'c> {
         Ok(())
     }
 
-    /// The next operation without a version to try before a group, and the state after it.
+    /// Returns the next operation without a version to try before a group, and the state after it.
     fn candidate(&mut self, choice: &mut ChoicePoint, meter: &mut Meter) -> Result<Option<(usize, u32)>, End> {
         if !self.has_room(choice) {
             return Ok(None);
         }
         let earliest = self.groups.get(choice.group).map_or(NEVER, |group| group.earliest_return);
         let enabled = self.free.partition_point(|free| free.call < earliest);
-        // First those behind which the group is legal, the last called first, as most take effect soon; then some others.
+        // First tries the operations after which the group is legal, in reverse order of their calls, because most
+        // operations take effect soon; then some others.
         while choice.cursor < 2 * enabled {
             let (is_second_round, at) = (choice.cursor >= enabled, enabled - 1 - choice.cursor % enabled);
             choice.cursor += 1;
@@ -339,7 +344,7 @@ impl<'c> VersionSearch<'c> {
         Ok(None)
     }
 
-    /// Whether there are versions left for one more update between the last group and this one.
+    /// Returns whether there are versions left for one more operation between the last group and this one.
     fn has_room(&self, choice: &ChoicePoint) -> bool {
         match (choice.group.checked_sub(1).map(|last| &self.groups[last]), self.groups.get(choice.group)) {
             (Some(last), Some(next)) => next.version.saturating_sub(last.version) > choice.updates_in_gap,
@@ -347,7 +352,7 @@ impl<'c> VersionSearch<'c> {
         }
     }
 
-    /// Whether the operation that must have a place next is legal in this state.
+    /// Returns whether the operation that must be placed next does not change the state, and is legal in it.
     fn frees_due(&mut self, state: u32, meter: &mut Meter) -> Result<bool, End> {
         match self.first_due() {
             Some(due) if self.free[due].observes => Ok(self.step(state, self.free[due].op, meter)?.is_some()),
@@ -381,7 +386,8 @@ impl<'c> VersionSearch<'c> {
     }
 }
 
-/// The order, if it keeps the order in time: of several updates with one version, each was tried as the first.
+/// Returns the order, if it respects real time. It may not: among several updates with the same version, any may have
+/// been placed first.
 fn in_time(frame: Frame<'_>, order: Vec<OpId>) -> Result<Vec<OpId>, Contradiction> {
     let mut latest: Option<(u32, OpId)> = None;
     for &op in &order {
@@ -398,7 +404,7 @@ fn in_time(frame: Frame<'_>, order: Vec<OpId>) -> Result<Vec<OpId>, Contradictio
     Ok(order)
 }
 
-/// An error if an operation returned before one that has an earlier version was called.
+/// Returns an error if an operation returned before the call of an operation with an earlier version.
 fn contradicts_time(frame: Frame<'_>, versioned: &[(i64, bool, u32, OpId)]) -> Result<(), Contradiction> {
     let mut latest: Option<(u32, OpId)> = None;
     for same in versioned.chunk_by(|one, other| one.0 == other.0) {

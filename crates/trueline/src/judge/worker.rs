@@ -12,7 +12,7 @@ use super::{Config, Rules};
 use crate::history::OpId;
 use crate::verdict::{Evidence, Limit, LimitKind, Verdict, Witness};
 
-/// What a thread needs to judge parts. The states and steps of one part are reused for the next.
+/// The data that a thread needs to judge parts. The states and steps of one part are reused for the next.
 pub(super) struct Worker<'a> {
     pub(super) case: &'a dyn Case,
     /// The classes of operations, made when the first part is searched, because monitors do not need them.

@@ -104,7 +104,7 @@ impl std::error::Error for NamedError {}
 /// permits.
 ///
 /// # Errors
-/// If there is no specification with this name, or it does not accept the parameter or an option.
+/// Returns an error if there is no specification with this name, or it does not accept the parameter or an option.
 pub fn spec(name: &str, options: Options) -> Result<NamedSpec, NamedError> {
     let (base, parameter) = match name.split_once(':') {
         Some((base, parameter)) => (base, Some(parameter)),
@@ -160,7 +160,7 @@ impl NamedSpec {
     /// It takes ownership of the history, so that only one copy of it is in memory while it is judged.
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of the wrong type.
+    /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
     pub fn judge(&self, history: RawHistory, config: &Config) -> Result<Box<dyn Judged + '_>, NamedError> {
         Specification::judge(self, Cow::Owned(history), config)
     }
@@ -187,7 +187,7 @@ impl NamedSpec {
     /// ```
     ///
     /// # Errors
-    /// If an operation is unknown, has an argument or a result of the wrong type, or has no factor.
+    /// Returns an error if an operation is unknown, has an argument or a result of the wrong type, or has no factor.
     pub fn judge_quasi(
         &self,
         history: RawHistory,
@@ -214,7 +214,7 @@ impl NamedSpec {
     /// the name of each part, which is empty if there is only one.
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument or a result of the wrong type.
+    /// Returns an error if an operation is unknown, or has an argument or a result of the wrong type.
     pub fn parts(&self, history: &RawHistory) -> Result<(Vec<usize>, Vec<String>), NamedError> {
         self.family.parts(self.info, history)
     }

@@ -48,7 +48,7 @@ impl NamedObject<'_> {
     /// synchronize; not all groups are tried).
     ///
     /// # Errors
-    /// If an operation is unknown, or has an argument of the wrong type.
+    /// Returns an error if an operation is unknown, or has an argument of the wrong type.
     pub fn step(
         &mut self,
         open: &[(ProcessId, &Record)],

@@ -49,13 +49,13 @@ pub struct Wanted {
     pub core: Option<Limits>,
     /// The verdicts to explain.
     pub words: Words,
-    /// How much of the history to draw.
+    /// The part of the history to draw.
     pub picture: Picture,
     /// The limits for checking, on an accepted history, whether pending operations should have returned.
     pub progress: Option<Budget>,
 }
 
-/// Which verdicts a report explains.
+/// The verdicts that a report explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {
     /// None. The report then has no core either.
@@ -67,7 +67,7 @@ pub enum Words {
     All,
 }
 
-/// How much of a history is drawn.
+/// The part of a history that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picture {
     /// Nothing.

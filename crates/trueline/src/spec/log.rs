@@ -17,8 +17,8 @@ use super::{Outcomes, Spec, Subject, blocked, outcome};
 /// | `Read` | `Values`, all values, the oldest first | always |
 /// | `Size` | `Size`, the number of values | always |
 ///
-/// A read cannot be reached any more if its values do not start with the current ones, nor can an index or a size that
-/// is less than the current size.
+/// A read is out of reach if its values do not start with the current ones; an index or a size is out of reach if it is
+/// less than the current size.
 ///
 /// Some logs return the index of an appended value and some do not, so both results of an append are legal. The result
 /// of a read depends on all values, so there are no keys. The values that a read returned are a [`Chain`], whose hash

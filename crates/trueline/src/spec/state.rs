@@ -40,7 +40,7 @@ impl State {
     /// Returns the state.
     ///
     /// # Panics
-    /// If it has another type.
+    /// Panics if it has another type.
     pub(crate) fn of<T: 'static>(&self) -> &T {
         self.0.as_any().downcast_ref().expect("a specification sees only its own states")
     }

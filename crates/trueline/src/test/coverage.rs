@@ -1,4 +1,4 @@
-//! How much a test tested: a test that tried too little passes only because it could not fail.
+//! Measures how much a test tested: a test that tried too little passes only because it could not fail.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -88,7 +88,7 @@ impl fmt::Display for TooLittle {
     }
 }
 
-/// What the runs have shown about one operation.
+/// The calls of one operation, and whether its results differ.
 #[derive(Clone, Debug, Default)]
 struct Called {
     calls: u64,

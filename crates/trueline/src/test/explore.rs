@@ -1,4 +1,4 @@
-//! Exploring the schedules of a test.
+//! Exploration of the schedules of a test.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -27,21 +27,21 @@ use crate::drive::{Behaviour, Call, Clock, Handle, Instance, Random, Shape, Task
 use crate::history::History;
 use crate::judge::Config;
 
-/// What histories are compared with.
+/// The reference that histories are compared with.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Against {
-    /// What the test says is right.
+    /// The specification of the test.
     #[default]
     Specification,
-    /// What the object does one operation at a time: nobody has to say what is right.
+    /// The object itself, run one operation at a time: no specification is needed.
     ///
-    /// This is linearizability if what it does alone is all that it may do. An object that is right by a
-    /// [relaxed](crate::spec::relaxed) specification may do more where threads overlap, and is found to: judge such an object
-    /// by that specification.
+    /// This is linearizability, if the object's sequential behavior is all that is allowed. An object that satisfies a
+    /// [relaxed](crate::spec::relaxed) specification may behave differently when operations overlap, and is then
+    /// rejected: judge such an object by that specification.
     Itself,
-    /// What the object of another test does one operation at a time, which is trusted: operations have the same names
-    /// there.
+    /// The object of another test, run one operation at a time. It is trusted, and must have operations with the same
+    /// names.
     Other(Arc<Plan>),
 }
 
@@ -55,13 +55,13 @@ impl fmt::Debug for Against {
     }
 }
 
-/// How a test is explored.
+/// Options for exploring a test.
 ///
-/// By default, most of the time goes into many programs of growing sizes, each of which is explored for a short time in
+/// By default, most of the time is spent on many programs of increasing sizes; each is explored for a short time in
 /// several ways, to find faults. Then a few small programs, of two threads with two or three calls each, are explored
-/// completely: schedules without preemptions come first, then those with one, then all that differ; if the time is over
-/// before, those with two, three and so on come instead. One execution in ten is at random. For objects that make random
-/// choices, a few seeds are tried before all choices are explored.
+/// completely: first the schedules without preemptions, then those with one preemption, then all schedules that differ.
+/// If the time does not suffice for all, those with two, three and more preemptions are explored instead. One in ten
+/// executions is random. For objects that make random choices, a few seeds are tried before all choices are explored.
 ///
 /// ```
 /// use trueline::primitives::{AtomicU64, Ordering::SeqCst};
@@ -94,13 +94,13 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// All schedules of small programs.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Explores all well-formed programs with so many calls. [Threads that choose](super::Test::worker) what they call are not
-    /// asked.
+    /// Explores all well-formed programs with these numbers of calls. Functions by which [threads
+    /// choose](super::Test::worker) their calls are not used.
     ///
     /// ```
     /// use trueline::test::Exploration;
@@ -112,69 +112,70 @@ impl Exploration {
         self
     }
 
-    /// Explores only one of them.
+    /// Explores only the program with this number, among those of [`calls`](Self::calls).
     pub fn number(mut self, number: u32) -> Self {
         self.number = Some(number);
         self
     }
 
-    /// How many programs are made up, where they are: 20, if nothing is said.
+    /// Sets the number of programs to generate, if programs are generated. Defaults to 20.
     pub fn programs(mut self, programs: u32) -> Self {
         self.programs = Some(programs.max(1));
         self
     }
 
-    /// Which schedules are explored.
+    /// Sets the schedules to explore.
     pub fn search(mut self, search: Search) -> Self {
         self.search = Some(search);
         self
     }
 
-    /// Explores schedules with at most so many preemptions: switches away from a thread that could go on, in the middle of
-    /// an operation.
+    /// Explores schedules with at most this many preemptions: switches away from a thread that could continue, in the
+    /// middle of an operation.
     pub fn preemptions(self, most: u32) -> Self {
         self.search(Search::Preemptions(most))
     }
 
-    /// Draws the object's random choices from a seed, instead of exploring them. Serial executions that others are compared
-    /// with are made with all choices still.
+    /// Draws the object's random choices from a seed, instead of exploring them. The serial executions that histories
+    /// are compared with still explore all choices.
     pub fn choices(mut self, seed: u64) -> Self {
         self.choices = Some(seed);
         self
     }
 
-    /// Lets each thread wake so often from a condition variable though nobody has notified it, in all ways.
+    /// Allows each thread this many spurious wake-ups from condition variables, and explores all of them.
     pub fn spurious(mut self, times: u32) -> Self {
         self.spurious = times;
         self
     }
 
-    /// How many steps an execution may take; one that takes more comes to no end.
+    /// Limits the steps of an execution. An execution that takes more is reported as not terminating.
     pub fn most_steps(mut self, steps: u64) -> Self {
         self.most_steps = Some(steps);
         self
     }
 
-    /// How many threads of the operating system explore; one, if nothing is said. With more, it is chance what is found
-    /// first.
+    /// Sets the number of operating system threads that explore. Defaults to one. With more, it varies which failure is
+    /// found first.
     pub fn os_threads(mut self, threads: u32) -> Self {
         self.os_threads = threads;
         self
     }
 
-    /// What histories are compared with.
+    /// Sets the reference that histories are compared with.
     pub fn against(mut self, against: Against) -> Self {
         self.against = against;
         self
     }
 
-    /// Lets operations of this name be out of order, each by so many places among those of its name: Round-Up's own
-    /// [semantics](crate::judge::quasi), (C). Others keep their places.
+    /// Allows operations with this name to be out of order, each by at most `factor` places among the operations with
+    /// its name: Round-Up's own [semantics](crate::judge::quasi), (C). Operations with other names keep their places.
     ///
-    /// Each program is compared with its serial histories, those of what it is [against](Self::against): if that is the
-    /// specification, it must leave no choice. Programs must put in as much as they take out, as those of [`calls`](Self::calls)
-    /// do, or else nothing is to be taken out in another order. An object that is compared with itself should have no factor:
-    /// what it may do out of order, it does alone, too, and that would count twice.
+    /// Each program is compared with the serial histories of the reference that [`against`](Self::against) sets; if
+    /// that is the specification, it must be deterministic. Programs must insert as many values as they remove, like
+    /// those of [`calls`](Self::calls): otherwise, there may be no value that could be removed in another order. Do not
+    /// set a factor for an object that is compared with itself: its serial histories already contain its own
+    /// reordering, which would count twice.
     ///
     /// ```
     /// use std::collections::VecDeque;
@@ -216,45 +217,46 @@ impl Exploration {
     }
 }
 
-/// For how long a test is explored if nothing is said.
+/// The default time limit.
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
-/// How many programs are made up if nothing is said.
+/// The default number of generated programs.
 const PROGRAMS: u32 = 20;
-/// Of an object that makes random choices, how many seeds are looked at before all choices are explored, ...
+/// For an object that makes random choices: the number of seeds that are tried before all choices are explored, ...
 const GLANCES: u64 = 8;
-/// ... with how many preemptions at most, ...
+/// ... the maximum number of preemptions with these seeds, ...
 const GLANCED_PREEMPTIONS: u32 = 2;
-/// ... and what part of a program's time that may take.
+/// ... and the fraction (one in N) of a program's time for them.
 const GLANCE_PART: u32 = 4;
-/// How many executions of each seed are made at most, unless it is said which schedules are explored.
+/// Maximum number of executions for each seed and number of preemptions, unless the schedules to explore are set.
 const GLANCED_EXECUTIONS: u64 = 50;
-/// What part of the time programs have together before each has its share. Half of that is for those that are not done by then.
+/// The fraction (one in N) of the time for the first pass over all programs. Half of it is for short searches in
+/// programs that are not completed in that pass.
 const FIRST_PART: u32 = 5;
-/// One in this many executions is made at random, besides those of a search, unless it is said which schedules are explored.
+/// One in this many executions is random, in addition to those of the search, unless the schedules to explore are set.
 const RANDOM_ONE_IN: u32 = 10;
-/// How large they are.
+/// The size of generated programs.
 const SMALL: Shape = Shape { threads: 2, operations: (2, 3), chaos: 0, few: Some(2), phases: 0 };
 
-/// What part of the time programs of all sizes are looked at, before some are explored completely.
+/// The fraction of the time for searching programs of all sizes, before some are explored completely.
 const HUNT_PART: f64 = 0.7;
-/// Programs are looked at for no longer than this.
+/// The maximum time for these short searches.
 const LONGEST_LOOK: Duration = Duration::from_secs(86_400);
-/// How often all sizes are gone through, each time for a part of what is left of that time.
+/// The rounds over all sizes: each takes one in N of the time that remains for them.
 const HUNT_ROUNDS: [u32; 2] = [3, 1];
-/// How many programs of a size there is time for at least.
+/// The time of each size suffices for at least this many programs.
 const HUNTED_AT_LEAST: u32 = 10;
-/// How many threads they have more than they need, how many operations of each, and how many the main thread calls before and
-/// after at most. Small ones come first.
+/// The sizes: the number of threads in addition to those needed, the operations of each thread, and the maximum number
+/// of calls by the main thread before and after. Small sizes come first.
 const SIZES: [(u32, u32, u32); 10] =
     [(0, 1, 3), (0, 2, 3), (1, 1, 3), (0, 3, 4), (1, 2, 4), (0, 2, 8), (1, 3, 8), (2, 2, 6), (0, 5, 8), (2, 4, 4)];
-/// How many different arguments they have, in turn; all there are, if there is no number.
+/// The numbers of different arguments in these programs, in turn; `None` for all arguments.
 const FEW_ARGUMENTS: [Option<u32>; 5] = [Some(2), Some(3), None, Some(1), Some(5)];
-/// How many programs that were looked at already may be drawn in a row.
+/// The maximum number of programs drawn in a row that were already searched.
 const MOST_KNOWN: u32 = 50;
-/// In one of so many of them, threads may wake from condition variables though no thread has notified them.
+/// In one in this many programs, threads may wake spuriously from condition variables.
 const SPURIOUS_ONE_IN: u32 = 4;
 
-/// Explores a test, if that is asked for.
+/// Explores a test, if it has an exploration or a token to replay.
 pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let options = &plan.options;
     let replayed = options.replay.as_ref().filter(|token| token.scheduled.is_some());
@@ -271,7 +273,7 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     let limit = |doing| {
         let is_stuck = |stuck: &systematic::Doing| *stuck != systematic::Doing::Judging;
         stuck.set(monitor.borrow_mut().look(&pulse, longest).filter(is_stuck));
-        // How long the test code itself may take is for the notes that it makes.
+        // For the test's own code, the limit of its noted activity applies.
         if stuck.get().is_some() { Some(Duration::ZERO) } else { plan.limit(doing) }
     };
     let broken = |Trouble { doing, token, how }: Trouble| {
@@ -321,21 +323,22 @@ pub(super) fn run(plan: &Plan) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// For how long an execution may do nothing that the scheduler sees.
+/// The maximum time of an execution without an action that the scheduler observes.
 const LONGEST_STEP: Duration = Duration::from_secs(1);
 
-/// How many preemptions there are at most where what was found by chance is looked for among explored executions, and how
-/// deep it is where there are too many of them: few faults need more.
+/// The maximum number of preemptions when a failure that was found at random is searched for systematically, and the
+/// random search for programs that are too large for that: few faults need more.
 const PREEMPTIONS: u32 = 2;
 const BY_CHANCE: Search = Search::Pct { depth: 3 };
-/// The most calls of a program of which all such executions are made, if none goes wrong by chance.
+/// The maximum number of calls of a program that is searched systematically if the random search does not fail.
 const MOST_CALLS: usize = 6;
-/// How many candidates that do not go wrong by chance there is time for, at least, and how much time each has at most.
+/// The minimum number of candidates that there is time for if the random search does not fail, and the maximum time for
+/// each.
 const CANDIDATES: u32 = 32;
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// Explores programs that may go wrong as one did under real threads, each for `share` at most, and makes the first that does
-/// still smaller, until `end`.
+/// Explores programs that may fail like a run on real threads did, each for at most `share`, and shrinks the first that
+/// fails, until `end`.
 pub(super) fn shrink_further<'w>(
     plan: &Plan,
     first: &shrink::First<'_>,
@@ -365,9 +368,9 @@ struct Exploring {
     plan: Arc<Plan>,
     pulse: Arc<Pulse>,
     coverage: Arc<Coverage>,
-    /// By operation: whether it reached a schedule point.
+    /// For each operation, whether it reached a schedule point.
     reached: Vec<bool>,
-    /// How many executions a search may make.
+    /// The maximum number of executions of a search.
     most_executions: u64,
     exploration: Exploration,
     started: Instant,
@@ -376,15 +379,15 @@ struct Exploring {
     judging: Arc<AtomicU64>,
     operations: u64,
     explored: Explored,
-    /// By program: how many histories it has, and up to how many preemptions it was explored.
+    /// For each program, its number of histories, and the number of preemptions up to which it was explored.
     histories: Vec<(Token, u64)>,
     complete_up_to: Vec<(Token, Option<u32>)>,
-    /// By program: all serial histories, where others are compared with them.
+    /// For each program, all its serial histories, if histories are compared with them.
     serial: Vec<(Token, Arc<Serial>)>,
     found: Vec<Wrong>,
 }
 
-/// An execution that went wrong.
+/// An execution that failed.
 #[derive(Clone)]
 struct Wrong {
     settings: Settings,
@@ -395,34 +398,34 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// The failure, without asking code of the test.
+    /// Returns the failure without calling code of the test.
     fn plain(&self, plan: &Plan) -> Failure {
         let Self { execution, kind, token, after, .. } = self;
         Failure::new(plan, &execution.history, kind.clone(), token.clone(), *after, &[])
     }
 }
 
-/// Where a program came from that is made smaller.
+/// The origin of a program that is shrunk.
 #[derive(Clone, Copy)]
 struct Origin<'o> {
-    /// The run that went wrong first of all.
+    /// The run that failed first.
     token: &'o Token,
-    /// How many calls its program had.
+    /// The number of calls in its program.
     of_calls: usize,
-    /// Whether the program itself went wrong, and not threads that chose what is in it.
+    /// Whether the program itself failed, rather than threads that chose these calls.
     is_known: bool,
     started: Instant,
-    /// When it is to be small enough.
+    /// The time limit for shrinking.
     end: Instant,
 }
 
-/// There was no time for all serial histories.
+/// The error if there was not enough time for all serial histories.
 #[derive(Debug)]
 struct OutOfTime {
     executions: u64,
 }
 
-/// What was found, before it is explained.
+/// The failures found so far, before they are explained.
 type Found = Arc<Mutex<Vec<(FailureKind, Duration)>>>;
 
 impl Exploring {
@@ -447,7 +450,7 @@ impl Exploring {
         }
     }
 
-    /// Explores; what came of it, but for [failures](Self::failures).
+    /// Explores, and returns the outcome without its [failures](Self::failures).
     fn run(mut self, replayed: Option<&Token>) -> (Self, Outcome) {
         let plan = Arc::clone(&self.plan);
         assert!(
@@ -497,14 +500,14 @@ impl Exploring {
         (self, outcome)
     }
 
-    /// The reports about executions that went wrong, the first one about the smallest program that does.
+    /// Returns reports about the failing executions. The first one is about the smallest program that fails.
     fn failures(mut self) -> Vec<Failure> {
         let mut found = std::mem::take(&mut self.found).into_iter();
         let first = found.next().map(|wrong| self.shrunk(wrong));
         first.into_iter().chain(found.map(|wrong| self.failure(&wrong))).collect()
     }
 
-    /// What was not tested, though nothing went wrong, and what else should be known.
+    /// Returns what was not tested, and other warnings, if no failure was found.
     fn tested(&self) -> (Vec<TooLittle>, Vec<String>) {
         let (plan, coverage) = (&self.plan, &self.coverage);
         if plan.options.replay.is_some() || coverage.runs() == 0 {
@@ -514,7 +517,7 @@ impl Exploring {
         let mut warnings = coverage.warnings(plan);
         let unreached = coverage.called_except(plan, &self.reached);
         if !self.reached.contains(&true) {
-            // What is never interrupted never overlaps either.
+            // Operations without schedule points never overlap.
             too_little.retain(|reason| !matches!(reason, TooLittle::NoOverlap { .. }));
             too_little.push(TooLittle::NoSchedulePoint);
         } else if !unreached.is_empty() {
@@ -540,12 +543,12 @@ impl Exploring {
         (too_little, warnings)
     }
 
-    /// Whether histories are compared with serial ones.
+    /// Returns whether histories are compared with serial ones.
     fn compares(&self) -> bool {
         !matches!(self.exploration.against, Against::Specification) || !self.exploration.factors.is_empty()
     }
 
-    /// By how much operations may be out of order, if they may.
+    /// Returns the numbers of places by which operations may be out of order, if they may.
     fn factors(&self) -> Option<NamedFactors> {
         let plan = &self.plan;
         let factor = |(name, factor): &(String, u32)| {
@@ -559,7 +562,7 @@ impl Exploring {
         (!factors.is_empty()).then(|| factors.iter().map(factor).collect())
     }
 
-    /// All serial histories of a program by the specification.
+    /// Returns all serial histories of a program, according to the specification.
     fn serial_of_specification(&self, program: &Program, factors: NamedFactors) -> Serial {
         let mut serial = Serial::with_factors(Some(factors));
         let threads: Vec<&[Call]> = program
@@ -603,14 +606,14 @@ impl Exploring {
         self.found.len() >= self.plan.options.collect
     }
 
-    /// What is left of the time.
+    /// Returns the remaining time.
     fn time_left(&self) -> Duration {
         let options = &self.plan.options;
         let time = options.time.or(if options.runs.is_none() { Some(DEFAULT_TIME) } else { None });
         time.map_or(Duration::MAX, |time| time.saturating_sub(self.started.elapsed()))
     }
 
-    /// Ends it when the test is cancelled.
+    /// Returns a function that stops the exploration when the test is canceled.
     fn stop(&self) -> Option<systematic::Stop> {
         let token = self.plan.cancel.clone()?;
         Some(Arc::new(move || token.is_cancelled()))
@@ -625,7 +628,7 @@ impl Exploring {
         is_enough || self.plan.is_cancelled()
     }
 
-    /// Explores one program after the other.
+    /// Explores all programs.
     fn programs(&mut self) {
         let plan = Arc::clone(&self.plan);
         let options = &plan.options;
@@ -671,8 +674,9 @@ impl Exploring {
             }
             self.glance(token, share);
         }
-        // Each program is begun, and small ones are done then; others are looked at. Then they have their share of the time, and
-        // what is left of that is for those that need it.
+        // In the first pass, each program is started, and small ones are completed; the others are searched briefly. In
+        // the second, each has its share of the time, and in the third, the remaining time is for programs that still
+        // need it.
         let is_free = self.exploration.search.is_none() && options.runs.is_none();
         for part in if is_free { &[FIRST_PART, 1, 1][..] } else { &[1, 1] } {
             let mut unfinished = Vec::new();
@@ -682,7 +686,7 @@ impl Exploring {
                 let share = rest / u32::try_from(count - done).unwrap_or(u32::MAX).max(1);
                 let looks = if *part == FIRST_PART { (share / 2).min(LONGEST_LOOK) } else { Duration::ZERO };
                 if self.is_over() || !self.explore(&token, share - looks) {
-                    // One of them is with early returns from condition variables.
+                    // One of the two searches is with spurious wake-ups from condition variables.
                     for number in 0..if looks.is_zero() { 0 } else { 2 } {
                         self.look_for(&token, number, looks / 2);
                     }
@@ -698,13 +702,13 @@ impl Exploring {
         self.explored.histories = self.histories.iter().map(|(_, histories)| histories).sum();
         self.explored.programs += self.histories.len() as u64;
         let up_to = self.complete_up_to.iter().map(|(_, most)| *most);
-        // A program that was not even begun is not in the list.
+        // A program that was not started is not in the list.
         self.explored.preemptions = up_to.min().flatten().filter(|_| left.iter().all(|token| self.was_begun(token)));
     }
 
-    /// Looks for faults in many programs, small ones first, each for a short time, in several ways in turn.
+    /// Searches many programs for faults, small ones first, each for a short time, in several ways in turn.
     ///
-    /// To explore a few small programs completely shows nothing that needs other calls, or more of them.
+    /// Exploring a few small programs completely cannot find faults that need other calls, or more of them.
     fn hunt(&mut self, shape: Shape) {
         let plan = Arc::clone(&self.plan);
         let (options, exploration) = (&plan.options, &self.exploration);
@@ -724,7 +728,7 @@ impl Exploring {
                 let time = left / u32::try_from(SIZES.len() - done).unwrap_or(1);
                 let size_end = self.started.elapsed() + time;
                 while !self.is_over() && self.started.elapsed() < size_end {
-                    // Of the smallest there are only so many.
+                    // There are only a few different programs of the smallest sizes.
                     let unknown = (0..MOST_KNOWN).find_map(|_| {
                         number += 1;
                         let token = self.hunted(number, size, shape);
@@ -732,7 +736,7 @@ impl Exploring {
                     });
                     let Some(token) = unknown else { break };
                     self.look_for(&token, number, time / HUNTED_AT_LEAST);
-                    // What was looked at for a short time is not what is explored.
+                    // A program that was only searched briefly does not count as explored.
                     self.histories.retain(|(known, _)| *known != token);
                     self.serial.retain(|(known, _)| *known != token);
                 }
@@ -740,7 +744,7 @@ impl Exploring {
         }
     }
 
-    /// The program of this number, of this size.
+    /// Returns the program with this number and size.
     fn hunted(&self, number: u32, (more_threads, operations, of_main): (u32, u32, u32), shape: Shape) -> Token {
         let _note = supervise::note(Doing::Generating, None);
         let plan = &self.plan;
@@ -760,7 +764,7 @@ impl Exploring {
         if !may_be_around || plan.workload.kinds.iter().any(|kind| kind.may_block) {
             return Token { program: Source::Seed(seed), shape, scheduled: None };
         }
-        // Two more threads are what the main thread does before and after.
+        // The calls of two more threads become those of the main thread, before and after the threads.
         let around = Shape { threads: shape.threads + 2, operations: (operations, operations.max(of_main)), ..shape };
         let mut random = Random::new(seed);
         let mut calls = plan.made_up(&around, seed);
@@ -770,7 +774,7 @@ impl Exploring {
             calls
         };
         let (mut after, mut before) = (take(), take());
-        // Many of one kind bring it into a state of its own.
+        // Calling one operation many times can bring the object into an unusual state.
         if number % 3 == 0 {
             if let Some(first) = before.first().map(|call| call.operation) {
                 let mut unique = plan.workload.before.len() as u64 + u64::from(u16::MAX);
@@ -784,7 +788,7 @@ impl Exploring {
                 }
             }
         }
-        // Of a container, the main thread often fills it, and takes out what is left.
+        // For a container, the main thread often fills it, and removes the remaining values.
         if let Some((insert, remove)) = programs::pair(&plan.workload, |number| plan.meaning(number)) {
             if number % 2 == 0 {
                 before.sort_by_key(|call| call.operation != insert);
@@ -799,8 +803,9 @@ impl Exploring {
         plan.given(&program, text.into(), 0)
     }
 
-    /// Explores a program for a short time, with few preemptions and at random in turn, with the object's choices by seed before
-    /// all of them, and with early returns from condition variables if that is the turn of this number.
+    /// Searches a program for faults for a short time: with few preemptions, then at random; with the object's random
+    /// choices drawn from a seed, then explored. For one in [`SPURIOUS_ONE_IN`] numbers, threads may also wake
+    /// spuriously from condition variables.
     fn look_for(&mut self, token: &Token, number: u32, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
@@ -851,7 +856,7 @@ impl Exploring {
             }
             return plan.program_of(program);
         }
-        // What they call depends on who calls first: other calls than those of serial executions are no fault.
+        // The calls depend on the schedule: calls that no serial execution makes are not a fault.
         assert!(
             !self.compares(),
             "threads that choose what they call cannot be compared with serial runs; fix what they call, by `.calls(..)` of \
@@ -866,7 +871,7 @@ impl Exploring {
         Program { threads, operations, seed, ..plan.program_of(Written { before, threads: Vec::new(), after }) }
     }
 
-    /// Explores one program for so long; whether that is done.
+    /// Explores one program for this time. Returns whether it was explored completely.
     fn explore(&mut self, token: &Token, time: Duration) -> bool {
         supervise::note_runs(std::slice::from_ref(token));
         let program = self.program(token);
@@ -874,7 +879,7 @@ impl Exploring {
         let left =
             |fraction: u32| deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / fraction);
         let Ok(serial) = self.serial(token, &program, left(1)) else {
-            // Without all of them, what is right might look wrong.
+            // With only some of the serial histories, correct histories might be rejected.
             return false;
         };
         let mut complete_up_to: Option<u32>;
@@ -892,7 +897,7 @@ impl Exploring {
             let mut is_bounded = false;
             for most in known.map_or(0, |most| most + 1)..u32::MAX {
                 if most >= 2 && !is_bounded {
-                    // All there are may be fewer than those with two preemptions.
+                    // There may be fewer schedules in total than with two preemptions.
                     is_bounded = true;
                     is_complete = self.search(token, &program, &Search::Exhaustive, serial.as_ref(), left(2));
                     if is_complete {
@@ -916,10 +921,10 @@ impl Exploring {
         is_complete
     }
 
-    /// Looks at a few seeds of an object that makes random choices.
+    /// Tries a few seeds for the random choices of an object.
     ///
-    /// A search that explores them changes the last ones first: a fault that depends on what the object chose at the
-    /// beginning comes late. Where the choices differ all over, it comes soon.
+    /// A search that explores the choices changes the last ones first, so a fault that depends on the first choices is
+    /// found late. With different seeds, all choices differ, and it is found soon.
     fn glance(&mut self, token: &Token, time: Duration) {
         supervise::note_runs(std::slice::from_ref(token));
         let most = match self.exploration.search {
@@ -948,7 +953,8 @@ impl Exploring {
         }
     }
 
-    /// All serial histories, if others are compared with them; an error if there was no time for all.
+    /// Returns all serial histories, if histories are compared with them. Returns an error if there is not enough time
+    /// for all.
     fn serial(
         &mut self,
         token: &Token,
@@ -969,7 +975,7 @@ impl Exploring {
         Ok(Some(serial))
     }
 
-    /// The same, and how many executions they took.
+    /// Returns all serial histories, if histories are compared with them, and the number of executions that this took.
     fn serial_histories(
         &self,
         program: &Program,
@@ -991,8 +997,8 @@ impl Exploring {
         };
         let mut settings = self.settings();
         settings.search = Search::Serial;
-        // All choices, even where those of concurrent executions are drawn: who comes between makes others draw more, and
-        // what they draw then is what they might have drawn alone.
+        // Explores all choices, even if those of concurrent executions are drawn: when operations overlap, an operation
+        // may draw more choices than it does alone, and these may be any that it could have drawn alone.
         settings.choices = None;
         settings.time = time;
         settings.stop = self.stop();
@@ -1004,7 +1010,7 @@ impl Exploring {
         };
         let report = systematic::explore(&program, &settings, Arc::new(add));
         let serial = std::mem::take(&mut *serial.lock().unwrap_or_else(PoisonError::into_inner));
-        // What has no end is not complete either, but no time would change that.
+        // If an execution does not terminate, the exploration is incomplete, but more time would not change that.
         let is_cut_off = self.plan.is_cancelled() || time.is_some_and(|time| report.elapsed >= time);
         if !report.is_complete && (is_cut_off || report.diverged == 0) {
             return Err(OutOfTime { executions: report.executions });
@@ -1012,7 +1018,7 @@ impl Exploring {
         Ok(Some((Arc::new(serial), report.executions)))
     }
 
-    /// Explores a program in one way; whether that is done.
+    /// Explores a program with one search. Returns whether the search was completed.
     fn search(
         &mut self,
         token: &Token,
@@ -1052,7 +1058,7 @@ impl Exploring {
         self.operations += report.operations;
         self.reached.resize(report.reached.len(), false);
         self.reached.iter_mut().zip(report.reached).for_each(|(known, reached)| *known |= reached);
-        // The same histories come again when more of a program is explored.
+        // The same histories occur again when more schedules of a program are explored.
         match self.histories.iter_mut().find(|(known, _)| known == token) {
             Some((_, known)) => *known = report.histories.max(*known),
             None => self.histories.push((token.clone(), report.histories)),
@@ -1080,7 +1086,7 @@ impl Exploring {
         Failure::new(&self.plan, &execution.history, kind.clone(), token.clone(), *after, &steps)
     }
 
-    /// The failure of the smallest program that fails as this one did.
+    /// Shrinks the program, and returns the failure of the smallest one that fails in the same way.
     fn shrunk(&self, wrong: Wrong) -> Failure {
         if !self.plan.shrinks() {
             return self.failure(&wrong);
@@ -1099,7 +1105,8 @@ impl Exploring {
             Search::Exhaustive | Search::Unreduced => Search::Exhaustive,
             Search::Serial => Search::Serial,
             Search::Preemptions(most) if execution.preemptions <= most => Search::Preemptions(most),
-            // What was met at random on the way is exact if it needs no more than this.
+            // A failure that was found at random is searched for systematically, if it needs at most this many
+            // preemptions.
             Search::Pct { .. } | Search::Uniform | Search::Preemptions(_)
                 if self.exploration.search.is_none()
                     && self.plan.options.exploration.is_some()
@@ -1107,7 +1114,7 @@ impl Exploring {
             {
                 Search::Preemptions(PREEMPTIONS)
             }
-            // A run that was made again may be small, or large.
+            // The program of a replayed run may be of any size.
             _ => BY_CHANCE,
         };
         (settings.os_threads, settings.executions, settings.collect, settings.watch) = (1, None, 1, None);
@@ -1131,7 +1138,7 @@ impl Exploring {
         };
         let is_minimal = is_minimal && !by_chance;
         let token = scheduled(given, &settings, &smaller);
-        // A test that is not explored is to be.
+        // If the test does not explore, the report suggests that it should.
         let bound = preemptions.map_or(String::new(), |most| format!(".preemptions({most})"));
         let again = match &self.plan.options.exploration {
             _ if by_chance => Some(format!("replay(\"{token}\")")),
@@ -1155,7 +1162,7 @@ impl Exploring {
         self.failure(&Wrong { settings, execution: smaller, kind, token, after }).with_smallest(smallest)
     }
 
-    /// Explores a smaller program, until it goes wrong in this way.
+    /// Explores a candidate for shrinking until it fails in this way.
     fn candidate(
         &self,
         program: &Written,
@@ -1179,7 +1186,7 @@ impl Exploring {
         self.explore_until(&program, &settings, kind, serial)
     }
 
-    /// Explores a program until it goes wrong in this way.
+    /// Explores a program until it fails in this way.
     fn explore_until(
         &self,
         program: &Program,
@@ -1209,7 +1216,7 @@ impl Exploring {
         }
     }
 
-    /// Makes a run again; whether it is wrong.
+    /// Replays a run. Returns whether it failed.
     fn again(&mut self, token: &Token) -> bool {
         supervise::note_runs(std::slice::from_ref(token));
         let Some(scheduled) = &token.scheduled else { return false };
@@ -1218,7 +1225,7 @@ impl Exploring {
             Err(error) => panic!("{error}"),
         };
         let program = self.program(token);
-        // It may take as long as it takes, unless it is cancelled.
+        // No time limit: only a cancellation ends it.
         let Ok(serial) = self.serial(token, &program, None) else { return false };
         let exploration =
             Exploration { choices: scheduled.choices, spurious: scheduled.spurious, ..self.exploration.clone() };
@@ -1247,7 +1254,8 @@ impl Exploring {
         true
     }
 
-    /// What says whether an execution is right, and keeps what is wrong with it: the seam between exploring and judging.
+    /// Returns the function that judges an execution, and stores its failure: the interface between exploring and
+    /// judging.
     fn judge(&self, serial: Option<Arc<Serial>>, found: Found, most_steps: u64) -> systematic::Judge {
         let (plan, started) = (Arc::clone(&self.plan), self.started);
         let (undecided, judging, coverage) =
@@ -1269,7 +1277,7 @@ impl Exploring {
     }
 }
 
-/// The name of an execution, from that of its program.
+/// Returns the token of an execution, based on the token of its program.
 fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token {
     let scheduled = Scheduled {
         schedule: execution.schedule.to_string(),
@@ -1280,7 +1288,7 @@ fn scheduled(token: Token, settings: &Settings, execution: &Execution) -> Token 
     Token { scheduled: Some(scheduled), ..token }
 }
 
-/// An object that notes when it is dropped.
+/// An object that notes when it is being dropped.
 struct NotedInstance(Option<Arc<dyn Instance>>);
 
 impl Instance for NotedInstance {
@@ -1303,21 +1311,21 @@ impl Drop for NotedInstance {
 }
 
 impl Plan {
-    /// Whether [threads choose](super::Test::worker) what they call.
+    /// Returns whether [threads choose](super::Test::worker) their calls.
     ///
-    /// Programs that are made up by numbers of [calls](Calls) do not ask them: if a thread may only call with its own
-    /// number, say, what goes wrong there is no fault of the object.
+    /// Programs that are generated for given numbers of [calls](Calls) do not use these choices. If a thread must, for
+    /// example, call only with its own number, a failure of such a program is not a fault of the object.
     pub fn threads_choose(&self) -> bool {
         self.choose.is_some()
     }
 
-    /// The program of this number among those with so many calls, for whoever explores it by
-    /// [`systematic::explore`] and judges by [`Plan::is_right`].
+    /// Returns the program with this number among those with these numbers of calls, for callers that explore it with
+    /// [`systematic::explore`] and judge it with [`Plan::is_right`].
     pub fn listed(&self, calls: &Calls, number: u32) -> Option<Program> {
         self.listed_calls(calls, number).map(|program| self.program_of(program))
     }
 
-    /// The calls of this program, with those that are around all programs.
+    /// Returns the calls of this program, including those before and after all programs.
     pub(super) fn listed_calls(&self, calls: &Calls, number: u32) -> Option<Written> {
         let programs = Programs::new(&self.workload, calls, |number| self.meaning(number));
         let Written { threads, before, after } = programs.get(number)?;
@@ -1332,15 +1340,15 @@ impl Plan {
         let threads = threads.into_iter().map(Behaviour::Calls).collect();
         let kinds = self.workload.kinds.clone().into();
         let plan = self.clone();
-        // What goes wrong in it is known by the note.
+        // `NotedInstance` notes the construction and the drop, for reports about failures in them.
         let make = move || -> Arc<dyn Instance> { Arc::new(NotedInstance(Some(plan.construct(0)))) };
         Program { make: Arc::new(make), kinds, threads, before, after, operations: 0, seed: 0 }
     }
 
-    /// The same test with this program only: what each thread calls.
+    /// Returns the same test, with this program only: the calls of each thread.
     ///
     /// # Panics
-    /// If it calls an operation that is not there.
+    /// Panics if the program calls an operation that does not exist.
     #[track_caller]
     pub fn program<T>(mut self, threads: impl IntoIterator<Item = T>) -> Self
     where
@@ -1357,7 +1365,7 @@ impl Plan {
         self
     }
 
-    /// That an operation waits for something that the scheduler knows nothing of.
+    /// Returns a message that an operation waits for something that the scheduler cannot observe.
     fn blocked_outside(&self, operation: u32, time: Duration) -> String {
         let name = self.workload.kinds.get(operation as usize).map_or("?", |kind| &*kind.name);
         format!(
@@ -1367,11 +1375,11 @@ impl Plan {
         )
     }
 
-    /// Whether a program takes out as much as it puts in, which [factors](Exploration::factor) need to mean anything
-    /// (Round-Up, section V.D).
+    /// Checks that a program removes as many values as it inserts, without which [factors](Exploration::factor) are not
+    /// meaningful (Round-Up, section V.D).
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message if it does not.
     pub fn is_well_formed(&self, program: &str) -> Result<(), String> {
         self.well_formed(&self.read_program(program)?)
     }
@@ -1394,15 +1402,15 @@ impl Plan {
         ))
     }
 
-    /// What an operation means, if the test says so.
+    /// Returns the meaning of an operation, if the test declares it or it was guessed.
     fn meaning(&self, number: u32) -> Option<super::Meaning> {
         let model = self.judge.model()?;
         let guessed = || model.guess()?.meaning(number);
         model.operations.get(number as usize)?.meaning.or_else(guessed)
     }
 
-    /// What is wrong with an execution that came to no end. One that tries again as long as it chooses badly ends as soon as it
-    /// does not: that is not known to be wrong.
+    /// Returns the failure of an execution that did not terminate. If an operation repeats until it makes a lucky
+    /// random choice, the execution could still terminate: it counts as undecided.
     fn diverged(&self, execution: &Execution, most_steps: u64, undecided: impl Fn()) -> Option<FailureKind> {
         if execution.chooses_late {
             undecided();
@@ -1411,7 +1419,7 @@ impl Plan {
         Some(FailureKind::Diverged(most_steps))
     }
 
-    /// What is wrong with an execution.
+    /// Returns the failure of an execution, if it failed.
     fn wrong(
         &self,
         execution: &Execution,
@@ -1429,7 +1437,8 @@ impl Plan {
             }
             let config = Config::new().budget(self.budget());
             if let (Some(_), Ended::Stuck) = (serial.factors(), ended) {
-                // In a program that takes out no more than it puts in, nobody waits; unless it waits alone, too.
+                // In a program that removes at most as many values as it inserts, no operation should wait, unless it
+                // also waits in serial executions.
                 if serial.has_stuck() {
                     undecided();
                     return None;

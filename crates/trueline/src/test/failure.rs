@@ -18,7 +18,7 @@ use crate::verdict::ProgressVerdict;
 use crate::view::timeline::Label;
 use crate::view::{Report, Timeline, columns, file, html, text};
 
-/// How a run failed.
+/// The kind of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -32,7 +32,7 @@ pub enum FailureKind {
     NotSerial,
     /// It was compared with serial executions, and none of them explains it, even with operations out of order.
     NotQuasi {
-        /// How far operations may be out of order, and by which [semantics](crate::judge::quasi).
+        /// The factors by which operations may be out of order, and the [semantics](crate::judge::quasi).
         semantics: String,
     },
     /// The object panicked.
@@ -46,7 +46,7 @@ pub enum FailureKind {
     Broken {
         /// The code that failed, such as "the constructor".
         place: &'static str,
-        /// How it failed, such as "panicked: out of range".
+        /// The description of the failure, such as "panicked: out of range".
         how: String,
     },
 }
@@ -75,7 +75,7 @@ impl fmt::Display for FailureKind {
 /// A failing run, and everything that is known about it.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// How it failed.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// The time that it took to find.
     pub after: Duration,
@@ -180,7 +180,7 @@ impl Display for Failure {
 const MOST_SHOWN: usize = 24;
 /// The time limit for finding a core.
 const TIME_FOR_CORE: Duration = Duration::from_secs(2);
-/// How long it is judged again, unless that does not decide it.
+/// The time limit for judging it again, unless that does not suffice.
 const TIME_TO_JUDGE: Duration = Duration::from_millis(500);
 
 impl Failure {
@@ -251,7 +251,7 @@ impl Failure {
     }
 }
 
-/// Why a history was rejected.
+/// The explanation of a rejection.
 struct Explained {
     history: History<Shown, String>,
     report: Report,

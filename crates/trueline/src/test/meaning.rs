@@ -10,7 +10,7 @@ use crate::drive::{Call, Random};
 use crate::history::Value;
 use crate::spec::{Standard, Taken};
 
-/// What an operation does, independent of its name. Meanings let the near-linear [monitors](crate::judge::monitor)
+/// The meaning of an operation, independent of its name. Meanings let the near-linear [monitors](crate::judge::monitor)
 /// judge runs of a model; they can judge thousands of operations where a search may never end.
 ///
 /// Operations that insert a value have it as their only argument; those that remove a value return an `Option`.

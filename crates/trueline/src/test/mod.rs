@@ -444,7 +444,7 @@ impl<O, H> Test<O, H, Unjudged> {
     /// ```
     ///
     /// # Panics
-    /// If there is no specification with this name.
+    /// Panics if there is no specification with this name.
     #[cfg(feature = "named")]
     #[track_caller]
     pub fn spec(self, name: &str) -> Test<O, H, Specified> {
@@ -476,7 +476,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// Sets the weight of the last operation: it is called this many times as often as an operation without a weight.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn weight(mut self, weight: u32) -> Self {
         self.outline.last("weight").kind.weight = weight;
@@ -496,7 +496,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn by(self, role: &str) -> Self {
         self.by_threads(role, 1)
@@ -506,7 +506,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// threads.
     ///
     /// # Panics
-    /// If there is no operation yet, or `threads` is 0.
+    /// Panics if there is no operation yet, or `threads` is 0.
     #[track_caller]
     pub fn by_threads(mut self, role: &str, threads: u32) -> Self {
         self.outline.by_threads(role, threads);
@@ -526,7 +526,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn exclusively_by(mut self, role: &str) -> Self {
         self.outline.by_threads(role, 1);
@@ -538,7 +538,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// operations such as `len` or iteration, which many objects do not promise to be exact.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn weak(mut self) -> Self {
         self.outline.last("weak").is_weak = true;
@@ -554,7 +554,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// Allows the last operation to wait forever. If it does, it is pending when the run is judged.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn may_block(mut self) -> Self {
         self.outline.last("may_block").kind.may_block = true;
@@ -565,7 +565,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// a guard to drop, or a channel is not closed yet.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn when(mut self, is_possible: impl Fn(&mut H) -> bool + Send + Sync + 'static) -> Self {
         self.outline.last("when");
@@ -736,7 +736,7 @@ impl<O, H: 'static, J> Test<O, H, J> {
     /// Makes only the run with this name, which is taken from a report, and repeats it.
     ///
     /// # Panics
-    /// If `token` is not the name of a run.
+    /// Panics if `token` is not the name of a run.
     #[track_caller]
     pub fn replay(mut self, token: &str) -> Self {
         match token.parse() {
@@ -752,7 +752,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// model.
     ///
     /// # Panics
-    /// If there is already an operation with this name.
+    /// Panics if there is already an operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         self,
@@ -803,7 +803,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is already an operation with this name.
+    /// Panics if there is already an operation with this name.
     #[track_caller]
     pub fn partial_operation<G, R>(
         mut self,
@@ -828,7 +828,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// Declares that the last operation never changes the model, which makes judging faster.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn reads_only(mut self) -> Self {
         self.outline.last("reads_only");
@@ -855,7 +855,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Modelled<M>> {
     /// The model must behave as the meaning says; this is tried out before the first run.
     ///
     /// # Panics
-    /// If there is no operation yet.
+    /// Panics if there is no operation yet.
     #[track_caller]
     pub fn means(mut self, meaning: Meaning) -> Self {
         self.outline.last("means");
@@ -877,7 +877,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// block](Test::may_block).
     ///
     /// # Panics
-    /// If there is already an operation with this name.
+    /// Panics if there is already an operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         mut self,
@@ -933,7 +933,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation with one of these names yet.
+    /// Panics if there is no operation with one of these names yet.
     #[track_caller]
     pub fn together<const N: usize, A: Argument, R: Datum>(
         self,
@@ -964,7 +964,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation with one of these names yet, or no name is given.
+    /// Panics if there is no operation with one of these names yet, or no name is given.
     #[track_caller]
     pub fn together_if<const N: usize, A: Argument, R: Datum>(
         mut self,
@@ -996,7 +996,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no operation with this name yet.
+    /// Panics if there is no operation with this name yet.
     #[track_caller]
     pub fn so_many_together<A: Argument, R: Datum>(
         mut self,
@@ -1027,7 +1027,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     /// ```
     ///
     /// # Panics
-    /// If there is no `together` yet.
+    /// Panics if there is no `together` yet.
     #[track_caller]
     pub fn in_any_order(mut self) -> Self {
         let last = self.judge.modes.last_mut().expect("`in_any_order` comes after the `together` that it is about");
@@ -1047,7 +1047,7 @@ impl<O, H: 'static, M: PlainModel> Test<O, H, Synchronising<M>> {
     }
 }
 
-/// What to do where operations reach no schedule point.
+/// Returns advice for tests whose operations reach no schedule point.
 fn how_to_instrument() -> &'static str {
     if trueline_sync::is_instrumented() {
         "name the crates that they are in by `cargo trueline test --instrument CRATE,..`"
@@ -1087,7 +1087,7 @@ impl<O, H: 'static> Test<O, H, Specified> {
     /// calls.
     ///
     /// # Panics
-    /// If there is already an operation with this name, or the specification has no operation with this name.
+    /// Panics if there is already an operation with this name, or the specification has no operation with this name.
     #[track_caller]
     pub fn operation<G, R>(
         mut self,
@@ -1233,7 +1233,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one fails or the time is over, and panics with a report if one fails.
     ///
     /// # Panics
-    /// If a run fails, or the test has tested [too little](TooLittle).
+    /// Panics if a run fails, or the test has tested [too little](TooLittle).
     #[track_caller]
     pub fn run(self) {
         self.outcome().conclude();
@@ -1242,7 +1242,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Makes runs until one fails or the time is over, and returns the outcome.
     ///
     /// # Panics
-    /// If the test is invalid: it has no operation, or a program calls one that does not exist.
+    /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
     pub fn outcome(mut self) -> Outcome {
         self.options = self.options.with_environment();
@@ -1253,7 +1253,7 @@ impl<O: Send + Sync + 'static, H: 'static, J: Judges> Test<O, H, J> {
     /// Returns the test without its types. Environment variables are ignored.
     ///
     /// # Panics
-    /// If the test is invalid: it has no operation, or a program calls one that does not exist.
+    /// Panics if the test is invalid: it has no operation, or a program calls one that does not exist.
     #[track_caller]
     pub fn into_plan(self) -> Plan {
         let Self { make, handle, release, bodies, outline, judge, options } = self;

@@ -14,7 +14,7 @@ use crate::spec::{Initial, Outcomes, Spec, Standard, blocked, outcome};
 
 pub use crate::spec::state::State;
 
-/// What a sequential model must be: a plain type that can be cloned, compared and hashed.
+/// A sequential model: a plain type that can be cloned, compared and hashed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the model of a test",
     label = "a model is cloned, compared and hashed while an order of the operations is looked for",
@@ -25,7 +25,8 @@ pub trait PlainModel: Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
 impl<M: Clone + Eq + Hash + Debug + Send + Sync + 'static> PlainModel for M {}
 
-/// What an operation may do to a model: its results, and the state that each leads to; none if it is blocked in this one.
+/// A function that returns the possible results of an operation on a model, each with the state that it leads to; none
+/// if the operation is blocked in this state.
 pub(super) type Step = Arc<dyn Fn(&State, &Value) -> Outcomes<Value, State> + Send + Sync>;
 
 /// Returns the step of an operation that `body` executes on the model.

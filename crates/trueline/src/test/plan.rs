@@ -31,15 +31,15 @@ use crate::history::{History, Record, Value, visible};
 use crate::judge::{Algorithm, Budget, CancelToken, Config, Judged};
 use crate::verdict::{ProgressVerdict, Verdict};
 
-/// What threads of a run choose to do.
+/// The function by which the threads of a run choose their calls.
 pub(super) type Choose = Arc<dyn Fn(&mut Worker<'_>) + Send + Sync>;
 
-/// What is known of the types of an operation.
+/// The types of an operation, as far as they matter.
 #[derive(Clone, Copy)]
 pub(super) struct Signature {
-    /// Whether it takes this argument.
+    /// Returns whether the operation accepts this argument.
     pub(super) takes: fn(&Value) -> bool,
-    /// Whether it returns anything.
+    /// Whether the operation returns a value.
     pub(super) returns: bool,
     /// Formats an argument as Rust prints it.
     pub(super) argument: fn(&Value) -> String,
@@ -47,7 +47,7 @@ pub(super) struct Signature {
     pub(super) result: fn(&Value) -> String,
 }
 
-/// What is set for a test; what is not set is left to the portfolio.
+/// The settings of a test. Those that are not set are chosen by the portfolio.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) name: Option<String>,
@@ -55,42 +55,42 @@ pub(super) struct Options {
     pub(super) operations: Option<(u32, u32)>,
     pub(super) chaos: Option<u32>,
     pub(super) phases: Option<u32>,
-    /// Whether no run has few of the arguments.
+    /// Whether all runs use all arguments, rather than a few of them.
     pub(super) all_arguments: bool,
     pub(super) seed: Option<u64>,
     pub(super) replay: Option<Token>,
     pub(super) time: Option<Duration>,
     pub(super) runs: Option<u64>,
-    /// How many runs must be judged, at least.
+    /// Minimum number of runs that must be judged.
     pub(super) min_runs: u64,
     pub(super) clock: Option<Clock>,
     pub(super) watchdog: Duration,
-    /// Whether threads of the object's own may wake operations, if that is known.
+    /// Whether threads that belong to the object may wake operations, if known.
     pub(super) has_helpers: Option<bool>,
-    /// How long one history is judged. One that takes longer is passed over, and counted.
+    /// The time limit for judging one history. A history that takes longer is skipped, and counted as undecided.
     pub(super) timeout: Duration,
-    /// For how long the program of a failing run is made smaller.
+    /// The time limit for shrinking the program of a failing run.
     pub(super) shrink_for: Duration,
-    /// Whether what went wrong under real threads is explored to make it smaller.
+    /// Whether failures on real threads are shrunk by exploring schedules.
     #[cfg(feature = "systematic")]
     pub(super) shrinks_by_exploring: bool,
-    /// Whether what a thread has of the object may depend on its number.
+    /// Whether the handle that a thread has to the object may depend on the number of the thread.
     pub(super) has_handles: bool,
-    /// The only program that is run.
+    /// The program to run, if only one is run.
     pub(super) only: Option<Arc<str>>,
-    /// How many failing runs end the test.
+    /// The number of failing runs that ends the test.
     pub(super) collect: usize,
     pub(super) noise: u32,
     pub(super) testers: u32,
     pub(super) algorithm: Algorithm,
-    /// Whether failing runs are kept in a file, and tried first.
+    /// Whether failing runs are stored in a file, and tried first.
     pub(super) remembers: bool,
-    /// How it is explored, instead of run under real threads.
+    /// How to explore the test, instead of running it on real threads.
     #[cfg(feature = "systematic")]
     pub(super) exploration: Option<super::explore::Exploration>,
-    /// The folder in which failing runs are drawn.
+    /// The folder for the pages of failing runs.
     pub(super) pages: Option<PathBuf>,
-    /// Whether it is found out why a run failed, which asks the model.
+    /// Whether failures are explained, which calls the model.
     pub(super) explains: bool,
 }
 
@@ -130,7 +130,7 @@ impl Default for Options {
     }
 }
 
-/// What is told how many runs were made.
+/// The function that is called with the number of runs so far.
 type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// A test without its types.
@@ -151,7 +151,7 @@ type Watch = Arc<dyn Fn(u64) + Send + Sync>;
 pub struct Plan {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Instance> + Send + Sync>,
     pub(super) workload: Workload,
-    /// By operation.
+    /// One for each operation.
     pub(super) signatures: Arc<[Signature]>,
     pub(super) fixed: Vec<Vec<Vec<Call>>>,
     pub(super) choose: Option<Choose>,
@@ -169,14 +169,14 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// A stage of the portfolio: how large runs are, how disturbed, and how many are made at once.
+/// A stage of the portfolio: the size of runs, how often threads yield, and the number of runs in a batch.
 struct Stage {
     shape: Shape,
     runs: u32,
 }
 
-/// What finds most faults soonest, by experience: few operations of two or three threads on a fresh object, with few
-/// keys; then more of them, with threads that give way, more threads than processors, and long runs.
+/// The mix of runs that finds most faults soonest, by experience: few operations of two or three threads on a fresh
+/// object, with few keys; then more operations, with threads that yield, more threads than processors, and long runs.
 const PORTFOLIO: [Stage; 8] = {
     const fn stage(threads: u32, operations: (u32, u32), chaos: u32, few: Option<u32>, runs: u32) -> Stage {
         let phases = if operations.1 > 100 { 4 } else { 1 };
@@ -194,31 +194,32 @@ const PORTFOLIO: [Stage; 8] = {
     ]
 };
 
-/// For how long runs are made if nothing is said.
+/// The default time limit.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
-/// For how much longer they are made if too few were made by then.
+/// The additional time if too few runs were judged within the limit.
 const MORE_TIME: Duration = Duration::from_secs(3);
-/// How many times as long as the watchdog's time nothing happens before a run is stuck.
+/// A run is stuck after this many times the watchdog's time without progress.
 pub(super) const VERIFIED: u32 = 10;
-/// How many threads may be lost before a test gives up.
+/// The number of lost threads after which a test gives up.
 pub(super) const MOST_LOST: u32 = 8;
-/// For how long runs are made before they are judged: where operations wait, a run may take milliseconds.
+/// The time of a batch of runs before they are judged: if operations wait, a run may take milliseconds.
 const BATCH: Duration = Duration::from_millis(10);
-/// How many runs are made first, when nobody knows how long one takes.
+/// The number of runs in the first batch, when the time of a run is not known yet.
 const FIRST_RUNS: u64 = 2;
-/// How often a run that failed once is made again, first of all.
+/// The number of times that a stored failing run is repeated, before all other runs.
 const TRIES_OF_REGRESSIONS: u32 = 100;
-/// How many times each run is made that may have ended the process.
+/// The number of times that each run that may have ended the process is repeated.
 const TRIES_OF_LEFT_BEHIND: usize = 10;
-/// The most operations of a thread in the portfolio if a model without meanings judges: search may take exponentially long.
+/// Maximum number of operations of a thread in the portfolio if a model without meanings judges, because search may
+/// take exponential time.
 const MOST_FOR_MODELS: u32 = 15;
 
-/// How many times as long as it takes to make runs they may be judged.
+/// The time for judging runs, as a multiple of the time for making them.
 const JUDGING_PER_MAKING: u32 = 2;
-/// Runs with so few operations of a thread are not made smaller to be judged sooner.
+/// Runs with at most this many operations of a thread are not reduced further to save judging time.
 const FEWEST_TO_JUDGE: u32 = 6;
 
-/// What all testers share.
+/// The state that all testers share.
 struct Search {
     plan: Plan,
     kinds: Arc<[Kind]>,
@@ -227,22 +228,22 @@ struct Search {
     clock: Clock,
     is_over: AtomicBool,
     batches: AtomicU64,
-    /// How many runs were begun, or are about to be.
+    /// The number of runs that were started or are about to be.
     claimed: AtomicU64,
     runs: AtomicU64,
     operations: AtomicU64,
     undecided: AtomicU64,
     judging: AtomicU64,
-    /// The most operations of a thread for which there is time to judge.
+    /// The maximum number of operations of a thread for which judging is fast enough.
     most_operations: AtomicU32,
     coverage: Coverage,
-    /// How many threads never came back, if that ended the test.
+    /// The number of threads that never returned, if that ended the test.
     lost: AtomicU32,
     /// The runs that failed.
     found: Mutex<Vec<Found>>,
 }
 
-/// What was found.
+/// A failing run.
 #[derive(Clone)]
 struct Found {
     token: Token,
@@ -254,21 +255,21 @@ struct Found {
 impl Plan {
     settings!();
 
-    /// Explores schedules instead of making runs under real threads.
+    /// Explores schedules instead of running on real threads.
     #[cfg(feature = "systematic")]
     pub fn explore(mut self, exploration: super::Exploration) -> Self {
         self.options.exploration = Some(exploration);
         self
     }
 
-    /// Explores what went wrong under real threads, to make it smaller: see [`Test`](super::Test::shrink_by_exploring).
+    /// Explores failures on real threads, to shrink them: see [`Test`](super::Test::shrink_by_exploring).
     #[cfg(feature = "systematic")]
     pub fn shrink_by_exploring(mut self) -> Self {
         self.options.shrinks_by_exploring = true;
         self
     }
 
-    /// Makes only this run, often; or once, if it has a schedule.
+    /// Repeats only this run: many times, or once if the token has a schedule.
     pub fn replay(mut self, token: Token) -> Self {
         self.options.replay = Some(token);
         self
@@ -277,7 +278,7 @@ impl Plan {
     /// Runs only this program, as [`Test::only`](super::Test::only) does.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message if the program is invalid.
     pub fn only(mut self, program: &str) -> Result<Self, String> {
         self.read_program(program)?;
         self.options.only = Some(program.into());
@@ -285,10 +286,10 @@ impl Plan {
         Ok(self)
     }
 
-    /// Calls operations as often as these weights say, in all runs: those that are named so often, others as before.
+    /// Sets the relative frequencies of operations, in all runs. Operations that are not named keep their weights.
     ///
     /// # Errors
-    /// Why not: there is no operation of this name, or none would be left, or threads choose what they call.
+    /// Returns a message if an operation does not exist, if all weights are 0, or if threads choose their calls.
     pub fn weights<'n>(mut self, weights: impl IntoIterator<Item = (&'n str, u32)>) -> Result<Self, String> {
         for (name, weight) in weights {
             let Some(number) = self.workload.find(name) else {
@@ -308,26 +309,26 @@ impl Plan {
         Ok(self)
     }
 
-    /// Promises that no thread wakes operations of the object but those that call operations: the object has no threads of its
-    /// own. A run in which all threads are blocked in [`primitives`](crate::primitives) is then known to be stuck at once, even
-    /// if the process has other threads.
+    /// Promises that operations are woken only by threads that call operations: the object does not have its own
+    /// threads. A run in which all threads are blocked in [`primitives`](crate::primitives) is then reported as stuck
+    /// immediately, even if the process has other threads.
     pub fn without_helpers(mut self) -> Self {
         self.options.has_helpers = Some(false);
         self
     }
 
-    /// The names of the operations.
+    /// Returns the names of the operations.
     pub fn operation_names(&self) -> Vec<&str> {
         self.workload.kinds.iter().map(|kind| &*kind.name).collect()
     }
 
-    /// Tells now and then how many runs were made.
+    /// Calls `watch` now and then with the number of runs so far.
     pub fn watch(mut self, watch: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.watch = Some(Arc::new(watch));
         self
     }
 
-    /// Tells now and then how far an exploration is.
+    /// Calls `watch` now and then with the progress of an exploration.
     #[cfg(feature = "systematic")]
     pub fn watch_exploration(
         mut self,
@@ -337,10 +338,10 @@ impl Plan {
         self
     }
 
-    /// The same test, judged by the specification of this name.
+    /// Returns the same test, judged by the specification with this name.
     ///
     /// # Errors
-    /// If there is no such specification, or it lacks an operation.
+    /// Returns a message if there is no such specification, or it lacks an operation.
     #[cfg(feature = "named")]
     pub fn judged_by(mut self, name: &str) -> Result<Self, String> {
         let spec = crate::named::spec(name, crate::named::Options::new()).map_err(|error| error.to_string())?;
@@ -352,7 +353,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// Ends the test when `token` is cancelled: what is known then is its outcome.
+    /// Ends the test when `token` is canceled. Its outcome is what is known by then.
     pub fn cancelled_by(mut self, token: CancelToken) -> Self {
         self.cancel = Some(token);
         self
@@ -362,10 +363,10 @@ impl Plan {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Makes runs until one fails, or the time is over.
+    /// Makes runs until one fails, or the time limit is reached.
     ///
     /// # Panics
-    /// If an operation returns what its specification cannot read.
+    /// Panics if an operation returns a value that its specification cannot read.
     pub fn run(&self) -> Outcome {
         install_panic_hook();
         #[cfg(feature = "systematic")]
@@ -443,13 +444,13 @@ impl Plan {
         }
     }
 
-    /// How many runs must be judged, at least.
+    /// Returns the minimum number of runs that must be judged.
     pub(super) fn least_runs(&self) -> u64 {
         let Options { min_runs, runs, replay, .. } = &self.options;
         if replay.is_some() { 1 } else { (*min_runs).min(runs.unwrap_or(u64::MAX)) }
     }
 
-    /// For how long code outside of operations may take.
+    /// Returns the time limit for code outside of operations.
     pub(super) fn limit(&self, doing: Doing) -> Option<Duration> {
         let longest = LONGEST.max(self.options.watchdog.saturating_mul(VERIFIED));
         match doing {
@@ -459,10 +460,10 @@ impl Plan {
         }
     }
 
-    /// The reports about runs that failed, the first one about the smallest program that fails as it did.
+    /// Returns reports about the failing runs. The first one is about the smallest program that fails in the same way.
     fn failures(&self, found: Vec<Found>, clock: Clock) -> Vec<Failure> {
         let Some(first) = found.first() else { return Vec::new() };
-        // What ends the process now is found again by this run.
+        // If the process ends now, the next test finds this run in the file.
         let mut running = self.options.name.as_deref().and_then(|name| Running::create(name, 0));
         if let Some(running) = &mut running {
             running.write(std::slice::from_ref(&first.token));
@@ -481,7 +482,8 @@ impl Plan {
         self.explained(explain, plain, |doing| self.limit(doing))
     }
 
-    /// The reports that `explain` makes; if the test's own code keeps it from that, `plain` ones, which do not ask that code.
+    /// Returns the reports that `explain` makes. If the test's own code prevents that, returns those of `plain`, which
+    /// does not call that code.
     pub(super) fn explained(
         &self,
         explain: impl FnOnce() -> Vec<Failure> + Send + 'static,
@@ -497,7 +499,7 @@ impl Plan {
         })
     }
 
-    /// Whether it is a fault of the test's own code that this failed, which is reported as one.
+    /// Returns whether this is a failure of the test's own code that is reported as a failing run.
     pub(super) fn is_broken(&self, doing: Doing, how: &How) -> bool {
         match doing {
             Doing::Constructing | Doing::Dropping => true,
@@ -506,23 +508,23 @@ impl Plan {
         }
     }
 
-    /// Makes an object, for the run of this number.
+    /// Creates an object, for the run with this number.
     pub(super) fn construct(&self, run: usize) -> Arc<dyn Instance> {
         let _note = supervise::note(Doing::Constructing, Some(run));
         (self.make)()
     }
 
-    /// Whether the program of a run that went wrong is made smaller. Of a run that was asked for it is not.
+    /// Returns whether the programs of failing runs are shrunk. A replayed run is not shrunk.
     pub(super) fn shrinks(&self) -> bool {
         !self.options.shrink_for.is_zero() && self.options.replay.is_none()
     }
 
-    /// For how long it is. Nobody waits longer than a day, and clocks end somewhere.
+    /// Returns the time limit for shrinking: at most a day, because adding it to an `Instant` must not overflow.
     pub(super) fn time_to_shrink(&self) -> Duration {
         self.options.shrink_for.min(Duration::from_secs(86_400))
     }
 
-    /// Whether a run can still be made that was kept: its program calls what is there.
+    /// Returns whether a stored run can still be made: the operations or functions that it needs still exist.
     pub(super) fn can_make(&self, token: &Token) -> bool {
         match &token.program {
             Source::Seed(_) => self.workload.kinds.iter().any(|kind| kind.weight > 0),
@@ -533,7 +535,7 @@ impl Plan {
         }
     }
 
-    /// The failure of the smallest program that fails as this one did.
+    /// Shrinks the program, and returns the failure of the smallest one that fails in the same way.
     fn shrunk(&self, found: Found, clock: Clock) -> Failure {
         let Found { token, seen, kind, after } = found;
         if !self.shrinks() || matches!(kind, FailureKind::Broken { .. }) {
@@ -547,7 +549,7 @@ impl Plan {
         let by_exploring = self.options.shrinks_by_exploring;
         #[cfg(not(feature = "systematic"))]
         let by_exploring = false;
-        // What is explored goes wrong again for certain, and does not depend on how busy the machine is.
+        // A failure that is found by exploring can be reproduced, and does not depend on the load of the machine.
         #[cfg(feature = "systematic")]
         if by_exploring && first.is_free {
             let programs = first.hints.iter().chain([&whole]);
@@ -587,24 +589,24 @@ impl Plan {
         Failure::new(self, &smaller.history, kind, token, after, &[]).with_smallest(smallest)
     }
 
-    /// The name of a run of this program.
+    /// Returns the token of a run of this program.
     pub(super) fn given(&self, program: &Written, text: Arc<str>, chaos: u32) -> Token {
         let threads = u32::try_from(program.threads.len()).expect("few threads");
         let shape = Shape { threads, operations: (1, 1), chaos, few: None, phases: 0 };
         Token { program: Source::Given(text), shape, scheduled: None }
     }
 
-    /// Reads a program of this test.
+    /// Parses a program of this test.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message if the program is invalid.
     pub(super) fn read_program(&self, text: &str) -> Result<Written, String> {
         Written::read(text, &self.workload.kinds, |operation, argument| {
             (self.signatures[operation as usize].takes)(argument)
         })
     }
 
-    /// The program of a run, unless its threads choose what they call.
+    /// Returns the program of a run, unless its threads choose their calls.
     pub(super) fn written(&self, token: &Token) -> Option<Written> {
         let threads = match &token.program {
             Source::Seed(seed) => self.made_up(&token.shape, *seed),
@@ -630,7 +632,7 @@ impl Plan {
         Some(Written { before: self.workload.before.clone(), threads, after: self.workload.after.clone() })
     }
 
-    /// How runs are made. One in which no thread gets anywhere for `watchdog` is stuck if that stays so for ten times as long.
+    /// Returns the settings of runs. A run without progress for ten times `watchdog` is stuck.
     pub(super) fn run_settings(&self, clock: Clock, chaos: u32, watchdog: Duration) -> Settings {
         let mut settings =
             Settings { clock, chaos, watchdog: watchdog.saturating_mul(VERIFIED), ..Settings::default() };
@@ -642,7 +644,7 @@ impl Plan {
         settings
     }
 
-    /// Makes runs, until one is wrong that does not end. The objects are dropped by the caller.
+    /// Makes runs, until one fails that does not end. The caller must drop the objects.
     pub(super) fn make_runs(
         &self,
         runner: &mut Runner,
@@ -661,7 +663,7 @@ impl Plan {
         (runner.run_until(runs, kinds, settings, look).0, objects)
     }
 
-    /// What is wrong with a run; whoever waits for a verdict is told that there is none in time.
+    /// Returns the failure of a run, if it failed. Calls `undecided` if its history was not judged in time.
     pub(super) fn failure_of(&self, seen: &Seen, undecided: impl Fn()) -> Option<FailureKind> {
         match self.is_right(&seen.history) {
             Some(false) => return Some(FailureKind::NotLinearizable),
@@ -678,23 +680,23 @@ impl Plan {
         }
     }
 
-    /// The history as files have it.
+    /// Returns the history in the form of history files.
     pub(super) fn raw(&self, history: &History<Call, Value>) -> History<Record, Value> {
         judge::raw(&judge::names(&self.workload), history)
     }
 
-    /// The history, judged within the limits of the test.
+    /// Judges the history within the limits of the test.
     ///
     /// # Panics
-    /// If an operation returns what its specification cannot read.
+    /// Panics if an operation returns a value that its specification cannot read.
     pub(super) fn judged<'a>(&'a self, history: &'a History<Call, Value>) -> Box<dyn Judged + 'a> {
         self.judged_within(history, self.budget())
     }
 
-    /// The history, judged within these limits.
+    /// Judges the history within these limits.
     ///
     /// # Panics
-    /// If an operation returns what its specification cannot read.
+    /// Panics if an operation returns a value that its specification cannot read.
     pub(super) fn judged_within<'a>(
         &'a self,
         history: &'a History<Call, Value>,
@@ -707,16 +709,16 @@ impl Plan {
         }
     }
 
-    /// Whether a history of this test is right; `None` if it was not decided in time.
+    /// Returns whether a history of this test is accepted; `None` if it was not decided in time.
     ///
     /// # Panics
-    /// If an operation returns what its specification cannot read.
+    /// Panics if an operation returns a value that its specification cannot read.
     pub fn is_right(&self, history: &History<Call, Value>) -> Option<bool> {
         let _note = supervise::note(Doing::Judging, None);
         is_accepted(&*self.judged(history))
     }
 
-    /// Whether an operation of this history that has not returned should have, if that is asked of the object.
+    /// Returns whether an operation of this history that has not returned should have, if the test checks progress.
     fn should_go_on(&self, history: &History<Call, Value>) -> bool {
         let _note = supervise::note(Doing::Judging, None);
         self.judge.has_progress() && should_go_on(&*self.judged(history), &self.budget())
@@ -730,7 +732,7 @@ impl Plan {
         }
     }
 
-    /// What each thread calls, made up.
+    /// Generates the calls of each thread.
     pub(super) fn made_up(&self, shape: &Shape, seed: u64) -> Vec<Vec<Call>> {
         let random = &mut Random::new(seed);
         match self.judge.synchronising() {
@@ -739,7 +741,7 @@ impl Plan {
         }
     }
 
-    /// The portfolio, with what is set for this test.
+    /// Returns a stage of the portfolio, with the settings of this test applied.
     fn stage(&self, number: u64) -> Stage {
         let Options { threads, operations, chaos, phases, all_arguments, .. } = self.options;
         let place = usize::try_from(number % PORTFOLIO.len() as u64).expect("below a small number");
@@ -756,7 +758,7 @@ impl Plan {
         }
         if let Some((fewest, most)) = operations {
             shape.operations = (fewest, most);
-            // What is set is what is wanted: arguments as they are given, and the weights too.
+            // If the number of operations is set, arguments and weights are also used exactly as given.
             shape.few = None;
             shape.phases = 0;
             runs = (400 / (most.max(1) * shape.threads)).clamp(1, 40);
@@ -769,12 +771,12 @@ impl Plan {
     }
 }
 
-/// Whether an operation that has not returned should have.
+/// Returns whether an operation that has not returned should have.
 pub(super) fn should_go_on(judged: &dyn Judged, budget: &Budget) -> bool {
     matches!(judged.progress(budget), Some(ProgressVerdict::Rejected(_)))
 }
 
-/// Whether a history was accepted; `None` if that was not decided in time.
+/// Returns whether a history was accepted; `None` if it was not decided in time.
 pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
     match judged.judgement().verdict {
         Verdict::Accepted(_) => Some(true),
@@ -783,12 +785,12 @@ pub(super) fn is_accepted(judged: &dyn Judged) -> Option<bool> {
     }
 }
 
-/// The objects of runs that were made.
+/// The objects of completed runs.
 #[must_use = "objects are dropped one by one, as each may panic"]
 pub(super) struct Objects(Vec<Arc<dyn Instance>>);
 
 impl Objects {
-    /// Drops them; the first that panics, and its message.
+    /// Drops the objects. Returns the first one whose drop panics, with the message.
     pub(super) fn drop_all(self) -> Option<(usize, String)> {
         let mut first = None;
         for (run, object) in self.0.into_iter().enumerate() {
@@ -807,7 +809,8 @@ impl Search {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that code outside of operations failed; what it panicked with, if that is no failure of the object.
+    /// Records a failure of code outside of operations. Returns the payload of its panic, if it does not count as a
+    /// failing run.
     fn trouble(&self, Trouble { doing, token, how }: Trouble) -> Option<Box<dyn Any + Send>> {
         self.is_over.store(true, Ordering::Relaxed);
         match (how, token) {
@@ -827,7 +830,7 @@ impl Search {
         let Options { time, runs, .. } = self.plan.options;
         let time = time.or(if runs.is_none() { Some(DEFAULT_TIME) } else { None });
         let (made, elapsed) = (self.runs.load(Ordering::Relaxed), self.started.elapsed());
-        // Too few runs would be no test: a machine that is slow is given a little more time.
+        // Too few runs would not be a meaningful test, so slow machines get some more time.
         let is_late = |time: Duration| {
             elapsed >= time && (self.judged() >= self.plan.least_runs() || elapsed >= time.saturating_add(MORE_TIME))
         };
@@ -840,7 +843,7 @@ impl Search {
         self.runs.load(Ordering::Relaxed).saturating_sub(self.undecided.load(Ordering::Relaxed))
     }
 
-    /// Makes the runs of further batches smaller if judging this one took more than its share, or came to no end.
+    /// Reduces the size of later runs if judging this batch took more than its share of the time, or was not decided.
     fn leave_time(&self, shape: Shape, making: Duration, judging: Duration, is_undecided: bool) {
         let most = shape.operations.1;
         let smaller = match is_undecided {
@@ -853,7 +856,7 @@ impl Search {
         }
     }
 
-    /// What was not tested, if nothing went wrong, and what else should be known.
+    /// Returns what was not tested, and other warnings, if no run failed.
     fn tested(&self, is_right: bool) -> (Vec<TooLittle>, Vec<String>) {
         if !is_right || self.plan.is_cancelled() {
             return (Vec::new(), Vec::new());
@@ -880,7 +883,8 @@ impl Search {
     /// Makes runs until the test is over.
     fn tester(&self, tester: u32) {
         let mut runner = Runner::new();
-        // So many runs, by what the last took, do not take too long together.
+        // The maximum number of runs in the next batch, computed from the time of the last one so that a batch does not
+        // take too long.
         let mut most_runs = FIRST_RUNS;
         let Options { replay, name, remembers, testers, .. } = &self.plan.options;
         let left_behind = match name {
@@ -922,7 +926,7 @@ impl Search {
                 None => self.next_tokens(most_runs),
             };
             if tokens.is_empty() {
-                // Others make the last ones.
+                // Other testers make the remaining runs.
                 std::thread::sleep(Duration::from_millis(1));
                 continue;
             }
@@ -937,7 +941,7 @@ impl Search {
         }
     }
 
-    /// The next runs of the portfolio.
+    /// Returns the next runs of the portfolio.
     fn next_tokens(&self, most_runs: u64) -> Vec<Token> {
         let batch = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut random = Random::new(self.seed ^ batch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -973,15 +977,15 @@ impl Search {
             .collect()
     }
 
-    /// How many of these runs may still be made, if no more than `most` are. They are then claimed, so that other testers do not
-    /// make them, too.
+    /// Returns how many of these runs may still be made if at most `most` are made in total, and claims them, so that
+    /// other testers do not make them too.
     fn claim(&self, runs: u64, most: u64) -> u64 {
         let claim = |claimed: u64| Some(claimed.saturating_add(runs).min(most.max(claimed)));
         let before = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or_default();
         runs.min(most.saturating_sub(before))
     }
 
-    /// Lets others make runs that were claimed.
+    /// Releases claimed runs, so that other testers can make them.
     fn give_back(&self, runs: u64) {
         self.claimed.fetch_sub(runs, Ordering::Relaxed);
     }
@@ -1006,7 +1010,7 @@ impl Search {
         Run { instance: self.plan.construct(run), threads, before, after, operations, seed }
     }
 
-    /// Makes runs and judges them; whether one failed, and how many were judged.
+    /// Makes runs and judges them. Returns whether one failed, and the number of judged runs.
     fn batch(&self, runner: &mut Runner, running: Option<&mut Running>, tokens: &[Token]) -> (bool, usize) {
         let Some(first) = tokens.first() else { return (false, 0) };
         let settings = self.plan.run_settings(self.clock, first.shape.chaos, self.plan.options.watchdog);
@@ -1048,7 +1052,7 @@ impl Search {
             watch(self.runs.load(Ordering::Relaxed));
         }
         let has_failed = found.is_some();
-        // Before objects are dropped: that may take for ever.
+        // Stored before objects are dropped, because a drop may never return.
         self.found().extend(found);
         let broken = objects.drop_all().filter(|_| !has_failed);
         self.found().extend(broken.map(|(run, message)| {

@@ -29,12 +29,12 @@ fn path(test: &str, tester: u32) -> Option<PathBuf> {
 /// The longest part of the name of a file, in bytes: two parts and an ending fit everywhere.
 const LONGEST_PART: usize = 80;
 
-/// The name of a test as a part of the name of a file.
+/// Returns the name of a test as a part of a file name.
 pub(super) fn plain(test: &str) -> String {
     shortened(test.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect())
 }
 
-/// The text as a part of the name of a file: the end of one that is too long is replaced by its hash.
+/// Returns the text as a part of a file name. If it is too long, its end is replaced by its hash.
 pub(super) fn shortened(mut text: String) -> String {
     if text.len() > LONGEST_PART {
         let mut hasher = std::hash::DefaultHasher::new();

@@ -38,7 +38,7 @@ pub(super) struct Serial {
     count: u64,
     /// Whether one of them is stuck.
     has_stuck: bool,
-    /// How far operations may be out of order.
+    /// The numbers of places by which operations may be out of order.
     factors: Option<NamedFactors>,
 }
 

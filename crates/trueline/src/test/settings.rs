@@ -76,9 +76,10 @@ macro_rules! settings {
             self
         }
 
-        /// After how long without progress of any thread a run is suspected to be stuck; defaults to 100 ms. It is reported
-        /// as stuck if nothing has happened after ten times this time. Threads that are all blocked in
-        /// [`primitives`](crate::primitives) are reported at once, unless the process has other threads that might wake them.
+        /// Sets the time without progress of any thread after which a run is suspected to be stuck. Defaults to 100 ms.
+        /// The run is reported as stuck if there is no progress for ten times as long. Runs whose threads are all
+        /// blocked in [`primitives`](crate::primitives) are reported immediately, unless the process has other threads
+        /// that might wake them.
         pub fn watchdog(mut self, time: Duration) -> Self {
             self.options.watchdog = time;
             self

@@ -32,8 +32,8 @@ impl<S: Spec> fmt::Debug for OwnSpec<S> {
 
 impl<O, H> Test<O, H, Unjudged> {
     /// Compares the object with this [`Spec`]. Use it for operations that are [partial](crate::spec::blocked) or have
-    /// several [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged separately, and where
-    /// a model is too slow.
+    /// several [outcomes](crate::spec::Outcomes), for objects whose [keys](Spec::key) are judged separately, and if a
+    /// model is too slow.
     ///
     /// This queue may report that it is empty although it is not, as many queues do while another thread is using them:
     ///

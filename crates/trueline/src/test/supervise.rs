@@ -125,7 +125,7 @@ pub(super) struct Trouble {
     pub(super) how: How,
 }
 
-/// How a supervised thread failed to return.
+/// The way in which a supervised thread failed to return.
 pub(super) enum How {
     Panicked(Box<dyn Any + Send>),
     Stuck(Duration),
@@ -223,7 +223,7 @@ fn doing(at: u64) -> Doing {
 /// Calls code of the test on a thread of its own.
 ///
 /// # Panics
-/// If the code panics, or does not return in time.
+/// Panics if the code panics, or does not return in time.
 #[track_caller]
 pub(super) fn call<T: Send + 'static>(doing: Doing, code: impl FnOnce() -> T + Send + 'static) -> T {
     let noted = move || {

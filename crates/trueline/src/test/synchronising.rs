@@ -1,5 +1,5 @@
-//! Which operations of a test synchronize, as a specification with erased types, so that one compiled judge serves all
-//! tests.
+//! The operations of a test that synchronize, as a specification with erased types, so that one compiled judge serves
+//! all tests.
 //!
 //! Lawrence & Lowe, *Synchronisation: Specification and Testing*, section 8: their partial function `matching`
 //! corresponds to a few calls of [`Test::together`](super::Test::together) here.

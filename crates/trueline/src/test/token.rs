@@ -1,4 +1,4 @@
-//! The name of a run: what is needed to make it again.
+//! Tokens: the names of runs, with everything that is needed to repeat them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,9 +7,10 @@ use super::calls::Calls;
 use super::written;
 use crate::drive::Shape;
 
-/// The name of a run: where its program came from, and how it was disturbed.
+/// The name of a run: the source of its program, and how often its threads yield.
 ///
-/// The program is the same whenever it is run; what real threads make of it is not, so that it is run often.
+/// The program is the same whenever the run is repeated, but its schedule on real threads is not. So the run is
+/// repeated many times.
 ///
 /// ```
 /// use trueline::test::Token;
@@ -18,7 +19,7 @@ use crate::drive::Shape;
 /// assert_eq!(token.to_string(), "s2a.t2.o1-3.c16.f2.p1");
 /// ```
 ///
-/// That of an exploration has the schedule too, so that the run is the same.
+/// The token of an exploration also contains the schedule, so the repeated run is identical.
 ///
 /// ```
 /// # use trueline::test::Token;
@@ -27,44 +28,44 @@ use crate::drive::Shape;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Where the program came from.
+    /// The source of the program.
     pub program: Source,
-    /// How large the run was, and how disturbed.
+    /// The size of the run, and how often its threads yield.
     pub shape: Shape,
-    /// How it was scheduled, if it was explored.
+    /// The schedule, if the run was explored.
     pub scheduled: Option<Scheduled>,
 }
 
-/// How a run of an exploration was scheduled.
+/// The schedule of an explored run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scheduled {
-    /// The schedule, by its name.
+    /// The schedule, in its text form.
     pub schedule: String,
-    /// The seed of the object's choices, if they were not part of the schedule.
+    /// The seed of the object's random choices, if they are not part of the schedule.
     pub choices: Option<u64>,
-    /// How often threads might wake for nothing.
+    /// The maximum number of spurious wake-ups of each thread.
     pub spurious: u32,
-    /// Whether operations were carried out one at a time.
+    /// Whether operations were executed one at a time.
     pub serial: bool,
 }
 
-/// Where a program came from.
+/// The source of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From random numbers.
+    /// Generated from this seed.
     Seed(u64),
-    /// It is the fixed program of this number.
+    /// The fixed program with this number.
     Fixed(u32),
-    /// Threads chose, with random numbers from this seed.
+    /// Chosen by the threads, with random numbers from this seed.
     Chosen(u64),
-    /// It is one of all programs with so many calls.
+    /// One of all programs with given numbers of calls.
     Listed {
-        /// How many calls.
+        /// The numbers of calls.
         calls: Calls,
-        /// Which one.
+        /// The number of the program.
         number: u32,
     },
-    /// It is this one, as [`Test::only`](super::Test::only) takes it.
+    /// This program, in the notation of [`Test::only`](super::Test::only).
     Given(std::sync::Arc<str>),
 }
 

@@ -1,8 +1,8 @@
-//! Programs as people write them.
+//! The text notation of programs.
 //!
-//! Threads are apart by `|`, calls of a thread by `,`, and the argument of a call is behind its name, as in JSON:
-//! `push 1, pop | pop`. What is called before the threads start and when they are done is around them, in parentheses:
-//! `push 1 (pop | pop) pop`. A name with such signs in it is in quotation marks.
+//! Threads are separated by `|`, and the calls of a thread by `,`. The argument of a call follows its name, in JSON:
+//! `push 1, pop | pop`. If there are calls before the threads start and after they have finished, the threads are in
+//! parentheses: `push 1 (pop | pop) pop`. A name that contains one of these signs is quoted.
 
 use std::fmt::Write as _;
 
@@ -12,31 +12,32 @@ use crate::history::Value;
 /// A program whose calls are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Written {
-    /// What is called before the threads start.
+    /// The calls before the threads start.
     pub(super) before: Vec<Call>,
-    /// What each thread calls.
+    /// The calls of each thread.
     pub(super) threads: Vec<Vec<Call>>,
-    /// What is called when they are done.
+    /// The calls after the threads have finished.
     pub(super) after: Vec<Call>,
 }
 
 impl Written {
-    /// How many calls there are.
+    /// Returns the number of calls.
     pub(super) fn calls(&self) -> usize {
         self.before.len() + self.threads.iter().map(Vec::len).sum::<usize>() + self.after.len()
     }
 
-    /// All calls, first those before the threads start.
+    /// Returns all calls, starting with those before the threads start.
     pub(super) fn all(&self) -> impl Iterator<Item = &Call> {
         self.before.iter().chain(self.threads.iter().flatten()).chain(&self.after)
     }
 
-    /// The same.
+    /// Returns mutable references to all calls, in the order of [`all`](Self::all).
     pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Call> {
         self.before.iter_mut().chain(self.threads.iter_mut().flatten()).chain(&mut self.after)
     }
 
-    /// Only the calls for which this holds, by their place among [all](Self::all). Threads without calls stay.
+    /// Keeps only the calls for which `keeps` returns true, given their index among [`all`](Self::all). Threads without
+    /// calls are kept.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
         let mut place = 0;
         for calls in [&mut self.before].into_iter().chain(&mut self.threads).chain([&mut self.after]) {
@@ -47,7 +48,8 @@ impl Written {
         }
     }
 
-    /// Whether it is `whole` without the last calls of threads, which are in the same order, and of what comes after them.
+    /// Returns whether this program is `whole` without some threads, without some last calls of the other threads, and
+    /// without some last calls after the threads.
     pub(super) fn is_beginning_of(&self, whole: &Self) -> bool {
         let mut threads = whole.threads.iter();
         self.before == whole.before
@@ -55,7 +57,7 @@ impl Written {
             && whole.after.starts_with(&self.after)
     }
 
-    /// As it is read again.
+    /// Formats the program, so that [`read`](Self::read) returns it.
     pub(super) fn to_text(&self, kinds: &[Kind]) -> String {
         let list = |calls: &[Call]| calls.iter().map(|call| call_text(call, kinds)).collect::<Vec<_>>().join(", ");
         let threads = self.threads.iter().map(|calls| list(calls)).collect::<Vec<_>>().join(" | ");
@@ -65,10 +67,10 @@ impl Written {
         format!("{} ({}) {}", list(&self.before), threads.trim(), list(&self.after)).trim().to_owned()
     }
 
-    /// Reads a program whose operations are these, and take what `takes` says.
+    /// Parses a program with these operations. `takes` returns whether an operation accepts an argument.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns a message if the program is invalid.
     pub(super) fn read(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) -> Result<Self, String> {
         let list = |text: &str| -> Result<Vec<Call>, String> {
             if text.trim().is_empty() {
@@ -93,7 +95,7 @@ impl Written {
 
 const EXAMPLE: &str = "`push 1 (pop | push 2, pop) pop`";
 
-/// Signs that mean something in programs.
+/// Characters with a meaning in programs.
 const SIGNS: [char; 8] = ['"', '\\', ',', '|', '(', ')', '[', ']'];
 
 fn call_text(call: &Call, kinds: &[Kind]) -> String {
@@ -115,7 +117,7 @@ fn call_text(call: &Call, kinds: &[Kind]) -> String {
 }
 
 fn read_call(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) -> Result<Call, String> {
-    // The longest name counts, as one may be the beginning of another.
+    // The longest matching name counts, because a name may be a prefix of another.
     let longest = (0..).zip(kinds).filter_map(|(number, kind)| {
         let quoted = Value::from(&*kind.name).to_string();
         let rest = text.strip_prefix(&quoted).or_else(|| text.strip_prefix(&*kind.name))?;
@@ -133,7 +135,7 @@ fn read_call(text: &str, kinds: &[Kind], takes: impl Fn(u32, &Value) -> bool) ->
     Err(format!("a program calls `{name}` with {argument}, which it does not take"))
 }
 
-/// Parts that are apart by this sign, outside of values.
+/// Splits a text at this character, outside of values.
 fn split(text: &str, sign: char) -> Vec<&str> {
     let (mut parts, mut first, mut depth) = (Vec::new(), 0, 0_u32);
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -156,12 +158,12 @@ fn split(text: &str, sign: char) -> Vec<&str> {
     parts
 }
 
-/// What stands for the signs of a program in the name of a run, where there are only signs that shells, files and the
-/// names themselves have no use for.
+/// Replaces the syntax of a program in a token, which contains only characters that are not special in shells and file
+/// names, and are not part of operation names.
 const STANDS_FOR: [(&str, char); 7] =
     [(", ", ','), (" | ", '+'), (" (", '='), ("(", '='), (") ", '='), (")", '='), (" ", '_')];
 
-/// A program as a part of the name of a run.
+/// Encodes a program as a part of a token.
 pub(super) fn to_name(text: &str) -> String {
     let (mut name, mut rest) = (String::new(), text);
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -186,7 +188,7 @@ pub(super) fn to_name(text: &str) -> String {
     name
 }
 
-/// The program that is a part of the name of a run so.
+/// Decodes a program from a part of a token.
 pub(super) fn from_name(name: &str) -> Option<String> {
     let (mut text, mut is_open, mut rest) = (Vec::new(), false, name.chars());
     while let Some(c) = rest.next() {

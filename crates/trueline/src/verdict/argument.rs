@@ -51,7 +51,7 @@ pub enum ObjectKind {
 pub struct Proof<Ret> {
     /// The claims.
     pub steps: Vec<Step>,
-    /// Why no order satisfies all claims.
+    /// The reason why no order satisfies all claims.
     pub end: End<Ret>,
 }
 
@@ -69,7 +69,7 @@ pub struct Before {
 pub struct Step {
     /// The claim.
     pub claim: Before,
-    /// Why the claim holds.
+    /// The reason why the claim holds.
     pub ground: Ground,
 }
 
@@ -81,14 +81,14 @@ pub enum Ground {
     /// The object requires it: the claim holds in every legal order of the core's operations in which the claims
     /// `given` hold, regardless of when the operations were called.
     Value {
-        /// Why the object requires it.
+        /// The reason why the object requires it.
         reason: Reason,
         /// The claims that it follows from: earlier claims, or claims that follow from earlier ones by transitivity.
         given: Vec<Before>,
     },
 }
 
-/// Why an object allows no other order, or no order at all.
+/// The reason why an object allows no other order, or no order at all.
 ///
 /// "The first" and "the second" are the operations of the claim; "it" is the operation of [`End::Impossible`]. For
 /// containers, the value of an operation is the one that the operation put in, took out or saw.
@@ -278,7 +278,7 @@ pub enum Reason {
     },
 }
 
-/// Why a number is not what an operation needs it to be.
+/// The reason why a number does not satisfy the needs of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The quantity that is counted.
@@ -314,7 +314,7 @@ pub enum Counted {
     Values,
 }
 
-/// Why there is no legal order.
+/// The reason why there is no legal order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End<Ret> {
     /// Each of these operations came before the next one, and the last one came before the first.
@@ -324,7 +324,7 @@ pub enum End<Ret> {
     Impossible {
         /// The operation.
         op: OpId,
-        /// Why it is impossible.
+        /// The reason why it is impossible.
         reason: Reason,
         /// The claims that this follows from.
         given: Vec<Before>,

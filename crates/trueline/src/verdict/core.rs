@@ -27,9 +27,10 @@ pub struct Core<Op, Ret> {
     pub members: Vec<Member>,
     /// The number of operations of the whole history.
     pub of: usize,
-    /// The operation behind which [`history`](Core::history) begins: whatever returned before it was called does not
-    /// matter, because the state after it is known. It is in the history and completed there, or it is not in the history, because
-    /// the state after it is the initial one. `None` if the history begins at its beginning.
+    /// The operation after which [`history`](Core::history) begins: operations that returned before its call do not
+    /// matter, because the state after it is known. Either it is in the history and completed there, or it is not in
+    /// the history because the state after it is the initial one. `None` if the history begins at its original
+    /// beginning.
     pub begins_behind: Option<OpId>,
     /// The weakening steps that could not be decided within the limits, and so were not taken.
     pub undecided: Vec<Weakening>,
@@ -47,13 +48,13 @@ pub struct Member {
     pub id: OpId,
     /// The positions of its call and of its return in the whole history.
     pub events: (u32, Option<u32>),
-    /// How much of it is known in the core.
+    /// The facts about it that the core contains.
     pub role: Role,
     /// Whether only those parts of its arguments and result are kept that are about values or keys in the core.
     pub in_part: bool,
 }
 
-/// How much is known of an operation in a core.
+/// The facts about an operation that a core contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Everything that was recorded is known.
@@ -105,10 +106,9 @@ impl<Op, Ret> Core<Op, Ret> {
     /// Returns whether no call can be left out, and no single step that weakens the [`history`](Core::history) keeps it
     /// rejected.
     ///
-    /// Such steps are to leave out an operation that changes no state, to forget the return and the result of an operation
-    /// other than the one at which the history begins, and to leave out all that is about one value or key, where the
-    /// specification allows that. If it is not known to be
-    /// minimal, [`undecided`](Core::undecided) says why.
+    /// The steps are: leaving out an operation that does not change the state; forgetting the return and the result of
+    /// an operation other than the one at which the history begins; and leaving out all operations on one value or key,
+    /// if the specification allows that. If it is not known to be minimal, [`undecided`](Core::undecided) says why.
     pub fn is_minimal(&self) -> bool {
         self.undecided.is_empty()
     }

@@ -119,7 +119,7 @@ impl Witness {
     }
 }
 
-/// What took effect together: so many each time, and alone where nothing is said.
+/// Splits an order into groups of these sizes. After the last size, each operation is a group.
 pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterator<Item = &'a [T]> {
     let mut rest = order;
     let mut sizes = together.iter();
@@ -131,12 +131,12 @@ pub(crate) fn groups<'a, T>(order: &'a [T], together: &'a [u32]) -> impl Iterato
     })
 }
 
-/// How many operations are in each group.
+/// Returns the number of operations in each group.
 pub(crate) fn sizes(groups: &[Vec<OpId>]) -> Vec<u32> {
     groups.iter().map(|group| u32::try_from(group.len()).expect("operations have numbers")).collect()
 }
 
-/// Why a history is not linearizable.
+/// The evidence that a history is not linearizable.
 ///
 /// A history is linearizable *up to an event* if the specification allows an order of the operations that returned by
 /// then and of some of the operations that are open there (with the results that they have), in which each operation
@@ -247,7 +247,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What it took to judge a history.
+/// The cost of judging a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// The algorithm that gave the answer.
@@ -255,7 +255,8 @@ pub struct Stats {
     /// The criterion, if it was neither linearizability nor synchronization: for quasi linearizability, the variant and
     /// its factors.
     pub criterion: Option<String>,
-    /// Why this algorithm was chosen, if the choice was automatic; or which algorithm won, if several competed.
+    /// The reason why this algorithm was chosen, if the choice was automatic; or the algorithm that won, if several
+    /// competed.
     pub choice: Option<String>,
     /// The number of parts that were judged separately.
     pub partitions: usize,
@@ -273,42 +274,44 @@ pub struct Stats {
     pub peak_bytes: u64,
     /// The time from a validated history to the verdict with its witness.
     pub elapsed: Duration,
-    /// What became of the versions that operations carry, if they do and were looked at.
+    /// The result of using the versions that operations carry, if there were any and they were used.
     pub versions: Option<Versions>,
 }
 
-/// What became of the versions that operations carry: see [`Builder::version`](crate::history::Builder::version).
+/// The result of using the versions that operations carry: see [`Builder::version`](crate::history::Builder::version).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
-    /// How many parts of the history are linearizable in the order of their versions.
+    /// The number of parts of the history that are linearizable in the order of their versions.
     pub parts: usize,
-    /// Why the first other part is not, if there is one. The verdict on it was found without versions.
+    /// The contradiction in the first part that is not linearizable in the order of its versions, if there is one. The
+    /// verdict on this part was found without versions.
     pub contradiction: Option<Contradiction>,
 }
 
-/// Why the order of versions is not a linearization.
+/// The reason why the order of versions is not a linearization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Contradiction {
-    /// By their versions `first` took effect before `second`, but `second` returned before `first` was called.
+    /// According to their versions, `first` took effect before `second`, but `second` returned before `first` was
+    /// called.
     RealTime {
-        /// The one with the smaller version.
+        /// The operation with the smaller version.
         first: OpId,
-        /// The one with the larger version, or a read of the same.
+        /// The operation with the larger version, or a read of the same version.
         second: OpId,
     },
-    /// In the order of versions, this operation or one of the same version cannot have returned what it did.
+    /// In the order of versions, this operation or another one of the same version cannot have returned its result.
     Result(OpId),
-    /// None is known: the search among operations without a version gave up.
+    /// The reason is not known: the search among operations without a version gave up.
     Undecided,
 }
 
-/// A verdict, with what it took to reach it.
+/// A verdict, with the cost of reaching it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement<Ret> {
     /// The verdict.
     pub verdict: Verdict<Ret>,
-    /// What it took to reach the verdict.
+    /// The cost of reaching the verdict.
     pub stats: Stats,
 }
 

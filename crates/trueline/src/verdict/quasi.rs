@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::history::OpId;
 
-/// Why a history is not quasi linearizable.
+/// The evidence that a history is not quasi linearizable.
 ///
 /// Such a history has no first failing event: a prefix may be rejected and the whole history accepted, when a value is
 /// taken out early and put in later. What is certain is that no order exists, and how much larger the factors would
 /// have to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuasiEvidence {
-    /// How much larger all factors would have to be for the history to be accepted.
+    /// The amount by which all factors would have to be larger for the history to be accepted.
     pub more: MoreFactor,
     /// The operations that are not in [`Evidence::prefix`](super::Evidence::prefix), the longest prefix of a legal
     /// order that was found, in the order of their calls. If there is a conflict
@@ -19,7 +19,7 @@ pub struct QuasiEvidence {
     pub out_of_reach: Vec<OpId>,
 }
 
-/// How much larger all factors would have to be for a history to be accepted.
+/// The amount by which all factors would have to be larger for a history to be accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MoreFactor {
     /// The factors would have to be larger by exactly this much: with smaller ones the history is rejected.

@@ -41,7 +41,7 @@ pub struct ProgressEvidence {
     pub anticipated: Synchronisations,
 }
 
-/// Why the executions that returned cannot all have had partners: more partners are needed than there are.
+/// The reason why the executions that returned cannot all have had partners: more partners are needed than there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partners {
     /// Executions that have returned, each of which needs a partner of its own.
@@ -58,11 +58,11 @@ pub struct Partners {
 pub struct Unfit {
     /// The execution.
     pub op: OpId,
-    /// Why it cannot have been the partner.
+    /// The reason why it cannot have been the partner.
     pub why: WhyUnfit,
 }
 
-/// Why an execution cannot have been another's partner.
+/// The reason why an execution cannot have been another's partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhyUnfit {
     /// The execution had returned before the other was called.

@@ -66,7 +66,7 @@ pub enum Finding {
     Unknown(Limit),
 }
 
-/// Why a history was rejected, ready to be displayed.
+/// The reason why a history was rejected, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The operation whose return no linearization allows.
@@ -97,12 +97,12 @@ pub struct Rejection {
     pub quasi: Option<Box<QuasiRejection>>,
 }
 
-/// Why a history is not quasi linearizable, ready to be displayed.
+/// The reason why a history is not quasi linearizable, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuasiRejection {
     /// The criterion, including its factors.
     pub criterion: String,
-    /// How much larger the factors would have to be.
+    /// The amount by which the factors would have to be larger.
     pub more: MoreFactor,
     /// The first operations that are missing from the longest prefix of a legal order that was found.
     pub out_of_reach: Vec<Line>,
@@ -110,7 +110,7 @@ pub struct QuasiRejection {
     pub out_of_reach_total: usize,
 }
 
-/// Which executions should have returned, ready to be displayed.
+/// The executions that should have returned, ready to be displayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// The last executions of a possible sequence of synchronizations.

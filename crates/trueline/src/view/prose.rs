@@ -312,7 +312,7 @@ impl Label {
 }
 
 impl Teller {
-    /// Creates a teller for operations of a history.
+    /// Creates a writer of sentences about operations of a history.
     fn of<Op: Display, Ret: Display>(history: &History<Op, Ret>, told: impl Iterator<Item = OpId>) -> Self {
         let mut labels: Vec<(OpId, Label)> = Vec::new();
         for id in told {

@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 use super::text::Style;
 use super::timeline::{Bar, Mark, Outcome, Places, Timeline};
 
-/// How a timeline is drawn.
+/// Options for drawing a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The number of characters that fit on a line.
     pub width: usize,
     /// The characters to draw with.
     pub letters: Letters,
-    /// How text is highlighted.
+    /// The highlighting of text.
     pub style: Style,
     /// The maximum number of operations drawn.
     pub most: usize,
@@ -80,7 +80,7 @@ const ASCII: Strokes = Strokes {
     ellipsis: '~',
 };
 
-/// How a cell is highlighted.
+/// The highlighting of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ink {
     Plain,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Finding, Line, QuasiRejection, Rejection, Report, Stall, Story, Told, shorten};
 use crate::history::visible;
 
-/// How text is highlighted.
+/// The highlighting of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// No highlighting.

@@ -1,4 +1,4 @@
-//! What `assert_linearizable!` says when it fails.
+//! Tests the message of a failing `assert_linearizable!`.
 
 use std::panic::catch_unwind;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Random small histories of each specification.
+//! Generates random small histories of each specification.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -16,18 +16,19 @@ use trueline::spec::{
     Standard, Stuttering, Taken, blocked, outcome,
 };
 
-/// A specification with made-up operations and results.
+/// A specification with generators of operations and results.
 pub(crate) trait Family {
     type Spec: Spec;
     const NAME: &'static str;
-    /// The monitor of the type judges at least so many of a hundred histories.
+    /// The minimum number of histories, in a hundred, that the monitor of the type judges.
     const MONITORED: u32 = 0;
-    /// Whether the calls that a monitor says conflict do so by themselves, without others of the same values.
+    /// Whether the operations that a monitor reports as conflicting conflict by themselves, without others of the same
+    /// values.
     const ALONE: bool = false;
     fn spec() -> Self::Spec;
-    /// Any operation that `process` may call.
+    /// Generates any operation that `process` may call.
     fn call(random: &mut Random, process: u32) -> Op<Self>;
-    /// Any result that `op` might be recorded with, right or wrong.
+    /// Generates any result that may be recorded for `op`, correct or not.
     fn result(random: &mut Random, op: &Op<Self>) -> Ret<Self>;
 }
 
@@ -35,7 +36,8 @@ pub(crate) type Op<F> = <<F as Family>::Spec as Spec>::Op;
 pub(crate) type Ret<F> = <<F as Family>::Spec as Spec>::Ret;
 pub(crate) type HistoryOf<F> = History<Op<F>, Ret<F>>;
 
-/// A history of at most `most` operations: good, spoilt or made up; with pending and optional operations and ties.
+/// Generates a history of at most `most` operations: correct, spoilt or random; with pending and optional operations
+/// and ties.
 pub(crate) fn history<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
     let history = match random.below(8) {
         0 => made_up::<F>(random, most),
@@ -54,7 +56,7 @@ pub(crate) fn history<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F>
             spoilt::<F>(&history, random)
         }
     };
-    // Cutting a history off leaves optional operations.
+    // Truncating a history leaves optional operations.
     if random.chance(1, 6) && !history.is_empty() {
         let length = random.below(u32::try_from(history.events().len()).expect("small")) + 1;
         return history.truncate(length as usize);
@@ -62,7 +64,7 @@ pub(crate) fn history<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F>
     history
 }
 
-/// What the sequential object does, with calls and returns around it.
+/// Simulates the sequential object, with calls and returns around each operation.
 pub(crate) fn run<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
     let shape = Simulation {
         processes: 2 + random.below(3),
@@ -89,7 +91,7 @@ pub(crate) fn simulated<F: Family>(shape: &Simulation, random: &mut Random) -> H
     )
 }
 
-/// The same with one operation replaced, or only its result.
+/// Returns the history with one operation replaced, or only its result.
 pub(crate) fn spoilt<F: Family>(history: &HistoryOf<F>, random: &mut Random) -> HistoryOf<F> {
     let Some(count) = u32::try_from(history.len()).ok().filter(|count| *count > 0) else { return history.clone() };
     let victim = random.below(count) as usize;
@@ -110,7 +112,7 @@ pub(crate) fn spoilt<F: Family>(history: &HistoryOf<F>, random: &mut Random) -> 
     }
 }
 
-/// Operations at random times with random results.
+/// Generates operations at random times with random results.
 fn made_up<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
     let operations = 1 + random.below(most.min(5));
     let mut free = [0i64; 3];
@@ -132,7 +134,8 @@ fn made_up<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
     from_intervals(intervals).expect("operations of a process do not overlap")
 }
 
-/// A run of the sequential object one operation after the other, each stretched over a random time with many ties.
+/// Runs the sequential object, one operation after the other, and stretches each operation over a random time, with
+/// many ties.
 fn made_up_times<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
     let spec = F::spec();
     let mut state = spec.initial();
@@ -154,11 +157,12 @@ fn made_up_times<F: Family>(random: &mut Random, most: u32) -> HistoryOf<F> {
             intervals.push(Interval::returned(process, op, call, ret, result));
         }
     }
-    // A pending operation of a process that goes on is to be had too; processes above 3 only ever crash.
+    // Pending operations are moved to processes above 3, so that their own process can continue.
     from_intervals(intervals).expect("operations of a process do not overlap")
 }
 
-/// The same history with neighbouring events moved to one time: more overlaps, so what was good stays good.
+/// Moves adjacent events of the history to the same time: operations overlap more, so a linearizable history stays
+/// linearizable.
 fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
     history: &History<Op, Ret>,
     random: &mut Random,
@@ -184,9 +188,10 @@ fn with_ties<Op: Clone + Debug, Ret: Clone + Debug>(
     from_intervals(intervals).expect("the order of events is kept but for ties")
 }
 
-/// The same with the results of two calls exchanged, of one kind and at least so far apart; `None` where there are none.
+/// Exchanges the results of two calls of the same kind that are at least this far apart; returns `None` if there are
+/// none.
 ///
-/// What is wrong then is mostly the order: a value comes out of a container that is there, and not its turn.
+/// This usually violates only the order: a container returns a value that it contains, but not the next one.
 pub(crate) fn exchanged<Op: Clone, Ret: Clone + PartialEq>(
     history: &History<Op, Ret>,
     apart: usize,
@@ -304,7 +309,7 @@ family!(
     Maps,
     Map<u8, u8>,
     "map",
-    // To append is exclusive or, and nothing can be appended to a 1.
+    // Appending is exclusive or, and nothing can be appended to a 1.
     Map::new().appending(|old, end| (old != Some(&1)).then(|| old.unwrap_or(&0) ^ end)),
     |random, _| {
         let (key, value) = (random.below(2) as u8, random.below(2) as u8);
@@ -477,7 +482,7 @@ family!(
     |random, op| reads(random, op)
 );
 
-/// Mostly on one key, so that there is something to partition.
+/// Most transactions use one key, so that the history can be partitioned.
 fn transaction(random: &mut Random) -> MultiRegisterOp<u8, u8> {
     let key = random.below(2) as u8;
     let spans = random.chance(1, 8);
@@ -552,8 +557,8 @@ family!(
     }
 );
 
-/// A store of one string that has no key: what holds for one key then holds for the whole, so that a history is not split
-/// before rules that need it are tried.
+/// A store of one string, without a key: a rule that applies to each key must then apply to the whole history, and the
+/// history is not split before such rules are tried.
 pub(crate) struct OneString(Kv<()>);
 
 impl Spec for OneString {
@@ -793,7 +798,7 @@ fn small(random: &mut Random) -> u8 {
     random.below(3) as u8
 }
 
-/// Histories that monitors can judge.
+/// Histories that the monitors can judge.
 pub(crate) mod monitored {
     use super::*;
 
@@ -1047,7 +1052,7 @@ pub(crate) mod monitored {
 
     impl Spec for SwapRegister {
         type Op = SwapOp;
-        /// What a read or a swap found.
+        /// The value that a read or a swap found.
         type Ret = Option<u32>;
         type State = u32;
         type Key = ();
@@ -1098,7 +1103,7 @@ pub(crate) mod monitored {
         10
     );
 
-    /// A lock with tries, and with owners or without.
+    /// A lock with try operations, with or without owners.
     pub(crate) struct TryLock {
         pub(crate) owned: bool,
     }
@@ -1108,7 +1113,7 @@ pub(crate) mod monitored {
         Lock(u32),
         TryLock(u32),
         Unlock(u32),
-        /// Whether it is free; if not, that is a try that failed.
+        /// Whether the lock is free; if it is not, this is an attempt that failed.
         IsFree,
     }
 
@@ -1183,7 +1188,7 @@ pub(crate) mod monitored {
         true
     );
 
-    /// A priority queue whose values go in pairs: of those with the least priority, any is next.
+    /// A priority queue whose values come in pairs: among those with the least priority, any may be next.
     pub(crate) struct Pairs;
 
     impl Spec for Pairs {

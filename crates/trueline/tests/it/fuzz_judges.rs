@@ -1,8 +1,8 @@
-//! Fuzzing past the readers: valid random histories of every named specification go through a random algorithm and a random
-//! command. Nothing panics, and nothing takes long.
+//! Fuzzes everything after the readers: valid random histories of every named specification are judged by a random
+//! algorithm, and processed by a random command. Nothing may panic or take long.
 //!
-//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test it fuzz_judges::soak -- --ignored` judges as many histories;
-//! `TRUELINE_SEED` starts with another one.
+//! `TRUELINE_SOAK=200000 cargo test --release -p trueline --test it fuzz_judges::soak -- --ignored` judges this many
+//! histories; `TRUELINE_SEED` sets the first seed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 use std::collections::HashMap;
@@ -21,15 +21,15 @@ use trueline::view::{Report, Timeline, columns, html, json, prose, svg, terminal
 
 use crate::ran::ran;
 
-/// In a soak, what takes longer has no end.
+/// In a soak test, anything that takes longer counts as endless.
 const ENDLESS: Duration = Duration::from_secs(120);
-/// What a judge and a command may take of a processor, though each is limited to 20 ms.
+/// The maximum processor time of a judgement and a command, although each is limited to 20 ms.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// A specification, and which arguments its operations take.
+/// A specification, and the arguments that its operations accept.
 struct Subject {
     spec: NamedSpec,
-    /// By operation: its name, and values with which it can be called.
+    /// For each operation, its name, and values with which it can be called.
     calls: Vec<(&'static str, Vec<Value>)>,
 }
 
@@ -37,7 +37,7 @@ fn list(values: impl IntoIterator<Item = Value>) -> Value {
     values.into_iter().collect()
 }
 
-/// Values of all kinds that occur in files.
+/// Returns values of all kinds that occur in files.
 fn values() -> Vec<Value> {
     let int = Value::Int;
     let text = |text: &str| Value::from(text);
@@ -93,7 +93,7 @@ fn subjects() -> Vec<Subject> {
         };
         let known = subjects.len();
         for parameter in parameters {
-            // Some do not take some of these.
+            // Some specifications do not accept some of these parameters.
             let Ok(spec) = named::spec(&format!("{}{parameter}", info.name), Options::new()) else { continue };
             let takes = |f: &str, value: &Value| {
                 let mut builder = History::builder();
@@ -119,7 +119,7 @@ struct Process {
     open: Option<(Record, Option<Value>)>,
 }
 
-/// A history of so many operations at most: mostly as the object would make it.
+/// Generates a history of at most `most` operations, mostly as the object would produce it.
 fn history(subject: &Subject, random: &mut Random, most: u32) -> RawHistory {
     let spec = &subject.spec;
     let numbers = [0, 1, 2, 3, 7, 1 << 30, (1 << 31) - 1, 1 << 31, u32::MAX - 1, u32::MAX];
@@ -150,7 +150,7 @@ fn history(subject: &Subject, random: &mut Random, most: u32) -> RawHistory {
             continue;
         };
         if keeps_pending && random.chance(1, 8) {
-            // It calls again, though it never returned.
+            // The process calls again, although its operation never returned.
             builder.info(process.number).expect("it is open");
             process.open = None;
             continue;
@@ -217,7 +217,7 @@ fn can_return(spec: &NamedSpec, process: u32, call: &Record, value: &Value) -> b
     spec.faults(&builder.finish()).is_empty()
 }
 
-/// The same operations with coarse times; the same history, if a process would overlap itself.
+/// Returns the same operations with coarse times; the unchanged history, if operations of a process would overlap.
 fn with_equal_times(history: &RawHistory, random: &mut Random) -> RawHistory {
     let unit = 1 + i64::from(random.below(4));
     let intervals = history.operations().iter().map(|operation| {
@@ -238,7 +238,7 @@ fn algorithm(random: &mut Random) -> Algorithm {
     if random.chance(1, 8) { Algorithm::Compete(vec![first, second, third]) } else { first }
 }
 
-/// Judges a history of a seed, and does something with the verdict; what was done.
+/// Judges the history of a seed, and processes the verdict. Returns a description of the processing.
 fn one(subjects: &[Subject], seed: u64) -> &'static str {
     let random = &mut Random::new(seed);
     let subject = random.pick(subjects);
@@ -269,7 +269,7 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     } else {
         spec.judge(history.clone(), &config)
     };
-    // A specification may ask more of a whole history than of each operation.
+    // A specification may require more of a whole history than of each operation.
     let Ok(judged) = judged else { return "an error" };
     let (judgement, shown) = (judged.judgement(), judged.history());
     let sizes = (judged.operations(), judged.pending());
@@ -346,9 +346,9 @@ fn one(subjects: &[Subject], seed: u64) -> &'static str {
     }
 }
 
-/// Judges histories of seeds from `first` on.
+/// Judges the histories of the seeds from `first` on.
 fn fuzz(first: u64, count: u64, is_soak: bool) {
-    // What has no end ends the process, with its seed.
+    // Anything endless ends the process, and prints its seed.
     static CURRENT: Mutex<Option<(u64, Instant)>> = Mutex::new(None);
     let watchdog = || loop {
         std::thread::sleep(Duration::from_secs(1));
@@ -392,7 +392,8 @@ fn valid_histories_go_through_all_judges_and_commands() {
     fuzz(1, 1500, false);
 }
 
-/// In the core of this history, which a soak found, a try to lock that never returned was taken for one that succeeded.
+/// In the core of this history, which a soak test found, a try-lock that never returned was taken for one that
+/// succeeded.
 #[test]
 fn a_try_that_may_have_failed_needs_nothing() {
     one(&subjects(), 1_048_693);
@@ -405,8 +406,8 @@ fn soak_of_valid_histories() {
     fuzz(read("TRUELINE_SEED", 1_000_000), read("TRUELINE_SOAK", 200_000), true);
 }
 
-/// Histories that made judges of synchronizations panic: a process that calls again after an execution that never returned,
-/// numbers of processes beyond 2^31, and more executions at once than fit a mask.
+/// Histories that made checkers of synchronizations panic: a process that calls again after an execution that never
+/// returned, process numbers beyond 2^31, and more open executions than fit a mask.
 #[test]
 fn numbers_of_processes_and_executions_are_not_limited() {
     let mut judged = 0;
@@ -429,7 +430,7 @@ fn numbers_of_processes_and_executions_are_not_limited() {
             for (algorithm, _) in ALGORITHMS {
                 let budget = Budget::unlimited().time(Duration::from_millis(5)).memory(8 << 20);
                 let config = Config::new().algorithm(algorithm.clone()).budget(budget);
-                // Nothing has returned, so nothing can be wrong.
+                // No operation has returned, so the history cannot be rejected.
                 if let Ok(result) = spec.judge(history.clone(), &config) {
                     let verdict = &result.judgement().verdict;
                     assert!(!verdict.is_rejected(), "{} by {algorithm}: {verdict:?}", spec.name());

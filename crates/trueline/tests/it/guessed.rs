@@ -1,4 +1,4 @@
-//! Plain models are judged as fast as those that say what they are.
+//! Plain models are judged as fast as models with declared meanings.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use trueline::test::{FailureKind, Meaning, Plan};
 
-/// A queue of which every third `pop` takes the second value, if there are more than eight.
+/// A queue in which every third `pop` takes the second value, if there are more than eight.
 #[derive(Default)]
 struct Queue {
     values: Mutex<VecDeque<u32>>,
@@ -44,7 +44,7 @@ fn queue(is_faulty: bool, meanings: Option<[Meaning; 2]>) -> Plan {
 
 #[test]
 fn a_fault_of_long_runs_is_found_by_a_plain_model() {
-    // Judged by search, runs were small, and few.
+    // If they were judged by search, there would be few runs, and small ones.
     let outcome = queue(true, None).seed(1).runs(1000).shrink_for(Duration::ZERO).run();
     let failure = outcome.failure.expect("the second is not the first");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);

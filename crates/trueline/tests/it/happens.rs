@@ -3,15 +3,15 @@
 use trueline::drive::Random;
 use trueline::history::History;
 
-/// How many histories of each kind are judged in an ordinary test run.
+/// The number of histories of each kind in an ordinary test run.
 const HISTORIES: u64 = 20_000;
 
-/// `TRUELINE_SOAK` histories of each kind instead.
+/// Returns the number of histories of each kind, which `TRUELINE_SOAK` can set.
 pub(crate) fn histories() -> u64 {
     std::env::var("TRUELINE_SOAK").map_or(HISTORIES, |soak| soak.parse().expect("TRUELINE_SOAK is a number"))
 }
 
-/// What happens in a history.
+/// An event of a history.
 #[derive(Clone, Debug)]
 pub(crate) enum Happens<Op, Ret> {
     Call(u32, Op),
@@ -26,8 +26,7 @@ impl<Op, Ret> Happens<Op, Ret> {
     }
 }
 
-/// The run with something wrong: executions that are shorter than they were, results of others, and returns of what
-/// nobody came for.
+/// Spoils a run: shortens executions, replaces results by others, and adds returns of executions without partners.
 pub(crate) fn spoil<Op, Ret: Clone>(events: &mut Vec<Happens<Op, Ret>>, random: &mut Random) {
     let results: Vec<Ret> = events
         .iter()

@@ -1,7 +1,8 @@
-//! Objects that panic, block, spin, allocate without end or exit, wherever code of a test runs: every test of them ends in
-//! time, with a report that names the place, or with a status other than 0 and the run in a file.
+//! Tests objects that panic, block, spin, allocate without end or exit, wherever code of a test runs. Every test of
+//! them must end in time, with a report that names the place, or with an exit status other than 0 and the run in a
+//! file.
 //!
-//! Each is tested by a process of its own, which is this one with an environment variable.
+//! Each object is tested in a separate process, which is this program with an environment variable.
 #![cfg(unix)]
 
 use std::hash::{Hash, Hasher};
@@ -30,15 +31,15 @@ const PLACES: [&str; 12] = [
     "release",
 ];
 const BEHAVIORS: [&str; 5] = ["panic", "block", "spin", "allocate", "exit"];
-/// What no code can go on after: a stack that overflows, and a panic while another one unwinds.
+/// Behaviors that no code can continue after: a stack overflow, and a panic while another one unwinds.
 const ABORTS: [&str; 2] = ["overflow", "unwind"];
 
-/// For how long runs are made.
+/// The time limit for the runs.
 const TIME: Duration = Duration::from_millis(200);
-/// How much later a test may end.
+/// The maximum time that a test may take in addition.
 const LATER: Duration = Duration::from_secs(5);
-/// A test that does not end within this time is named while it is waited for: whether the machine or the test is slow, no clock
-/// can tell.
+/// A test that takes longer than this is named while the parent waits for it: no time limit could distinguish a slow
+/// machine from a slow test.
 const SLOW: Duration = Duration::from_secs(60);
 
 /// Misbehaves, if this is the place for it.
@@ -56,7 +57,7 @@ fn at(place: &str) {
         "spin" => loop {
             std::hint::spin_loop();
         },
-        // It is not touched, so that it costs nothing but addresses.
+        // The memory is not touched, so only addresses are used.
         "allocate" => loop {
             std::mem::forget(Vec::<u8>::with_capacity(64 << 20));
         },
@@ -138,13 +139,13 @@ impl Drop for Model {
     }
 }
 
-/// The test of a hostile object; of none, if no process asks for one.
+/// Tests a hostile object, if an environment variable names one.
 #[test]
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
     let name = std::env::var(NAME).expect("both are set");
     let has = |place: &str| case.starts_with(&format!("{place}:"));
-    // Explaining a failure needs one, and releasing an operation that waits.
+    // Explaining a failure requires a failure, and releasing requires an operation that waits.
     let (is_wrong, waits) = (has("debug"), has("release"));
     let mut test = trueline::test(|| {
         at("constructor");
@@ -183,7 +184,7 @@ fn child() {
     if is_wrong {
         test = test.pages(std::env::temp_dir().join(&name));
     }
-    // What aborts prints a trace first, which may take long: nobody is stuck then.
+    // An abort may print a long trace first, and the run must not count as stuck meanwhile.
     let aborts = ABORTS.iter().any(|behavior| case.ends_with(behavior));
     test.name(&name)
         .forgetful()
@@ -203,7 +204,7 @@ struct Test {
     output: PathBuf,
 }
 
-/// How a test ended.
+/// The end of a test.
 struct Ended {
     what: String,
     status: ExitStatus,
@@ -263,14 +264,14 @@ impl Test {
     }
 }
 
-/// The file of runs that are being made.
+/// Returns the file of the current runs.
 fn running(test: &str) -> PathBuf {
     let program = std::env::current_exe().expect("it has a path");
     let target = program.ancestors().find(|folder| folder.ends_with("target"));
     target.map_or_else(std::env::temp_dir, Path::to_path_buf).join(format!("trueline/{test}.0.running"))
 }
 
-/// Tests that end by themselves have a report; others a status, and the run in a file.
+/// Asserts that tests that end by themselves have a report, and that others have an exit status, and the run in a file.
 fn check(tests: Vec<Test>) -> Duration {
     let mut longest = Duration::ZERO;
     for test in tests {
@@ -280,7 +281,7 @@ fn check(tests: Vec<Test>) -> Duration {
         longest = longest.max(*took);
         assert!(!status.success(), "{what}: the test passed\n{output}");
         let reports: &[&str] = match (place, behavior) {
-            // Dropping states is judging. Where many panic, the process aborts.
+            // Dropping states is part of judging. If many drops panic, the process aborts.
             ("drop-model", "panic") => &[],
             (_, "allocate" | "exit" | "overflow" | "unwind") => {
                 assert!(*is_left, "{what}: no run is in a file\n{output}");
@@ -313,7 +314,7 @@ fn check(tests: Vec<Test>) -> Duration {
     longest
 }
 
-/// What spins takes processors from all others, so that most of it is in the soak.
+/// Objects that spin take processors from all others, so most of them are in the soak test.
 #[test]
 fn tests_of_hostile_objects_end() {
     let tests: Vec<Test> = PLACES
@@ -331,14 +332,14 @@ fn tests_of_objects_that_abort_leave_the_run_behind() {
     check(everywhere.map(|(place, behavior)| Test::start(place, behavior)).collect());
 }
 
-/// The threads of this process.
+/// Returns the number of threads of this process.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").expect("this is Linux").count()
 }
 
-/// Makes tests with many threads, if a process asks for it: right ones, and those that panic or get stuck where they can be
-/// ended.
+/// Runs tests with many threads, if an environment variable requests it: correct ones, and ones that panic or get stuck
+/// where they can be ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn child_that_counts_threads() {
@@ -362,7 +363,7 @@ fn child_that_counts_threads() {
         );
         let outcome = test.forgetful().threads(MANY).calls(2).runs(3).shrink_for(Duration::ZERO).outcome();
         assert_eq!((outcome.failure.is_some(), outcome.lost), (number % 3 > 0, 0));
-        // A thread that has said that it is done may still be about to end.
+        // A thread that has reported its result may still be about to end.
         let after = threads();
         assert!(
             after < before + MANY as usize / 4,
@@ -374,7 +375,7 @@ fn child_that_counts_threads() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_do_not_pile_up() {
-    // No other test has threads in a process of its own.
+    // In a separate process, no other test has threads.
     let program = std::env::current_exe().expect("it has a path");
     let output = Command::new(program)
         .args(["--exact", "hostile::child_that_counts_threads", "--nocapture"])

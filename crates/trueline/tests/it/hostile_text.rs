@@ -1,4 +1,4 @@
-//! Hostile text in names, arguments, results, states and panics of a test reaches no report raw.
+//! Asserts that hostile text in names, arguments, results, states and panics of a test is escaped in all reports.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use trueline::drive::made_by;
 use trueline::spec::{Outcomes, Spec, outcome};
 use trueline::test::{Failure, Outcome, call};
 
-/// Line ends with commands for CI systems after them, escape sequences, marks of direction, separators of lines, controls of
-/// both kinds, characters of no width, tags, markup.
+/// Line breaks followed by commands for CI systems, escape sequences, direction marks, line separators, control
+/// characters of both kinds, characters without width, tags, and markup.
 const HOSTILE: &str = "\n::error::INJ\r\u{1b}[35mINJ\u{1b}]0;INJ\u{7}\u{202e}\u{2066}\u{2028}INJ\u{2029}::INJ \u{9b}5mINJ\u{85}::INJ\u{7f}\u{200b}\u{feff}\u{e0041}##[error]INJ ::INJ::##vso[x]<script>INJ</script>&\"'\\]]>\u{1}";
 
 #[track_caller]
@@ -25,7 +25,7 @@ fn assert_harmless(what: &str, text: &str) {
     assert!(!text.contains("##[") && !text.contains("##vso"), "{what}: a command in {text}");
 }
 
-/// Looks at all that is told about a failure.
+/// Checks all texts about a failure.
 #[track_caller]
 fn assert_told_harmlessly(outcome: Outcome) -> Failure {
     let failure = outcome.failure.expect("it fails");
@@ -58,7 +58,7 @@ fn name(test: &str) -> String {
 
 #[test]
 fn names_arguments_results_and_states() {
-    // It returns what it was given, and should return nothing of it.
+    // The operation returns its argument, and should not return anything.
     let pages = std::env::temp_dir().join(format!("trueline-hostile-text-{}", std::process::id()));
     let test = || {
         trueline::test(|| ())
@@ -106,7 +106,7 @@ fn names_arguments_results_and_states() {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Op(String);
 
-/// Its operations and states are shown as they debug.
+/// A specification whose operations and states are shown by their `Debug` output.
 struct Own;
 
 impl Spec for Own {
@@ -149,7 +149,7 @@ fn panics() {
     assert_told_harmlessly(constructor.name(&name("constructor")).runs(1).outcome());
 }
 
-/// What is wrong with a test itself is told by a panic, whose message is printed as it is.
+/// Mistakes in a test itself are reported by a panic, whose message is printed unescaped.
 #[test]
 fn mistakes_in_tests() {
     let test = || trueline::test(|| ()).model(()).operation(HOSTILE, (), |_, ()| (), |(), ()| ()).forgetful();

@@ -1,4 +1,4 @@
-//! The checker of interval linearizability against the definition, on small random histories.
+//! Compares the checker of interval linearizability with the definition, on small random histories.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -23,7 +23,7 @@ struct Family<S, F> {
     name: &'static str,
     spec: S,
     processes: u32,
-    /// The operation of a process.
+    /// Generates an operation of a process.
     random_op: F,
 }
 
@@ -43,13 +43,14 @@ impl<Op> Open<Op> {
     }
 }
 
-/// What may happen next: the state then, and of some processes whether they end.
+/// A possible step: the next state, and for each process that takes part, its result if it ends.
 type Possible<S> = (<S as IntervalSpec>::State, Vec<(u32, Option<<S as IntervalSpec>::Ret>)>);
 
 impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
-    /// All steps that are possible.
+    /// Returns all possible steps.
     fn possible(&self, state: &S::State, open: &[Open<S::Op>]) -> Vec<Possible<S>> {
-        // By place, then those that go on, and then by call: a stable sort.
+        // Sorted by place; within a place, executions that have begun come first, then by call, because the sort is
+        // stable.
         let mut sorted = open.to_vec();
         sorted.sort_by_key(|open| (self.spec.place(&open.op), !open.has_begun));
         let mut possible = Vec::new();
@@ -64,7 +65,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         possible
     }
 
-    /// A run of a correct object: calls, steps and returns as they come.
+    /// Simulates a correct object, with calls, steps and returns at random times.
     fn simulate(&self, random: &mut Random) -> Events<S> {
         let mut state = self.spec.initial();
         let mut open: Vec<Open<S::Op>> = Vec::new();
@@ -116,7 +117,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             spoil(&mut events, random);
         }
         let history = history(events);
-        // Those that are open where it is cut off have ended with the results they have, or not.
+        // Executions that are open at the cut have ended with the results that they have, or have not ended.
         if random.chance(1, 8) {
             history.truncate(random.below(history.events().len() as u32 + 1) as usize)
         } else {
@@ -124,8 +125,8 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         }
     }
 
-    /// The checker and the definition agree on histories of which enough are right and wrong, stuck and not; `also` is
-    /// told of each.
+    /// Asserts that the checker and the definition agree, on enough histories that are accepted, rejected, stuck and
+    /// not stuck. Calls `also` for each history.
     fn agree(&self, also: impl Fn(&History<S::Op, S::Ret>, &Verdict<S::Ret>, u8)) {
         let budget = Budget::unlimited();
         let (mut accepted, mut pending, mut stuck, mut steps) = (0_u64, 0_u64, [0_u64; 3], 0_u64);
@@ -143,7 +144,7 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             accepted += u64::from(expected.is_accepted());
             pending += u64::from(history.pending() > 0);
             stuck[expected_progress as usize] += 1;
-            // Whether somebody took part in more than one step.
+            // Whether an execution took part in more than one step.
             steps += u64::from(verdict.witness().is_some_and(|witness| {
                 let distinct: BTreeSet<OpId> = witness.order.iter().copied().collect();
                 distinct.len() < witness.order.len()
@@ -165,7 +166,8 @@ impl<S: IntervalSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
     }
 }
 
-/// The verdicts are of one kind; and rejections have the same place, and allow the same.
+/// Asserts that the verdicts are of the same kind, and that rejections have the same place and the same allowed
+/// results.
 fn same_verdict<Ret: PartialEq + Debug>(found: &Verdict<Ret>, expected: &Verdict<Ret>, context: &dyn Fn() -> String) {
     match (found, expected) {
         (Verdict::Accepted(_), Verdict::Accepted(_)) => {}
@@ -198,8 +200,8 @@ fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {
     }
 }
 
-/// One that receives guests: it begins with the first of them, goes on with others, and ends with the last, or alone after
-/// it. Guests are numbered; what a host returns is how many it had. There is one host at a time.
+/// A hotel with one host at a time. A host begins with its first guest, continues with others, and ends with the last
+/// one, or alone after it. Guests are numbered; a host returns the number of its guests.
 #[derive(Clone, Copy, Debug)]
 struct Hotel;
 
@@ -212,7 +214,7 @@ enum HotelOp {
 impl IntervalSpec for Hotel {
     type Op = HotelOp;
     type Ret = u32;
-    /// How many guests the host has had; none if there is no host.
+    /// The number of guests of the current host; 0 if there is no host.
     type State = u32;
 
     fn initial(&self) -> u32 {
@@ -236,7 +238,8 @@ impl IntervalSpec for Hotel {
     }
 }
 
-/// Write-snapshot with steps of several, as in the literature: some bring their values, and then some take snapshots.
+/// Write-snapshot with steps of several executions, as in the literature: some write their values, and then some take
+/// snapshots.
 #[derive(Clone, Copy, Debug)]
 struct WriteSnapshotOfSets;
 
@@ -260,7 +263,7 @@ impl IntervalSpec for WriteSnapshotOfSets {
     }
 }
 
-/// All that come at once see each other, and all before them.
+/// All executions of a step see each other, and all that came before.
 #[derive(Clone, Copy, Debug)]
 struct ImmediateSnapshot;
 
@@ -286,7 +289,7 @@ impl SyncSpec for ImmediateSnapshot {
 
 #[test]
 fn signal() {
-    // Mostly as they should be called: a child or two, and parents.
+    // Mostly valid calls: one or two children, and parents.
     let random_op = |random: &mut Random, process| match (process % 2, random.chance(1, 2)) {
         (0, _) => SignalOp::SignalUpAndWait,
         (_, true) => SignalOp::WaitForSignalUp,
@@ -305,7 +308,7 @@ fn hotel() {
 fn write_snapshot() {
     let random_op = |_: &mut Random, process| process;
     let family = Family { name: "write-snapshot", spec: WriteSnapshot::new(), processes: 3, random_op };
-    // Steps of several say the same.
+    // The specification with steps of several executions has the same verdicts.
     let of_sets = |history: &History<u32, BTreeSet<u32>>, verdict: &Verdict<BTreeSet<u32>>, stuck| {
         let budget = Budget::unlimited();
         let found = check(&WriteSnapshotOfSets, history, IntervalAlgorithm::Search, &budget).verdict;
@@ -321,7 +324,7 @@ fn write_snapshot_of_sets() {
     Family { name: "write-snapshot of sets", spec: WriteSnapshotOfSets, processes: 3, random_op }.agree(|_, _, _| {});
 }
 
-/// A test for each: what synchronises is judged the same as one step.
+/// Generates a test for each specification: synchronizations are judged in the same way as single steps.
 macro_rules! synchronising {
     ($($name:ident: $spec:expr, $processes:expr, $random_op:expr;)+) => {
         $(
@@ -366,7 +369,7 @@ fn judged(events: Vec<Happens<SignalOp, ()>>) -> Verdict<()> {
     check(&Signal, &history(events), IntervalAlgorithm::Search, &Budget::unlimited()).verdict
 }
 
-/// One that is slow is seen by one that returns before another is called, and sees that other.
+/// A slow snapshot is seen by one that returns before another is called, and sees that other one.
 #[test]
 fn no_moment_explains_a_slow_snapshot() {
     let set = |values: &[u32]| values.iter().copied().collect::<BTreeSet<u32>>();
@@ -385,7 +388,7 @@ fn no_moment_explains_a_slow_snapshot() {
     assert!(sync::check(&ImmediateSnapshot, &history, SyncAlgorithm::Auto, &budget).verdict.is_rejected());
 }
 
-/// Two rounds of figure 16; in the second the child is let go by a call that has not returned.
+/// Two rounds of figure 16; in the second, a call that has not returned releases the child.
 #[test]
 fn a_signal_is_used_again_and_again() {
     let (call, ret) = (Happens::Call::<SignalOp, ()>, |process| Happens::Return(process, ()));
@@ -407,7 +410,7 @@ fn a_signal_is_used_again_and_again() {
     assert_eq!(steps, [[0, 1], [0, 2], [4, 3], [4, 5]]);
 }
 
-/// A child whose parent has seen it and not let it go: it must not return, whatever else is open.
+/// A child whose parent has seen it but not released it must not return, whatever else is open.
 #[test]
 fn a_child_must_wait_for_both_calls() {
     let (call, ret) = (Happens::Call::<SignalOp, ()>, |process| Happens::Return(process, ()));
@@ -415,7 +418,7 @@ fn a_child_must_wait_for_both_calls() {
     let evidence = verdict.evidence().expect("nobody has put it down");
     assert_eq!((evidence.refused, evidence.event), (OpId(0), 2));
     assert!(evidence.allowed.is_empty() && evidence.all_allowed);
-    // A call that puts down what was never seen.
+    // A call that lowers a signal that was never seen.
     let verdict = judged(vec![call(0, SignalUpAndWait), call(1, SignalDown), ret(1)]);
     assert_eq!(verdict.evidence().expect("nobody has seen it").refused, OpId(1));
 }
@@ -435,14 +438,15 @@ fn objects_are_judged_one_by_one() {
     let accepted = builder.clone().finish();
     let budget = Budget::unlimited();
     assert!(check(&Signal, &accepted, IntervalAlgorithm::Search, &budget).verdict.is_accepted());
-    // Let go by the parent of the other.
+    // Released by the parent of the other child.
     builder.ret(2, ()).expect("well formed");
     let judgement = check(&Signal, &builder.finish(), IntervalAlgorithm::Search, &budget);
     assert_eq!(judgement.verdict.evidence().expect("it was not let go").refused, OpId(2));
     assert_eq!(judgement.stats.partitions, 2);
 }
 
-/// Many that are open at once, and a wrong result at the end, so that all must be tried.
+/// A history with many executions that are open at once, and a wrong result at the end, so that all possibilities must
+/// be tried.
 fn hard() -> History<u32, BTreeSet<u32>> {
     let mut events: Vec<Happens<u32, BTreeSet<u32>>> = (0..14).map(|process| Happens::Call(process, process)).collect();
     events.push(Happens::Return(0, [99].into()));

@@ -1,4 +1,4 @@
-//! All checkers against each other, on histories that the definition cannot judge.
+//! Compares all checkers with each other, on histories that are too large for the definition.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use trueline::verdict::{LimitKind, Verdict};
 
 use crate::families::{Family, exchanged, monitored, simulated, spoilt};
 
-/// How many verdicts each algorithm gave.
+/// The numbers of verdicts.
 #[derive(Default)]
 struct Tally {
     accepted: u32,
     rejected: u32,
-    /// Of these, how many algorithms judged on average.
+    /// The number of algorithms that decided these histories, in total.
     opinions: u32,
-    /// How many histories the monitor of the type judged.
+    /// The number of histories that the monitor of the type judged.
     monitored: u32,
 }
 
-/// Every algorithm that knows within limits says the same, and of a rejected history at the same place.
+/// Asserts that all algorithms that decide within the limits agree, and that rejections have the same place.
 fn agree<F: Family>(operations: u32, seed: u64, tally: &mut Tally) {
     let mut random = Random::new(seed);
     let shape = Simulation { processes: 2 + random.below(3), operations, crashes: 0, busy: false };
@@ -126,7 +126,7 @@ fn semaphores() {
     family::<monitored::Semaphores>(7);
 }
 
-/// Monitors against searches, on long histories that keep to the conditions of the monitors.
+/// Compares monitors with searches, on long histories that satisfy the conditions of the monitors.
 mod monitors {
     use trueline::spec::{
         Bag, BagOp, CasRegister, CasRegisterOp, Counter, CounterOp, FetchAdd, FetchAddOp, Map, MapOp, Mutex, MutexOp,
@@ -137,27 +137,27 @@ mod monitors {
     use super::*;
     use crate::families::monitored::{SwapOp, SwapRegister, TryLock, TryOp};
 
-    /// What was called so far.
+    /// The calls so far.
     #[derive(Default)]
     struct Calls {
         last: u32,
-        /// By process: whether it holds the lock, and whether it shares it.
+        /// For each process, whether it holds the lock, and whether it shares it.
         holds: HashMap<u32, Option<bool>>,
     }
 
     impl Calls {
-        /// A value that was not there before.
+        /// Returns a value that was not used before.
         fn new_value(&mut self) -> u32 {
             self.last += 1;
             self.last
         }
 
-        /// One of the last.
+        /// Returns one of the last values.
         fn recent(&self, random: &mut Random) -> u32 {
             self.last.saturating_sub(random.below(3))
         }
 
-        /// Locks and unlocks in turn: whether `process` locks, and whether it shares.
+        /// Alternates between locking and unlocking: returns whether `process` locks, and whether it shares.
         fn turn(&mut self, random: &mut Random, process: u32) -> (bool, bool) {
             let holds = self.holds.entry(process).or_default();
             if let Some(shared) = holds.take() {
@@ -169,7 +169,7 @@ mod monitors {
         }
     }
 
-    /// Some returns come before calls that they were right behind.
+    /// Moves some returns before the calls that they directly followed.
     fn narrowed<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mut Random) -> History<Op, Ret> {
         let mut events = history.events().to_vec();
         for at in 1..events.len() {
@@ -214,7 +214,8 @@ mod monitors {
                     Some(result)
                 },
             );
-            // What monitors do not know changes nothing: a compare-and-swap that failed, a read that never returned.
+            // Operations that monitors do not know change nothing: a compare-and-swap that failed, a read that never
+            // returned.
             let is_known = |op: &S::Op, result: Option<&S::Ret>| spec.standard(op, result).is_some();
             let history = history.project(|_, operation| is_known(&operation.op, operation.outcome.result()));
             let history = match seed % 3 {

@@ -1,9 +1,9 @@
-//! The arrows between modules point one way.
+//! Asserts that the dependencies between modules have no cycles.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module of the library, and which others it may name.
+/// Each module of the library, and the modules that it may name.
 const LAYERS: &[(&str, &[&str])] = &[
     ("spec", &[]),
     ("history", &[]),
@@ -29,29 +29,29 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules of the crate that a line of code names: `crate::x`, in code and not in comments.
+/// Returns the modules of the crate that a line of code names as `crate::x`, ignoring comments.
 fn named(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or_default();
     code.match_indices("crate::").filter_map(move |(at, text)| {
         let rest = &code[at + text.len()..];
         let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
-        // Macros live at the root, whoever defines them.
+        // Macros are at the root, whichever module defines them.
         (!name.is_empty() && !rest[name.len()..].starts_with('!')).then_some(name)
     })
 }
 
-/// Whether a line is an attribute that keeps its item out of all builds but those of unit tests.
+/// Returns whether a line is an attribute that limits its item to unit tests.
 fn is_for_tests(line: &str) -> bool {
     let attribute = line.trim_start();
     ["#[cfg(test)]", "#[cfg(all(test,"].iter().any(|start| attribute.starts_with(start))
 }
 
-/// The lines of a file, with their numbers from 1: those that are shipped, and those for unit tests, which may name
+/// Returns the lines of a file, numbered from 1: those that are shipped, and those for unit tests, which may name
 /// everything.
 ///
-/// An item for tests ends at the first line that is indented as its `#[cfg(test)]` is and has a `;`, `}` or `,` at its end.
-/// Code as rustfmt writes it has no such line before. Where a string has one, too much is taken for shipped, never too
-/// little.
+/// An item for tests ends at the first line with the same indentation as its `#[cfg(test)]` that ends with `;`, `}` or
+/// `,`. In code formatted by rustfmt, there is no such line before. If a string contains one, too many lines count as
+/// shipped, never too few.
 fn lines(text: &str) -> [Vec<(usize, &str)>; 2] {
     let (mut shipped, mut for_tests) = (Vec::new(), Vec::new());
     let mut test_indent = None;
@@ -73,7 +73,7 @@ fn lines(text: &str) -> [Vec<(usize, &str)>; 2] {
     [shipped, for_tests]
 }
 
-/// The file of a module that `file` declares for unit tests by `mod name;`, by its `#[path]` or its name.
+/// Returns the files of the modules that `file` declares for unit tests with `mod name;`, by `#[path]` or by name.
 fn test_modules<'a>(file: &'a Path, for_tests: &'a [(usize, &str)]) -> impl Iterator<Item = PathBuf> + 'a {
     let beside = file.parent().expect("a file is in a folder");
     let folder = match file.file_stem().and_then(|stem| stem.to_str()) {

@@ -1,4 +1,4 @@
-//! The tests of the library as its users see it.
+//! Tests of the library's public interface.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a test says what it did")]
 
 mod assertions;

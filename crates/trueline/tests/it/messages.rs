@@ -1,7 +1,8 @@
-//! What the compiler says of tests that are wrong: a newcomer should know what to do.
+//! Tests the compiler's messages for invalid tests: a newcomer should know what to do.
 //!
-//! Compilers word their messages differently, so this is for the release that the files in `tests/ui` are from. After a
-//! change: `TRYBUILD=overwrite cargo test -p trueline --test it messages`, and read what has changed.
+//! Compilers phrase their messages differently, so this test runs only with the release that the files in `tests/ui`
+//! are from. After a change, run `TRYBUILD=overwrite cargo test -p trueline --test it messages`, and read the
+//! differences.
 
 /// The release of Rust whose messages are in `tests/ui`.
 const RELEASE: &str = "1.95";

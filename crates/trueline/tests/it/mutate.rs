@@ -1,9 +1,9 @@
-//! Bytes changed at random, for readers to refuse: what the tests and the fuzzer share.
+//! Random mutations of files, for tests of readers and for the fuzzer.
 
 use trueline::history::RawHistory;
 use trueline::history::codec::{self, CodecError, Format, Tuples, jsonl};
 
-/// A reader, good samples of what it reads, and words that may stand in such files.
+/// A reader, valid samples of its format, and words that may occur in such files.
 pub(crate) struct Subject {
     pub(crate) name: &'static str,
     pub(crate) format: Format,
@@ -108,7 +108,7 @@ const JSON_WORDS: &[&str] = &[
     "\0",
 ];
 
-/// Every reader.
+/// All readers.
 pub(crate) const SUBJECTS: &[Subject] = &[
     Subject {
         name: "jsonl",
@@ -216,7 +216,7 @@ impl Dice {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `below`, which is not 0.
+    /// Returns a number below `below`, which is not 0.
     pub(crate) fn below(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -228,7 +228,7 @@ impl Dice {
         all[self.below(all.len())]
     }
 
-    /// A part of `bytes`, perhaps empty, mostly short.
+    /// Returns a part of `bytes`, which is mostly short, and may be empty.
     fn range(&mut self, bytes: &[u8]) -> std::ops::Range<usize> {
         let start = self.below(bytes.len() + 1);
         let longest = if self.below(4) == 0 { bytes.len() } else { 40 };
@@ -237,10 +237,10 @@ impl Dice {
     }
 }
 
-/// What mutated inputs do not grow beyond.
+/// The maximum length of mutated inputs.
 const LONGEST: usize = 1 << 16;
 
-/// Changes `bytes` at random; `other` is another input, for pieces.
+/// Changes `bytes` at random. `other` is another input, to take pieces from.
 pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: &[&str]) {
     for _ in 0..=dice.below(4) {
         let at = dice.below(bytes.len() + 1);
@@ -263,7 +263,7 @@ pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: 
                 bytes.splice(at..at, piece);
             }
             6 => {
-                // The start of one, the end of the other.
+                // The start of one input, and the end of the other.
                 bytes.truncate(at);
                 bytes.extend_from_slice(&other[dice.below(other.len() + 1)..]);
             }
@@ -297,12 +297,12 @@ pub(crate) fn mutate(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8], words: 
     }
 }
 
-/// Reads `bytes`, and checks what must hold whatever they are. Panics if it does not.
+/// Reads `bytes`, and panics if a property is violated that must hold for any input.
 pub(crate) fn read(format: Format, bytes: &[u8]) -> Result<RawHistory, CodecError> {
     let read = codec::read(bytes, format);
     match &read {
         Ok(history) => {
-            // What can be read can be written and read again.
+            // A history that can be read can be written and read again.
             let mut written = Vec::new();
             jsonl::write_operations(history, &mut written).expect("to memory");
             let again = jsonl::read(written.as_slice()).expect("we wrote it");

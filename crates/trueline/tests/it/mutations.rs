@@ -1,4 +1,4 @@
-//! Files that went bad at random: whatever comes out, it is a history or an error, soon.
+//! Tests readers with files that were mutated at random: each returns a history or an error, in a short time.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn no_input_panics_or_takes_long() {
         }
         println!("{}: {good} were histories, {bad} were not; at most {slowest:?}", subject.name);
         assert!(good > 100 && bad > 100, "{}: {good} good, {bad} bad", subject.name);
-        // These are small.
+        // These files are small.
         assert!(slowest < Duration::from_secs(5), "{}: {slowest:?}", subject.name);
     }
 }

@@ -1,4 +1,4 @@
-//! Every checker against the definition, on random small histories of every specification.
+//! Compares every checker with the definition, on random small histories of every specification.
 
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use crate::families::{
     Sets, Stacks, StacksWithHeights, StutteringQueues, Wildcards, history,
 };
 
-/// Every checker on its own, as it is by default and in competition.
+/// Returns every checker, with its defaults and in competition.
 fn checkers() -> Vec<Algorithm> {
     let mut checkers: Vec<Algorithm> =
         ALGORITHMS.iter().map(|(algorithm, _)| algorithm.clone()).filter(|one| *one != Algorithm::Brute).collect();
@@ -36,7 +36,7 @@ fn any_rules(random: &mut Random) -> Rules {
     }
 }
 
-/// How to run each checker on a history: as it is, and with random rules.
+/// Returns configurations of each checker: the default one, and one with random rules.
 fn configurations(random: &mut Random, competition: bool) -> Vec<Config> {
     let mut all = Vec::new();
     for algorithm in checkers() {
@@ -55,7 +55,7 @@ fn configurations(random: &mut Random, competition: bool) -> Vec<Config> {
 
 #[derive(Default)]
 struct Tally {
-    /// Judged by the monitor of the type.
+    /// The number of histories that the monitor of the type judged.
     monitored: u32,
     histories: u32,
     rejected: u32,
@@ -63,7 +63,7 @@ struct Tally {
     optional: u32,
 }
 
-/// Judges `count` histories by every checker, and the definition.
+/// Judges `count` histories with every checker and the definition, and compares the verdicts.
 fn agree<F: Family>(count: u32, seed: u64) {
     let mut tally = Tally::default();
     for index in 0..count {
@@ -111,7 +111,7 @@ fn agree<F: Family>(count: u32, seed: u64) {
 
 struct Agreed {
     rejected: bool,
-    /// Whether the monitor of the type judged it.
+    /// Whether the monitor of the type judged the history.
     monitored: bool,
 }
 
@@ -140,7 +140,7 @@ fn agree_on<F: Family>(history: &HistoryOf<F>, random: &mut Random, competition:
     Agreed { rejected: truth.is_rejected(), monitored: monitor_agrees::<F>(history, &truth) }
 }
 
-/// Whether the monitor of the type judged the history, by key; if so, rightly.
+/// Returns whether the monitor of the type judged the history by key, and asserts that its verdict is correct.
 fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) -> bool {
     let verdict = check(&F::spec(), history, &Config::new().algorithm(Algorithm::Monitor)).verdict;
     if is_refused(&verdict) {
@@ -158,17 +158,17 @@ fn monitor_agrees<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>) ->
     true
 }
 
-/// Whether the algorithm said that it cannot judge such a history.
+/// Returns whether the algorithm refused to judge the history.
 fn is_refused<R>(verdict: &Verdict<R>) -> bool {
     matches!(verdict, Verdict::Unknown(limit) if matches!(limit.kind, LimitKind::Refused(_)))
 }
 
-/// All of the evidence that must not depend on the checker.
+/// Returns all parts of the evidence that must not depend on the checker.
 fn place<R: Clone>(evidence: &Evidence<R>) -> (OpId, u32, Vec<OpId>, Vec<R>) {
     (evidence.refused, evidence.event, evidence.open.clone(), evidence.allowed.clone())
 }
 
-/// The prefix must be a linearization of the history up to the refused return; operations keep their numbers.
+/// Asserts that the prefix is a linearization of the history up to the refused return; operations keep their numbers.
 fn check_prefix<F: Family>(spec: &F::Spec, history: &HistoryOf<F>, evidence: &Evidence<Ret<F>>) {
     let prefix = history.truncate(evidence.event as usize);
     replay(spec, &prefix, &evidence.prefix).expect("the prefix is linearizable");
@@ -186,7 +186,7 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
             replay(&spec, history, &witness.order).expect("a merged witness can be replayed");
         }
         (Verdict::Rejected(whole), Verdict::Rejected(evidence)) => {
-            // What was open is that of the part.
+            // The open operations are not compared, because they are those of the part.
             let told = |evidence: &Evidence<Ret<F>>| (evidence.refused, evidence.event, evidence.allowed.clone());
             assert_eq!(told(evidence), told(whole), "{config:?}");
         }
@@ -352,7 +352,7 @@ fn semaphore() {
     agree::<Semaphores>(COUNT, 25 << 32);
 }
 
-/// Histories that the monitors can judge: values are mostly distinct, and nothing happens that they do not know.
+/// Histories that the monitors can judge: values are mostly distinct, and all operations are known to the monitors.
 mod monitored {
     use super::*;
     use crate::families::monitored as families;
@@ -400,15 +400,15 @@ mod monitored {
     }
 }
 
-/// Specifications that break their promises: rules that rest on the promise must then go wrong, and be caught.
+/// Specifications that break their promises: rules that rely on a promise must then fail, and be detected.
 mod broken {
     use super::{AssertUnwindSafe, Family, Registers, agree_on, catch_unwind};
     use crate::families::{Op, Ret, history};
     use trueline::drive::Random;
     use trueline::spec::{Outcomes, Register, RegisterOp, RegisterRet, Spec};
 
-    /// A register that says of writes what is true of reads, or of reads what is true of writes, or that each value
-    /// is an object of its own, or that no read is ever within reach.
+    /// A register that promises for writes what holds for reads, or for reads what holds for writes, or that each value
+    /// is a separate object, or that no read can ever be reached.
     #[derive(Clone, Copy, PartialEq)]
     enum Lie {
         WritesObserve,
@@ -497,7 +497,7 @@ mod broken {
 mod soak {
     use super::*;
 
-    /// How many histories for each specification, and from which seed on.
+    /// Runs the number of histories of the environment variable for each specification, starting with its seed.
     pub(super) fn soak<F: Family>() {
         let count = std::env::var("TRUELINE_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
         agree::<F>(count, 1 << 48);

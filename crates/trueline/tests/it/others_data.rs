@@ -1,6 +1,7 @@
-//! Histories that others recorded, with the verdicts that they or their checkers gave.
+//! Tests histories that other projects recorded, with the verdicts of these projects or their checkers.
 //!
-//! The files lie outside this repository, since they are not ours; where they are absent, that is said.
+//! The files are outside of this repository, because they belong to others; if they are absent, the test prints a
+//! message.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,25 +15,26 @@ use trueline::judge::{Algorithm, Budget, Config};
 use trueline::named::{self, NamedSpec, Options};
 use trueline::verdict::Verdict;
 
-/// How many files there are, if there are any.
+/// The number of files, if they are present.
 const FILES: usize = 113;
 
-/// The checkers that every file is judged by.
+/// The checkers that judge every file.
 const ALGORITHMS: &[&str] = &["auto", "wing-gong-graph", "jit-graph", "bounded-graph", "bounded-graph-lru"];
 
-/// What each may take: as much memory as is in any machine.
+/// Returns the limits of each checker: as much memory as any machine has.
 fn budget() -> Budget {
     Budget::unlimited().memory(1 << 30)
 }
 
-/// A file and what is known of it.
+/// A file and its expected verdict.
 struct Case {
     path: PathBuf,
     spec: &'static str,
     nil_wildcard: bool,
     format: Format,
     linearizable: bool,
-    /// Operations that happened or may have, and how many of those never returned, where the list says so.
+    /// The number of operations that happened or may have happened, and the number of those that never returned, if the
+    /// list contains them.
     counts: Option<(usize, usize)>,
 }
 
@@ -40,7 +42,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data")
 }
 
-/// The rows of a list of verdicts.
+/// Returns the rows of a list of verdicts.
 fn rows(list: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(list).unwrap_or_else(|error| panic!("{}: {error}", list.display()));
     text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
@@ -85,7 +87,7 @@ fn read(path: &Path, format: Format) -> RawHistory {
     codec::read(BufReader::new(file), format).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The histories, or word that they are absent.
+/// Returns the histories; prints a message if they are absent.
 fn histories() -> Option<Vec<(Case, RawHistory)>> {
     let data = data();
     if !data.is_dir() {
@@ -106,7 +108,7 @@ fn all_files_are_read() {
     for (case, history) in &histories {
         let name = case.path.display();
         assert_eq!(*history, read(&case.path, case.format), "{name} is of the format that is detected");
-        // Of Porcupine's files no count is given, but every event is a line, and nothing but a failed cas fails.
+        // For Porcupine's files no counts are given, but every event is a line, and only a cas can fail.
         let counts = case.counts.unwrap_or_else(|| {
             let text = fs::read_to_string(&case.path).expect("it was read before");
             let count = |kind: &str| text.lines().filter(|line| line.contains(kind)).count();

@@ -78,8 +78,8 @@ mod just_in_time_example {
         assert_eq!(all.len(), 5);
         assert_eq!(all.iter().filter(|execution| is_just_in_time(execution)).count(), 2);
 
-        // The search sees these two and no more: a queue that refuses the dequeue behind them makes it try all.
-        // The way to each is root, first point, second point; the first way has one point at each return.
+        // The search finds only these two: a queue that refuses the dequeue after them makes it try all. Each path is
+        // the root, the first point and the second point; the first path has one point at each return.
         let mut builder = History::builder();
         builder.call(1, QueueOp::Enqueue(1)).unwrap();
         builder.call(2, QueueOp::Enqueue(2)).unwrap();
@@ -144,7 +144,7 @@ fn figure_7() {
     assert_eq!(evidence.allowed, [MapRet::Value(Some('0')), MapRet::Value(Some('X'))]);
 }
 
-/// Horn and Kroening's history H1 (figure 1), and what its examples 1 to 5 say of it.
+/// Horn and Kroening's history H1 (figure 1), and the claims of their examples 1 to 5 about it.
 mod horn_and_kroening {
     use super::*;
 
@@ -159,7 +159,7 @@ mod horn_and_kroening {
         builder.finish()
     }
 
-    /// A history of operations one behind the other.
+    /// Returns a history of operations that do not overlap.
     fn sequential<Op, Ret>(operations: impl IntoIterator<Item = (Op, Ret)>) -> History<Op, Ret> {
         let mut builder = History::builder();
         for (op, ret) in operations {
@@ -242,7 +242,7 @@ mod horn_and_kroening {
         ]);
         let judgement = check(&Set::new(), &spanning, &Config::new());
         assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("rejected", 1));
-        // But a value that is wrong by itself is found without looking at the rest.
+        // But a value that is wrong by itself is found without judging the rest.
         let early = sequential([(SetOp::Size, SetRet::Size(0)), (SetOp::Contains(1), SetRet::Bool(true))]);
         let judgement = check(&Set::new(), &early, &Config::new());
         assert!(judgement.verdict.is_rejected());
@@ -262,7 +262,7 @@ mod horn_and_kroening {
         assert_eq!((judgement.verdict.name(), judgement.stats.partitions), ("accepted", 2));
     }
 
-    /// A stack whose operations also return the height before them, partitioned by height as example 9 has it, or not.
+    /// A stack whose operations also return the height before them, partitioned by height as in example 9, or not.
     struct Heights {
         by_height: bool,
     }
@@ -291,7 +291,7 @@ mod horn_and_kroening {
             recorded: Option<&Self::Ret>,
         ) -> Outcomes<Self::Ret, Vec<char>> {
             let mut next = state.clone();
-            // In a partition, the elements below are not there: the height must be taken on trust.
+            // A partition does not contain the elements below, so the recorded height must be trusted.
             let height = match recorded {
                 Some((height, _)) if self.by_height => *height,
                 _ => state.len(),
@@ -317,8 +317,8 @@ mod horn_and_kroening {
         }
     }
 
-    /// Example 9 is wrong: with `push a` at height 0, `push b` at 1 and a pop that gives a at height 1, each height alone
-    /// may be legal, but no stack does this.
+    /// Example 9 is wrong: with `push a` at height 0, `push b` at 1 and a pop that returns a at height 1, each height
+    /// alone may be legal, but no stack behaves like this.
     #[test]
     fn example_9_is_wrong() {
         let history = sequential([
@@ -350,7 +350,7 @@ mod horn_and_kroening {
     }
 }
 
-/// A register read and a register write, for a use of the names.
+/// Checks a history of one read and one write of a register.
 #[test]
 fn a_read_before_its_write_is_refused() {
     let mut builder = History::builder();

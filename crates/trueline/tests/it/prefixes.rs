@@ -1,4 +1,4 @@
-//! What monitors say of large histories that they reject: what came before, and what was allowed.
+//! Tests the evidence of monitors for large rejected histories: the prefix, and the allowed results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,11 @@ use trueline::spec::{
 };
 use trueline::verdict::{Evidence, Verdict};
 
-/// How many histories there are of each object.
+/// The number of histories of each object.
 const RUNS: u64 = 48;
 
-/// A run of a sequential object that goes wrong once, in its second half: an operation has no effect, and the result that
-/// it should have, or should have had a few operations ago.
+/// Simulates a sequential object that fails once, in its second half: an operation has no effect, and returns the
+/// result that it should have, or should have had a few operations ago.
 fn faulty<S: Spec>(
     spec: &S,
     shape: &Simulation,
@@ -24,7 +24,7 @@ fn faulty<S: Spec>(
     call: impl FnMut(&mut Random, ProcessId) -> S::Op,
 ) -> History<S::Op, S::Ret> {
     let mut fault = Some(shape.operations / 2 + random.below(shape.operations / 4));
-    // Where all operations return the same, there is no wrong result: after a while, an effect is lost instead.
+    // If all operations have the same result, there is no wrong one: after a while, an effect is lost instead.
     let stale_until = if random.chance(1, 2) { shape.operations * 4 / 5 } else { 0 };
     let mut recent = vec![spec.initial()];
     let mut effects = 0;
@@ -58,7 +58,7 @@ fn faulty<S: Spec>(
     })
 }
 
-/// Checks evidence step by step against the specification; gives the length of its prefix.
+/// Checks evidence step by step against the specification. Returns the length of its prefix.
 fn check_evidence<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence: &Evidence<S::Ret>) -> usize {
     let Evidence { prefix, refused, event, allowed, is_first, conflict, .. } = evidence;
     assert!(*is_first && !conflict.is_empty());
@@ -97,7 +97,7 @@ fn check_evidence<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, evidence:
 fn prefixes_are_legal<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     spec: &S,
     algorithm: &Algorithm,
-    // Of 1,000 operations, how many never return: none, where monitors cannot tell what these may have done.
+    // The number of operations in 1,000 that never return; 0 if monitors cannot tell what these may have done.
     crashes: u32,
     calls: impl Fn() -> C,
 ) {
@@ -111,11 +111,11 @@ fn prefixes_are_legal<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
             busy: random.chance(1, 2),
         };
         let history = faulty(spec, &shape, &mut random, calls());
-        // Observers that monitors do not know, as an exchange that fails, can be left out.
+        // Observers that monitors do not know, such as an exchange that fails, can be left out.
         let history = history.project(|_, Operation { op, outcome, .. }| {
             spec.standard(op, outcome.result()).is_some() || !spec.observes(op, outcome.result())
         });
-        // A bag would be rejected for one of its values, of which little is to be said.
+        // A bag that is partitioned would be rejected for one of its values, whose evidence is short.
         let config = Config::new().algorithm(algorithm.clone()).partition(!spec.standard_spans_keys());
         match check(spec, &history, &config).verdict {
             Verdict::Rejected(evidence) => {
@@ -131,7 +131,7 @@ fn prefixes_are_legal<S: Spec, C: FnMut(&mut Random, ProcessId) -> S::Op>(
     assert!(longest > 4_000, "the longest prefix has only {longest} operations");
 }
 
-/// Values that are never used twice.
+/// Returns values that are never used twice.
 fn fresh() -> impl FnMut() -> u32 {
     let mut last = 0;
     move || {
@@ -140,7 +140,7 @@ fn fresh() -> impl FnMut() -> u32 {
     }
 }
 
-/// Processes that hold something, and what: whoever does releases it next.
+/// Tracks what processes hold: a process that holds something releases it next.
 fn holders() -> impl FnMut(ProcessId, u32) -> Result<u32, u32> {
     let mut held: HashMap<ProcessId, u32> = HashMap::new();
     move |process, what| match held.remove(&process) {
@@ -248,8 +248,8 @@ fn queues_by_lowe() {
     });
 }
 
-/// Where some operations peek, and removes that never returned may have taken anything, shorter histories are beyond the
-/// monitor, and a search for the place has no end.
+/// If some operations peek, and removes that never returned may have taken any value, the monitor cannot judge shorter
+/// histories, and a search for the place does not terminate.
 #[test]
 fn a_rejection_does_not_wait_for_its_place() {
     let mut without_place = 0;
@@ -284,7 +284,7 @@ fn priority_queues() {
     prefixes_are_legal(&PriorityQueue::new(), &Algorithm::Monitor, 0, || {
         let mut value = fresh();
         move |random, _| match random.below(9) {
-            // The smaller ones are not always the older ones.
+            // Smaller values are not always the older ones.
             0..=3 => PriorityQueueOp::Insert(value().reverse_bits()),
             4 => PriorityQueueOp::PeekMin,
             _ => PriorityQueueOp::DeleteMin,

@@ -1,4 +1,4 @@
-//! Arguments against the definition: every claim in them is compared with all orders of the core's operations.
+//! Compares arguments with the definition: every claim is checked in all orders of the core's operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,14 +14,14 @@ use trueline::view::prose;
 
 use crate::families::{self, Family, Op, Ret, history};
 
-/// All that can be said of a core's operations, found by trying all orders; operations are numbered as in the core.
+/// The facts about a core's operations, found by trying all orders. Operations are numbered as in the core.
 struct Orders<'a, S: Spec> {
     spec: &'a S,
     history: &'a History<S::Op, S::Ret>,
     members: &'a [Member],
-    /// The number in the core of an operation of the whole history.
+    /// For each operation of the whole history, its number in the core.
     numbers: BTreeMap<OpId, usize>,
-    /// All legal orders with all that completed, whenever they were called.
+    /// All legal orders that contain all completed operations, in any order of their calls.
     orders: Vec<Vec<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl<'a, S: Spec> Orders<'a, S> {
         matches!(self.history.operations()[op].outcome, Outcome::Returned(_))
     }
 
-    /// The states behind an operation, from any of these.
+    /// Returns the states after an operation, from any of these.
     fn step(&self, states: &[S::State], op: usize) -> Vec<S::State> {
         let operation = &self.history.operations()[op];
         let known = operation.outcome.result();
@@ -160,7 +160,7 @@ impl<'a, S: Spec> Orders<'a, S> {
         claims.truncate(outer);
     }
 
-    /// What is given was claimed before.
+    /// Asserts that all given claims were established before.
     fn follow(&self, claims: &[Before], given: &[Before]) {
         let mut known: BTreeSet<(usize, usize)> =
             claims.iter().map(|claim| (self.number(claim.first), self.number(claim.second))).collect();
@@ -186,14 +186,14 @@ impl<'a, S: Spec> Orders<'a, S> {
         assert!(left.is_none(), "{left:?} is left by {claims:?}");
     }
 
-    /// All places behind `done`, in this state.
+    /// Checks all places after `done`, in this state.
     fn check_places(&self, none: &NoPlace<S::Ret>, done: &[usize], state: S::State) {
         let op = self.number(none.op);
         assert!(self.is_completed(op) && !done.contains(&op));
         let mut places: BTreeMap<String, Vec<&trueline::verdict::Place<S::Ret>>> = BTreeMap::new();
         for place in &none.places {
             places.entry(place.state.clone()).or_default().push(place);
-            // It is where it is said to be.
+            // The operation is possible where the argument places it.
             let mut states = vec![state.clone()];
             let mut before = done.to_vec();
             for id in &place.order {
@@ -231,8 +231,8 @@ impl<'a, S: Spec> Orders<'a, S> {
         assert_eq!(silent.len(), none.more, "{silent:?} {none:?}");
     }
 
-    /// Whether all that returned before it was called is done, and nothing that was called after it had returned: which
-    /// counts even if its return is forgotten.
+    /// Returns whether all operations that returned before this one was called are done, and none that was called after
+    /// its return. The return counts even if it is forgotten.
     fn may_be_next(&self, done: &[usize], op: usize) -> bool {
         let is_late = |other: &usize| self.members[op].events.1.is_some_and(|ret| ret < self.members[*other].events.0);
         !done.iter().any(is_late)
@@ -255,7 +255,7 @@ impl<'a, S: Spec> Orders<'a, S> {
     }
 }
 
-/// The operations as they are shown.
+/// Returns the operations as they are shown.
 fn show<F: Family>(history: &History<Op<F>, Ret<F>>) -> History<String, String> {
     history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(show_result)))
 }
@@ -276,13 +276,13 @@ fn tell<F: Family>(
 /// Cores with more operations than this are not enumerated.
 const MOST_ENUMERATED: usize = 8;
 
-/// What came of arguing about some histories.
+/// The results of arguing about some histories.
 #[derive(Default)]
 struct Tally {
     rejected: u32,
     specific: u32,
     checked: u32,
-    /// How many claims there were, of each kind, by the name of its reason.
+    /// For each kind of claim, by the name of its reason, how many there were.
     claims: BTreeMap<String, u32>,
 }
 
@@ -309,7 +309,7 @@ impl Tally {
         }
     }
 
-    /// Argues about a history, if it is rejected, and compares the argument with all orders.
+    /// Argues about a history, if it is rejected, and checks the argument in all orders.
     fn argue<F: Family>(&mut self, history: &History<Op<F>, Ret<F>>, seed: u64) {
         let spec = F::spec();
         let Some(core) = shrink::judge(&spec, history, &Limits::new()) else { return };
@@ -335,8 +335,8 @@ impl Tally {
     }
 }
 
-/// What the sequential object does, one operation after the other, but called and returned at other times: the results go
-/// together, and the times do not go with them.
+/// Generates a history with the results of a sequential run, but with other times of calls and returns, so that the
+/// times do not fit the results.
 fn at_other_times<F: Family>(random: &mut Random, most: u32) -> History<Op<F>, Ret<F>> {
     let spec = F::spec();
     let mut state = spec.initial();
@@ -361,7 +361,7 @@ fn at_other_times<F: Family>(random: &mut Random, most: u32) -> History<Op<F>, R
     from_intervals(intervals).expect("each process calls once")
 }
 
-/// Argues about the rejected ones of so many histories.
+/// Argues about the rejected histories among `count` random ones.
 fn arguments_are_right<F: Family>(count: u32, seed: u64) -> Tally {
     let mut tally = Tally::default();
     for seed in seed..seed + u64::from(count) {
@@ -398,7 +398,7 @@ macro_rules! families {
     };
 }
 
-/// How many histories of each specification are made.
+/// The number of histories of each specification.
 const COUNT: u32 = 1500;
 
 families! {
@@ -426,10 +426,10 @@ families! {
     multi_registers: MultiRegisters, 45;
 }
 
-/// How many explained cores of a specification are written.
+/// The maximum number of explained cores of a specification that are written.
 const MOST_SHAPES: usize = 4;
 
-/// Some explained cores of a specification: those that read differently.
+/// Writes some explained cores of a specification whose texts differ.
 fn explanations<F: Family>(out: &mut String) {
     let spec = F::spec();
     let mut shapes = BTreeSet::new();
@@ -476,14 +476,14 @@ fn explanations<F: Family>(out: &mut String) {
     }
 }
 
-/// Containers in which each value is put in once and, mostly, taken out once, at times that overlap much: the arguments are
-/// longer.
+/// Containers in which each value is put in once and usually taken out once, by operations that overlap a lot, which
+/// leads to longer arguments.
 mod containers {
     use super::*;
     use families::{PriorityQueues, Queues, Stacks};
     use trueline::spec::{PriorityQueueOp, PriorityQueueRet, QueueOp, QueueRet, StackOp, StackRet};
 
-    /// What is done with a value.
+    /// An action on a value.
     enum What {
         Put(u8),
         Take(Option<u8>),
@@ -505,7 +505,7 @@ mod containers {
             whats.push(What::Take(None));
         }
         let intervals = (0..).zip(whats).map(|(process, what)| {
-            // What takes is mostly later than what puts in.
+            // Takes are usually later than puts.
             let first = if matches!(what, What::Put(_)) { 0 } else { 9 };
             let (call, length) = (first + i64::from(random.below(14)), i64::from(random.below(8)));
             let (op, ret) = read(what);
@@ -541,7 +541,8 @@ mod containers {
         all::<Queues>(read, &expected);
     }
 
-    /// Values overlap like the links of a chain, and an operation that overlaps all of them finds nothing.
+    /// The intervals of values overlap like the links of a chain, and an operation that overlaps all of them finds
+    /// nothing.
     #[test]
     fn chains_of_values() {
         for length in [3u8, 6, 12, 20] {
@@ -596,7 +597,7 @@ mod partners {
     use trueline::spec::sync::{Channel, ChannelOp, ChannelRet, Exchanger, SyncSpec};
     use trueline::verdict::WhyUnfit;
 
-    /// Executions at random times with random results.
+    /// Generates executions at random times with random results.
     fn made_up<S: SyncSpec>(
         random: &mut Random,
         call: impl Fn(&mut Random) -> S::Op,
@@ -622,7 +623,7 @@ mod partners {
         from_intervals(intervals.collect::<Vec<_>>()).expect("operations of a process do not overlap")
     }
 
-    /// The argument must hold by the definition, on the history up to the refused return.
+    /// Asserts that the argument holds by the definition, on the history up to the refused return.
     fn check_partners<S: SyncSpec>(
         spec: &S,
         history: &History<S::Op, S::Ret>,

@@ -1,4 +1,5 @@
-//! Every checker of quasi linearizability against the definition, on small random histories; and what the paper says.
+//! Compares every checker of quasi linearizability with the definition, on small random histories, and with the claims
+//! of the paper.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Debug;
@@ -18,7 +19,7 @@ use trueline::verdict::{LimitKind, MoreFactor, Verdict};
 
 use crate::happens::histories;
 
-/// A container, and how things are put in and taken out.
+/// A container, and its operations that put values in and take them out.
 struct Container<S: Spec> {
     name: &'static str,
     spec: S,
@@ -59,7 +60,7 @@ const PRIORITY_QUEUE: Container<PriorityQueue<u8>> = Container {
     is_put: |op| matches!(op, PriorityQueueOp::Insert(_)),
 };
 
-/// A queue of which an operation may have no effect: several states may follow.
+/// A queue whose operations may have no effect: several states may follow.
 const STUTTERING: Container<Stuttering<Queue<u8>>> = Container {
     name: "stuttering queue",
     spec: Stuttering::new(Queue::new(), 1),
@@ -70,16 +71,16 @@ const STUTTERING: Container<Stuttering<Queue<u8>>> = Container {
     is_put: |op| matches!(op, QueueOp::Enqueue(_)),
 };
 
-/// What a process does: it calls an operation whose result is known.
+/// A call with its result.
 type Call<S> = (<S as Spec>::Op, <S as Spec>::Ret);
 
-/// A history, and the program that it is one of.
+/// A history, and its program.
 struct Run<S: Spec> {
     history: History<S::Op, S::Ret>,
     threads: Vec<Vec<S::Op>>,
 }
 
-/// These calls in their order, by some processes, with returns as they come; some never.
+/// Makes these calls, in this order, by several processes, with returns at random times; some operations never return.
 fn overlapping<S: Spec>(calls: Vec<Call<S>>, random: &mut Random, processes: u32, may_pend: bool) -> Run<S> {
     let mut threads: Vec<Vec<S::Op>> = vec![Vec::new(); processes as usize];
     let mut builder = History::builder();
@@ -109,7 +110,7 @@ fn overlapping<S: Spec>(calls: Vec<Call<S>>, random: &mut Random, processes: u32
 }
 
 impl<S: Spec> Container<S> {
-    /// Operations that more or less do what such an object does.
+    /// Generates operations that mostly behave like those of the object.
     fn calls(&self, random: &mut Random, most: u32) -> Vec<Call<S>> {
         let count = 2 + random.below(most - 1);
         let mut calls: Vec<Call<S>> = Vec::new();
@@ -135,7 +136,7 @@ impl<S: Spec> Container<S> {
             };
             calls.push((self.take.clone(), result));
         }
-        // Somewhat out of order.
+        // Move some calls out of order.
         for _ in 0..random.below(4) {
             let at = random.below(u32::try_from(calls.len() - 1).expect("small").max(1)) as usize;
             if at + 1 < calls.len() {
@@ -145,7 +146,7 @@ impl<S: Spec> Container<S> {
         calls
     }
 
-    /// What is put in is taken out, in another order.
+    /// Generates operations that take out all values that were put in, in another order.
     fn drained(&self, random: &mut Random, most: u32) -> Vec<Call<S>> {
         let count = 2 + u8::try_from(random.below(most - 1)).expect("small");
         let mut taken: Vec<u8> = (0..count).collect();
@@ -165,15 +166,15 @@ impl<S: Spec> Container<S> {
         calls
     }
 
-    /// The operations called in this order by some processes, with returns as they come; some never.
+    /// Generates a run of random operations by several processes; some operations may never return.
     fn run(&self, random: &mut Random, most: u32, may_pend: bool) -> Run<S> {
         let calls = if random.chance(1, 2) { self.calls(random, 6) } else { self.drained(random, most) };
-        // The definition is slow where much overlaps.
+        // The definition is slow if many operations overlap.
         let processes = 1 + random.below(if calls.len() > 6 { 2 } else { 4 });
         overlapping(calls, random, processes, may_pend)
     }
 
-    /// Classes of operations with random factors up to 3; now and then puts are in none.
+    /// Generates classes of operations with random factors up to 3; sometimes, puts are in no class.
     fn factors(&self, random: &mut Random) -> Factors<'static, S::Op, S::Ret>
     where
         S::Op: 'static,
@@ -185,7 +186,7 @@ impl<S: Spec> Container<S> {
         factors.class("take", other, move |op| !is_put(op))
     }
 
-    /// All checkers say the same of a history.
+    /// Asserts that all checkers agree on a history.
     fn agree(&self, run: &Run<S>, semantics: &Semantics<'_, S::Op, S::Ret>, counts: &mut Counts, seed: u64) -> bool {
         let budget = Budget::unlimited();
         let judge = |algorithm| check(&self.spec, &run.history, semantics, algorithm, &budget);
@@ -197,7 +198,7 @@ impl<S: Spec> Container<S> {
         assert_eq!(search.verdict.name(), name, "search, {}", says());
         assert_eq!(enumerate.verdict.name(), name, "enumerate, {}", says());
         match (more(&search.verdict), more(&brute.verdict)) {
-            // Only so much work is done to learn this: the definition takes more of it.
+            // The work for this result is limited, and the definition needs more of it.
             (Some(MoreFactor::By(by)), Some(MoreFactor::MoreThan(less))) => assert!(by > less, "{}", says()),
             (Some(MoreFactor::Never), Some(MoreFactor::MoreThan(_))) => {}
             (search, brute) => assert_eq!(search, brute, "{}", says()),
@@ -211,11 +212,11 @@ fn more<Ret>(verdict: &Verdict<Ret>) -> Option<MoreFactor> {
     verdict.evidence().map(|evidence| evidence.quasi.as_ref().expect("it is about quasi linearizability").more)
 }
 
-/// What was said.
+/// The numbers of verdicts.
 #[derive(Debug, Default)]
 struct Counts {
     accepted: u64,
-    /// What would be accepted with larger factors, and what never.
+    /// The numbers of rejected histories that would be accepted with larger factors, and that never would be.
     nearly: u64,
     never: u64,
 }
@@ -314,8 +315,8 @@ fn checkers_agree_as_a_program() {
     as_a_program(&PRIORITY_QUEUE);
 }
 
-/// Gives out numbers one after the other, so that there is one legal order: what is left is to find a sequentialization
-/// that is near it.
+/// Returns consecutive numbers, so there is only one legal order. The checker has to find a sequentialization that is
+/// near it.
 struct Tickets;
 
 impl Spec for Tickets {
@@ -369,7 +370,7 @@ fn sequentializations_near_a_given_order_are_found() {
     assert!(counts.nearly > histories() / 20, "{counts:?}");
 }
 
-/// A queue that does not say that it is one.
+/// A queue that does not declare that it is a queue.
 struct Unnamed(Queue<u8>);
 
 impl Spec for Unnamed {
@@ -393,7 +394,7 @@ impl Spec for Unnamed {
     }
 }
 
-/// What is known of queues makes the search shorter, and changes no verdict.
+/// The rules for queues shorten the search, and do not change any verdict.
 #[test]
 fn rules_for_queues_change_nothing() {
     let mut counts = Counts::default();
@@ -413,7 +414,7 @@ fn rules_for_queues_change_nothing() {
         let with = check(&Queue::new(), &history, &semantics, QuasiAlgorithm::Search, &budget);
         let without = check(&Unnamed(Queue::new()), &history, &semantics, QuasiAlgorithm::Search, &budget);
         assert_eq!(with.verdict.name(), without.verdict.name(), "seed {seed}, {semantics}: {history:#?}");
-        // How much is learnt depends on how long the search takes.
+        // The precision of this result depends on how long the search takes.
         match (more(&with.verdict), more(&without.verdict)) {
             (Some(MoreFactor::MoreThan(_)), _) | (_, Some(MoreFactor::MoreThan(_))) => {}
             (one, other) => assert_eq!(one, other, "seed {seed}, {semantics}: {history:#?}"),
@@ -425,7 +426,7 @@ fn rules_for_queues_change_nothing() {
     assert!(fewer > histories() / 10, "{fewer}");
 }
 
-/// Operations one after the other.
+/// Returns a history of operations that do not overlap.
 fn sequential<Op: Clone + Debug, Ret: Clone + Debug>(calls: &[(Op, Ret)]) -> History<Op, Ret> {
     let mut builder = History::builder();
     for (op, ret) in calls {
@@ -467,14 +468,14 @@ fn with_factor_0_classes_are_weaker_than_linearizability() {
 
 #[test]
 fn what_is_not_drained_is_out_of_thin_air() {
-    // Section V-D of the paper.
+    // The example of section V-D of the paper.
     let program = [vec![QueueOp::Enqueue(3), QueueOp::Enqueue(4)], vec![QueueOp::Enqueue(5), QueueOp::Dequeue]];
     let serial = SerialList::of_program(&Queue::new(), &[], &program, &[]);
     let history = sequential(&[enqueue(3), enqueue(4), enqueue(5), dequeue(4)]);
     for factor in 0..4 {
         assert!(!accepts(&history, &Semantics::of_program(queue_factors(factor, factor), &serial)));
     }
-    // With two more dequeues, all is well.
+    // With two more dequeues, the history is accepted.
     let after = [QueueOp::Dequeue, QueueOp::Dequeue];
     let serial = SerialList::of_program(&Queue::new(), &[], &program, &after);
     let history = sequential(&[enqueue(3), enqueue(4), enqueue(5), dequeue(4), dequeue(3), dequeue(5)]);
@@ -561,7 +562,7 @@ fn a_budget_is_kept() {
     }
 }
 
-/// All permutations of `0..m`.
+/// Returns all permutations of `0..m`.
 fn all_permutations(m: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..m {
@@ -630,18 +631,18 @@ fn a_permutation_near_as_a_whole_is_near_in_every_class() {
     }
 }
 
-/// Algorithm 2 as it is printed, or with some of its lines mended.
+/// Algorithm 2 as it is printed, or with some of its lines corrected.
 struct Printed {
     /// Line 36 adds the event to `done`.
     line_36: bool,
-    /// Line 59 looks at `select`.
+    /// Line 59 uses `select`.
     line_59: bool,
     /// Line 60 adds one.
     line_60: bool,
 }
 
 impl Printed {
-    /// What it makes, up to so many runs; `None` if it gets stuck.
+    /// Runs the algorithm up to this many times, and returns the permutations; `None` if it gets stuck.
     fn permutations(&self, m: usize, k: i64, runs: usize) -> Option<Vec<Vec<usize>>> {
         #[derive(Clone, Default)]
         struct State {
@@ -712,13 +713,13 @@ fn algorithm_2_as_printed_is_wrong_in_three_lines() {
     };
     assert!(is_right(true, true, true));
     assert!(!is_right(false, false, false));
-    // Each of them matters.
+    // Each correction is needed.
     assert!(!is_right(false, true, true));
     assert!(!is_right(true, false, true));
     assert!(!is_right(true, true, false));
 }
 
-/// Lines 13 to 23 of algorithm 1 as they are printed, on calls and returns of operations by number.
+/// Lines 13 to 23 of algorithm 1 as they are printed, on calls and returns of numbered operations.
 fn printed_sequentializations(history: Vec<(usize, bool)>) -> HashSet<Vec<usize>> {
     let mut left = vec![history];
     let mut made = HashSet::new();
@@ -728,7 +729,7 @@ fn printed_sequentializations(history: Vec<(usize, bool)>) -> HashSet<Vec<usize>
             continue;
         };
         let (first, second) = (one[at].0, one[at + 1].0);
-        // Each is put before all else behind what is serial already.
+        // Each of the two is moved to the front of the part that is not serial yet.
         for goes_first in [first, second] {
             let mut next: Vec<(usize, bool)> = one[..at].to_vec();
             next.extend([(goes_first, false), (goes_first, true)]);
@@ -749,7 +750,7 @@ fn algorithm_1_as_printed_misses_sequentializations_of_three_overlapping_calls()
     let made = printed_sequentializations(three);
     assert_eq!(made.len(), 4);
     assert!(made.iter().all(|order| order[0] != 2));
-    // So a history that is linearizable is rejected: 2 is enqueued first. Ours has all six.
+    // So this linearizable history is rejected, in which 2 is enqueued first. Our algorithm finds all six orders.
     let mut builder = History::builder();
     for value in 0..3 {
         builder.call(u32::from(value), QueueOp::Enqueue(value)).expect("it is idle");
@@ -772,7 +773,8 @@ fn algorithm_1_as_printed_misses_sequentializations_of_three_overlapping_calls()
 
 #[test]
 fn permutations_are_counted_as_the_paper_counts_them() {
-    // 2*2+4: two threads of two calls, then four of the main thread: 28 permutations of each sequentialization.
+    // 2*2+4: two threads with two calls each, then four calls of the main thread; each sequentialization has 28
+    // permutations.
     let threads = [[enqueue(1), enqueue(2)], [enqueue(3), enqueue(4)]];
     let mut builder = History::builder();
     for at in 0..2 {
@@ -795,7 +797,8 @@ fn permutations_are_counted_as_the_paper_counts_them() {
     let mut plain = RoundUp::new(&queue, &semantics, Optimisations::none());
     let stats = plain.check(&history, &Budget::unlimited()).stats;
     assert_eq!((stats.sequentializations, stats.permutations), (4, 4 * 28));
-    // The optimisations make less of it, and the same verdict. The four dequeues are the same, and so are their permutations.
+    // The optimizations reduce the number of permutations, and the verdict is the same. The four dequeues are equal, so
+    // their permutations are, too.
     let mut optimised = RoundUp::new(&queue, &semantics, Optimisations::all());
     let judgement = optimised.check(&history, &Budget::unlimited());
     assert!(judgement.verdict.is_rejected());
@@ -837,7 +840,7 @@ fn what_is_not_drained_may_be_right_for_either_alone() {
     assert!(!displaced(&early) && by_definition(&early));
 }
 
-/// Whether a queue may give out these of its values `0..m` in this order.
+/// Returns whether a queue of the values `0..m` may return these of them in this order.
 fn gives_out<S: Spec<Op = QueueOp<usize>, Ret = QueueRet<usize>>>(spec: &S, removed: &[usize]) -> bool {
     let mut states = vec![spec.initial()];
     let mut step = |op, ret| {

@@ -1,9 +1,10 @@
-//! Time that a busy machine does not add to.
+//! Measures time without the influence of other programs on a busy machine.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// How long the calling thread has run on a processor. Where the system does not report that, how long the process has existed.
+/// Returns how long the calling thread has run on a processor. If the system does not report that, returns how long the
+/// process has existed.
 pub(crate) fn ran() -> Duration {
     static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
     let known = || {

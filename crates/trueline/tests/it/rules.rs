@@ -1,4 +1,4 @@
-//! Rules of the search core on histories that random ones of eight operations seldom are.
+//! Tests the rules of the search core on histories that are rare among random ones of eight operations.
 
 use trueline::drive::{Random, Simulation, simulate};
 use trueline::history::{Builder, History};
@@ -20,7 +20,7 @@ fn puts_that_never_return_are_part_of_plans() {
             builder.ret(0, KvRet::Value((*text).into())).expect("an open call");
         }
     };
-    // Two equal ones, of which one is called later, with another between them.
+    // Two equal operations, one of which is called later, with another operation between them.
     put(1, "a", &[]);
     put(2, "b", &["a"]);
     put(3, "a", &["b", "a"]);
@@ -32,7 +32,7 @@ fn puts_that_never_return_are_part_of_plans() {
     }
 }
 
-/// A history of strings of one key with many busy clients, in which each piece is one of its own.
+/// Generates a history of strings of one key with many busy clients, in which each appended piece is unique.
 fn busy_store(operations: u32, processes: u32, seed: u64) -> Store {
     let shape = Simulation { processes, operations, crashes: 0, busy: true };
     let (kv, mut pieces) = (Kv::new(), 0);
@@ -56,7 +56,7 @@ fn busy_store(operations: u32, processes: u32, seed: u64) -> Store {
     )
 }
 
-/// The same of a log.
+/// Generates a history of a log with many busy clients.
 fn busy_log(operations: u32, processes: u32, seed: u64) -> History<LogOp<u32>, LogRet<u32>> {
     let shape = Simulation { processes, operations, crashes: 0, busy: true };
     let (log, mut values) = (Log::new(), 0);
@@ -78,7 +78,7 @@ fn busy_log(operations: u32, processes: u32, seed: u64) -> History<LogOp<u32>, L
 
 fn is_easy<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
     let operations = history.len() as u64;
-    // The automatic choice tries without it first.
+    // The automatic choice first tries without the rule.
     let by_name = Config::new().algorithm(Algorithm::JustInTimeGraph).rules(Rules::ALL);
     for (config, most) in [(by_name, 4), (Config::new(), 16)] {
         let judgement = check(spec, history, &config);
@@ -86,7 +86,7 @@ fn is_easy<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
         let visited = judgement.stats.configurations;
         assert!(visited < most * operations, "{visited} configurations for {operations} operations");
     }
-    // It is the rule that makes it so.
+    // Without the rule, the search does not finish.
     let rules = Rules { foresight: false, ..Rules::ALL };
     let config = Config::new().rules(rules).budget(Budget::unlimited().configurations(100 * operations));
     let verdict = check(spec, history, &config).verdict;
@@ -101,7 +101,7 @@ fn foresight_makes_busy_stores_and_logs_easy() {
     }
 }
 
-/// Foresight must not show in the evidence, on histories too long for the definition.
+/// Asserts that foresight does not affect the evidence, on histories that are too long for the definition.
 fn evidence_is_the_same<F: Family>() {
     let (mut rejected, mut complete) = (0, 0);
     for seed in 0..400 {
@@ -115,7 +115,7 @@ fn evidence_is_the_same<F: Family>() {
             let with = verdict(Config::new().algorithm(algorithm.clone()).rules(Rules::ALL));
             match (&with, &without) {
                 (Verdict::Rejected(with), Verdict::Rejected(without)) => {
-                    // Where there are too many results, which of them are given says nothing.
+                    // If there are too many results, it does not matter which of them are returned.
                     let are_all = with.all_allowed && without.all_allowed;
                     complete += u32::from(are_all);
                     assert_eq!(

@@ -1,4 +1,4 @@
-//! Shrinking against the definition: every step is evidence, and no further one could be taken.
+//! Compares shrinking with the definition: every step preserves the rejection, and no further step is possible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::families::{
     Registers, Ret, RwLocks, Semaphores, Sets, Stacks, StacksWithHeights, Wildcards, history,
 };
 
-/// The definition's verdict.
+/// Returns whether the definition rejects the history.
 fn is_rejected<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> bool {
     match check(spec, history, &Config::new().algorithm(Algorithm::Brute).partition(false)).verdict {
         Verdict::Accepted(_) => false,
@@ -25,7 +25,7 @@ fn is_rejected<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> bool {
     }
 }
 
-/// What becomes of an operation that is dropped; `None` if it is pending already.
+/// Returns the fate of an operation that is dropped; `None` if it is already pending.
 fn dropped<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, id: OpId) -> Option<Fate> {
     let operation = &history[id];
     let result = operation.outcome.result();
@@ -35,7 +35,7 @@ fn dropped<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, id: OpId) -> Opt
     result.is_some().then_some(Fate::Forget)
 }
 
-/// The subjects that may be left out.
+/// Returns the subjects that may be left out.
 fn subjects<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Vec<Subject> {
     let mut found: Vec<Subject> = Vec::new();
     for operation in history.operations() {
@@ -48,7 +48,7 @@ fn subjects<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Vec<Subject>
     found
 }
 
-/// The history without all that is about these subjects.
+/// Returns the history without all operations on these subjects.
 fn without<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, gone: &[Subject]) -> History<S::Op, S::Ret> {
     let left = |op: &S::Op, result: Option<&S::Ret>| {
         if gone.contains(&spec.subject(op, result)) {
@@ -72,7 +72,7 @@ fn without<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, gone: &[Subject]
     }
 }
 
-/// The history from an operation on that leads to one state from all, if there is a use for that.
+/// Returns the history that begins with an operation that leads to the same state from all states, if that is useful.
 fn begun<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: OpId) -> Option<History<S::Op, S::Ret>> {
     let operation = &history[first];
     let Outcome::Returned(result) = &operation.outcome else { return None };
@@ -88,7 +88,7 @@ fn begun<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, first: OpId) -> Op
     }
     Some(history.weaken(|id, _| {
         if id == first {
-            // Where it may be left out, it may stay if it is possible.
+            // The first operation stays if it is possible in the initial state.
             if possible { Fate::Keep } else { Fate::LeaveOut }
         } else if history.precedes(id, first) {
             Fate::LeaveOut
@@ -104,7 +104,7 @@ fn ids<Op, Ret>(history: &History<Op, Ret>) -> impl Iterator<Item = OpId> + use<
     (0..u32::try_from(history.len()).expect("small")).map(OpId)
 }
 
-/// Runs `test` on `count` histories; says which one it fails on.
+/// Runs `test` on `count` histories, and prints which one it fails on.
 fn for_each_history<F: Family>(count: u32, seed: u64, mut test: impl FnMut(&HistoryOf<F>, &mut Random)) {
     for seed in seed..seed + u64::from(count) {
         let mut random = Random::new(seed);
@@ -119,14 +119,14 @@ fn for_each_history<F: Family>(count: u32, seed: u64, mut test: impl FnMut(&Hist
     }
 }
 
-/// Shrinks the rejected ones of `count` histories.
+/// Shrinks the rejected histories among `count` random ones.
 fn cores_are_evidence_and_minimal<F: Family>(count: u32, seed: u64) {
     let spec = F::spec();
     let (mut rejected, mut told, mut calls) = (0, 0, 0);
     for_each_history::<F>(count, seed, |history, random| {
         let truth = check(&spec, history, &Config::new().algorithm(Algorithm::Brute).partition(false)).verdict;
         let core = match truth.evidence() {
-            // Evidence is about the whole, or about one key of it.
+            // Evidence is about the whole history, or about one key.
             Some(evidence) if random.chance(1, 2) => Some(shrink::core(&spec, history, evidence, &Limits::new())),
             _ => shrink::judge(&spec, history, &Limits::new()),
         };
@@ -144,7 +144,7 @@ fn cores_are_evidence_and_minimal<F: Family>(count: u32, seed: u64) {
     assert!(rejected * 10 >= count, "too few rejected to mean much: {rejected} of {count}");
 }
 
-/// The members of a core must be what they are said to be.
+/// Asserts that the members of a core are correctly described.
 fn check_members<Op: Clone + PartialEq + std::fmt::Debug, Ret: Clone + PartialEq + std::fmt::Debug>(
     history: &History<Op, Ret>,
     core: &Core<Op, Ret>,
@@ -184,7 +184,7 @@ fn check_members<Op: Clone + PartialEq + std::fmt::Debug, Ret: Clone + PartialEq
     assert!(core.calls.iter().all(is_told), "{core:?}");
 }
 
-/// No single step more leaves it rejected.
+/// Asserts that no single further step leaves the history rejected.
 fn check_minimal<F: Family>(spec: &F::Spec, core: &Core<Op<F>, Ret<F>>) {
     for id in ids(&core.history) {
         if core.begins_behind == Some(core.members[id.index()].id) {
@@ -200,7 +200,7 @@ fn check_minimal<F: Family>(spec: &F::Spec, core: &Core<Op<F>, Ret<F>>) {
     }
 }
 
-/// One step of those that are sound, taken at random.
+/// Takes one sound step at random.
 fn weakened<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, random: &mut Random) -> History<S::Op, S::Ret> {
     let count = u32::try_from(history.len()).expect("small");
     let id = OpId(random.below(count));
@@ -223,7 +223,7 @@ fn weakened<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, random: &mut Ra
     }
 }
 
-/// Takes steps at random from the accepted ones of `count` histories: none leads to a rejected one.
+/// Takes random steps from the accepted histories among `count` random ones: none may lead to a rejected history.
 fn steps_are_sound<F: Family>(count: u32, seed: u64) {
     let spec = F::spec();
     let (mut accepted, mut steps) = (0, 0);
@@ -249,8 +249,8 @@ fn steps_are_sound<F: Family>(count: u32, seed: u64) {
     assert!(accepted * 10 >= count && steps > accepted, "too few to mean much: {accepted} of {count}, {steps} steps");
 }
 
-/// Without time for a single question, the failing prefix is left, and nothing is known to be needed. So it is if it was
-/// cancelled, but then what is left is judged as it is.
+/// Without time for a single judgement, the failing prefix remains, and no operation is known to be needed. The same
+/// holds if shrinking was canceled, but then the remaining history is judged as it is.
 #[test]
 fn without_time_the_failing_prefix_is_left() {
     let spec = Queues::spec();
@@ -345,12 +345,12 @@ shrinks! {
     semaphore: Semaphores, 25;
 }
 
-/// Specifications that break their promises: steps that rest on the promise must then go wrong, and be caught.
+/// Specifications that break their promises: steps that rely on a promise must then fail, and be detected.
 mod broken {
     use super::*;
     use trueline::spec::{Outcomes, Set, SetOp, SetRet};
 
-    /// A set that says too much of one of its operations.
+    /// A set that makes a false promise about one of its operations.
     #[derive(Clone, Copy, PartialEq)]
     enum Lie {
         SizesAreFree,

@@ -1,4 +1,4 @@
-//! Programs of failing runs are made smaller: what is left fails, and says how.
+//! Tests of shrinking the programs of failing runs: the smallest program fails, and its report says how.
 
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use trueline::drive::unique;
 use trueline::primitives::{AtomicU64, Mutex, Ordering::SeqCst, spin_hint};
 use trueline::test::{Against, Exploration, Failure, FailureKind, Modelled, Outcome, Shared, Smallest, Test, call};
 
-/// No test waits for this: each ends when nothing is left to be tried.
+/// A time limit that no test reaches: each ends when there is nothing left to try.
 const LONG: Duration = Duration::from_secs(86_400);
 
 #[track_caller]
@@ -18,7 +18,7 @@ fn failure(outcome: Outcome) -> Failure {
     outcome.failure.unwrap_or_else(|| panic!("nothing was found in {runs} runs"))
 }
 
-/// The smallest program, which is exact.
+/// Returns the failure and its smallest program, which must be exact.
 #[track_caller]
 fn minimal(outcome: Outcome) -> (Failure, Smallest) {
     let failure = failure(outcome);
@@ -28,7 +28,7 @@ fn minimal(outcome: Outcome) -> (Failure, Smallest) {
     (failure, smallest)
 }
 
-/// A stack whose `pop` looks, and takes away later.
+/// A stack whose `pop` reads the value first, and removes it later.
 #[derive(Default)]
 struct Stack(Mutex<Vec<u64>>);
 
@@ -60,7 +60,7 @@ fn two_pops_of_one_value_are_three_calls() {
         let explored = stack().threads(3).calls(3).seed(seed).explore(Exploration::new().programs(3)).time(LONG);
         let (failure, smallest) = minimal(explored.shrink_for(LONG).outcome());
         assert_eq!(smallest.calls, 3, "{failure}");
-        // Whichever pop comes first, and whoever pushed.
+        // Either `pop` may come first, and either thread may push.
         let smallest_programs = ["push 3, pop | pop", "pop | push 3, pop"];
         assert!(smallest_programs.contains(&&*smallest.program), "{failure}");
         assert_eq!(smallest.of_calls, 9);
@@ -70,7 +70,7 @@ fn two_pops_of_one_value_are_three_calls() {
     }
 }
 
-/// All programs with one call less are right, and the token makes the same run again.
+/// All programs with one call less are correct, and the token repeats the same run.
 #[test]
 fn what_is_left_is_exact_and_made_again() {
     let (failure, smallest) =
@@ -96,9 +96,9 @@ fn what_is_before_and_after_is_left_out_too() {
     let program = [vec![call("pop", ()), call("pop", ())], vec![call("pop", ())]];
     let (failure, smallest) = minimal(test().program(program).explore(Exploration::new()).shrink_for(LONG).outcome());
     assert_eq!(smallest.of_calls, 6);
-    // A program of one's own keeps its arguments.
+    // A program that is given explicitly keeps its arguments.
     assert!(["push 4 (pop | pop)", "push 5 (pop | pop)"].contains(&&*smallest.program), "{failure}");
-    // With fewer in it, nothing goes wrong: what is given is all there is.
+    // With fewer values in the stack, no program fails: the given program is already minimal.
     let only = |program: &str| test().only(program).explore(Exploration::new()).outcome().failure;
     assert!(only(&smallest.program).is_some() && only("pop | pop").is_none());
 }
@@ -111,7 +111,8 @@ fn it_is_compared_with_itself() {
     assert_eq!((failure.kind, smallest.calls), (FailureKind::NotSerial, 3), "{}", smallest.program);
 }
 
-/// The first two that come wait for each other, so that what two threads do at the same time is not a matter of luck.
+/// The first two threads to arrive wait for each other, so that it does not depend on luck what they do at the same
+/// time.
 #[derive(Default)]
 struct Meeting(AtomicU64);
 
@@ -125,7 +126,7 @@ impl Meeting {
     }
 }
 
-/// Two locks, in either order.
+/// Two locks, which are taken in either order.
 #[derive(Default)]
 struct Locks(Mutex<()>, Mutex<()>, Meeting);
 
@@ -158,7 +159,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
         minimal(test().calls(4).seed(1).explore(Exploration::new()).time(LONG).shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Stuck(_)), "{failure}");
     assert!(["forth | back", "back | forth"].contains(&&*smallest.program), "{failure}");
-    // Under real threads too, where it is stuck when nobody has got anywhere for a while.
+    // Also on real threads, where a run is stuck if no thread has made progress for a while.
     let test = trueline::test(Locks::default)
         .model(())
         .operation("forth", (), |locks, ()| locks.forth(), |(), ()| ())
@@ -172,7 +173,7 @@ fn threads_that_wait_for_each_other_are_two_calls() {
     assert!(smallest.calls < smallest.of_calls, "{stuck}");
 }
 
-/// It panics if it is entered twice at a time.
+/// Panics if two threads enter at the same time.
 #[derive(Default)]
 struct Fragile(AtomicU64, Meeting);
 
@@ -193,12 +194,12 @@ fn panics_are_seen_again_and_do_not_escape() {
             .operation("rest", 0..9, |_, _| (), |(), _| ())
             .forgetful()
     };
-    // A panic may print a long trace before it unwinds: nobody is stuck then.
+    // A panic may print a long trace before it unwinds, and does not count as stuck meanwhile.
     let explored = test().calls(3).seed(1).watchdog(LONG).explore(Exploration::new()).time(LONG);
     let (failure, smallest) = minimal(explored.shrink_for(LONG).outcome());
     assert!(matches!(failure.kind, FailureKind::Panicked { .. }), "{failure}");
     assert_eq!(smallest.program, "enter | enter");
-    // Under real threads too: the first two are inside at the same time.
+    // Also on real threads: the first two threads are inside at the same time.
     let met = trueline::test(Fragile::default)
         .model(())
         .operation(
@@ -212,7 +213,7 @@ fn panics_are_seen_again_and_do_not_escape() {
             },
             |(), ()| (),
         )
-        // Without a second thread, it waits for ever; and a panic may print a long trace before it unwinds.
+        // Without a second thread, the operation waits forever. A panic may print a long trace before it unwinds.
         .watchdog(Duration::from_secs(5))
         .forgetful();
     let failure = self::failure(met.calls(10).threads(3).runs(1).shrink_for(LONG).outcome());
@@ -221,7 +222,7 @@ fn panics_are_seen_again_and_do_not_escape() {
     assert!(smallest.calls < smallest.of_calls, "{failure}");
 }
 
-/// A map that loses one of two values that are put under one key.
+/// A map that loses one of two values that are put under the same key.
 #[derive(Default)]
 struct Map(Mutex<BTreeMap<u64, u64>>);
 
@@ -273,7 +274,7 @@ fn roles_and_workers_are_kept() {
 
 type Counter = Test<AtomicU64, Shared<AtomicU64>, Modelled<u64>>;
 
-/// Two threads may draw the same number.
+/// A test in which two threads may draw the same number.
 fn draw() -> Counter {
     trueline::test(|| AtomicU64::new(0))
         .model(0_u64)
@@ -296,7 +297,7 @@ fn draw() -> Counter {
 
 type Met = Test<(AtomicU64, Meeting), Shared<(AtomicU64, Meeting)>, Modelled<u64>>;
 
-/// The first two draw the same number, whatever the schedule: what real threads do is certain, too.
+/// A test in which the first two threads draw the same number in every schedule, so that real threads also fail.
 fn draw_together() -> Met {
     trueline::test(|| (AtomicU64::new(0), Meeting::default()))
         .model(0_u64)
@@ -335,12 +336,12 @@ fn what_real_threads_did_is_made_smaller_and_seen_again() {
     assert!(replayed.smallest.is_none() && replayed.history.len() <= smallest.calls);
 }
 
-/// What is on primitives can be explored, so that what is left is exact.
+/// Objects that use the primitives can be explored, so the smallest program is exact.
 #[test]
 fn what_real_threads_did_is_explored() {
     let draw = draw_together;
     let test = || draw().threads(4).calls(20).chaos(4).runs(1).shrink_by_exploring();
-    // Nobody waits that long: it is over when nothing is left to be tried.
+    // The time limit is not reached: shrinking ends when there is nothing left to try.
     let (failure, smallest) = minimal(test().shrink_for(Duration::MAX).outcome());
     assert_eq!((smallest.program.as_str(), smallest.of_calls), ("draw | draw", 80), "{failure}");
     assert!(smallest.first.scheduled.is_none() && !failure.steps.is_empty(), "{failure}");
@@ -350,11 +351,11 @@ fn what_real_threads_did_is_explored() {
     assert_eq!(self::failure(again).history.len(), 2);
 }
 
-/// A thread that chooses has its reasons: without the put, the take would panic too, and that is no fault.
+/// Calls that a worker relies on are not left out: without the put, the take would panic too, which is not a fault.
 #[test]
 fn what_a_worker_relies_on_is_not_left_out() {
     let test = || {
-        // One of the first two puts is lost, so that a take finds nothing.
+        // One of the first two puts is lost, so a take finds nothing.
         let put = |(count, puts): &(AtomicU64, AtomicU64)| match puts.fetch_add(1, SeqCst) {
             0 => {}
             _ => {
@@ -411,10 +412,10 @@ mod explored {
         draw().name("tests::explored").explore(Exploration::new()).forgetful()
     }
 
-    /// What a report says is to be kept is Rust, and fails.
+    /// The regression test in a report is valid Rust, and fails.
     #[test]
     fn a_test_is_kept() {
-        // It is called here, as it is to fail; the harness does not see it.
+        // The test is called directly, because it must fail; the harness does not run it.
         mod kept {
             use super::your_test;
             include!("../regression/explored.rs");
@@ -438,7 +439,7 @@ mod run {
         draw_together().chaos(2).name("run").forgetful()
     }
 
-    /// The same for runs under real threads, but for the numbers that are measured.
+    /// The regression test in the report of a run on real threads is also valid; measured numbers are ignored.
     #[test]
     fn a_test_is_kept() {
         mod kept {

@@ -1,4 +1,4 @@
-//! Tests of objects that are compared with a `Spec` of the user's own.
+//! Tests of objects that are compared with a user-defined `Spec`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
@@ -45,7 +45,7 @@ impl Spec for Blocking {
     }
 }
 
-/// A blocking queue that believes that it has room for this many.
+/// A blocking queue with this capacity, which may differ from the specified one.
 struct Queue {
     room: usize,
     values: primitives::Mutex<VecDeque<u32>>,
@@ -83,8 +83,8 @@ fn blocking_queue(room: usize) -> Test<Queue, Shared<Queue>, OwnSpec<Blocking>> 
 fn a_partial_specification_judges_what_waits() {
     let right = blocking_queue(2).into_plan().forgetful().seed(1).runs(100).run();
     assert!(right.failure.is_none(), "{}", right.failure.expect("there is one"));
-    // Whatever the schedule, a program fails that has three pushes and nothing else: so the smallest has these.
-    // No time limits it: it is over when nothing is left to be tried.
+    // Every program with three pushes and nothing else fails, in any schedule, so the smallest one has these. There is
+    // no time limit: shrinking ends when there is nothing left to try.
     let wrong = blocking_queue(3).into_plan().forgetful().seed(1).runs(1000).shrink_for(Duration::MAX).run();
     let failure = wrong.failure.expect("a third push should have waited");
     assert_eq!(failure.kind, FailureKind::NotLinearizable);
@@ -94,7 +94,7 @@ fn a_partial_specification_judges_what_waits() {
     assert!(failure.report().contains("Push("), "operations are as the specification describes them: {failure}");
 }
 
-/// A queue that may say that it is empty although it is not.
+/// A queue that may report that it is empty although it is not.
 struct Reluctant;
 
 impl Spec for Reluctant {
@@ -122,7 +122,7 @@ impl Spec for Reluctant {
     }
 }
 
-/// A queue of which every third pop says that it is empty; the last comes first if it is a stack.
+/// A queue in which every third pop reports that it is empty; a stack if the last value comes first.
 struct EveryThird {
     values: Mutex<VecDeque<u32>>,
     pops: AtomicU32,
@@ -190,7 +190,7 @@ fn several_outcomes_are_allowed() {
 
 #[test]
 fn a_choice_that_waits_blocks() {
-    // With no outcome at all in an empty queue, a pop waits; here it returns.
+    // If an empty queue has no outcome, a pop waits; in this model, it returns.
     let plan = trueline::test(|| EveryThird::new(false))
         .model(VecDeque::new())
         .operation("push", 0..100_u32, |queue, x| queue.push(x), |model, x| model.push_back(x))
@@ -214,7 +214,7 @@ enum MapOp {
     Get(u32),
 }
 
-/// A map whose keys are judged one by one.
+/// A map whose keys are judged separately.
 struct Map;
 
 impl Spec for Map {
@@ -245,7 +245,7 @@ impl Spec for Map {
     }
 }
 
-/// A map that forgets this key.
+/// A map that loses this key.
 fn map(forgets: Option<u32>) -> Plan {
     type Object = Mutex<BTreeMap<u32, u32>>;
     trueline::test(Object::default)
@@ -285,7 +285,7 @@ fn keys_are_judged_one_by_one() {
 
 #[test]
 fn a_failing_run_is_made_again_and_drawn() {
-    // One thread does the same each time.
+    // A single thread behaves the same in each run.
     let first = map(Some(1)).threads(1).seed(1).runs(1000).run().failure.expect("it forgets");
     let folder = std::env::temp_dir().join(format!("trueline-own-spec-{}", std::process::id()));
     let again = map(Some(1)).replay(first.token.clone()).runs(1).pages(&folder).run().failure.expect("again");

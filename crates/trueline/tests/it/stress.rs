@@ -1,4 +1,4 @@
-//! Objects under real threads: faults are found, and nothing else is.
+//! Tests objects on real threads: faults are found, and there are no false alarms.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use trueline::drive::{Clock, unique};
 use trueline::primitives;
 use trueline::test::{Failure, FailureKind, Meaning, Outcome, call};
 
-/// No test waits for this: what is to be found is in the first runs, for certain.
+/// A time limit that no test reaches: the faults are certain to appear in the first runs.
 const LONG: Duration = Duration::from_secs(86_400);
 
 #[track_caller]
@@ -29,7 +29,7 @@ fn wrong(outcome: Outcome) -> Failure {
     failure
 }
 
-/// The first two that come wait for each other.
+/// The first two threads to arrive wait for each other.
 #[derive(Default)]
 struct Meeting(AtomicU64);
 
@@ -45,7 +45,7 @@ impl Meeting {
 
 type Counter = (AtomicU64, Meeting);
 
-/// In every run, the first two draw the same number.
+/// A test in which the first two threads draw the same number, in every run.
 fn lost_update() -> trueline::test::Test<Counter, trueline::test::Shared<Counter>, trueline::test::Modelled<u64>> {
     trueline::test(Counter::default)
         .model(0_u64)
@@ -77,7 +77,7 @@ fn a_lost_update_is_found_and_explained() {
     let text = std::fs::read_to_string(saved).expect("it was saved");
     let history = trueline::history::codec::jsonl::read(text.as_bytes()).expect("it can be read");
     assert_eq!(history.len(), failure.history.len());
-    // The same program goes wrong again.
+    // The same program fails again.
     wrong(lost_update().replay(&failure.token.to_string()).time(LONG).outcome());
 }
 
@@ -109,7 +109,7 @@ fn what_is_right_is_not_wrong() {
     clean(&by_key.runs(500).outcome());
 }
 
-/// A register whose accesses have this ordering.
+/// A test of a register whose accesses have these orderings.
 fn register(
     load: Ordering,
     store: Ordering,
@@ -125,7 +125,7 @@ fn register(
         .forgetful()
 }
 
-/// No false alarm, whatever the clock.
+/// There is no false alarm, with any clock.
 #[test]
 fn a_sequentially_consistent_register_is_never_wrong() {
     for clock in Clock::ALL {
@@ -137,7 +137,8 @@ fn a_sequentially_consistent_register_is_never_wrong() {
     }
 }
 
-/// A write may be in the store buffer when it returns. When a thread sees that is a matter of the machine.
+/// A write may still be in the store buffer when its operation returns. When other threads see it depends on the
+/// machine.
 #[test]
 #[ignore = "a soak: it needs two processors at the same time"]
 fn soak_a_relaxed_register_is_wrong_by_a_clock_that_does_not_heal_it() {
@@ -176,7 +177,7 @@ fn panics_are_failures() {
 
 #[test]
 fn stuck_objects_are_failures_and_the_test_ends() {
-    // One is ended by its primitives, the other can only be left behind.
+    // One is ended by its primitives, the other can only be abandoned.
     let both = |first: &primitives::Mutex<()>, second: &primitives::Mutex<()>, meeting: &Meeting| {
         let first = first.lock();
         meeting.meet();
@@ -248,7 +249,7 @@ fn handles_roles_and_guards() {
         .when(|(_, guard)| guard.is_some());
     clean(&locks.runs(300).outcome());
 
-    // Only one thread of a run pops, and it does nothing else.
+    // Only one thread of a run pops, and it calls nothing else.
     let popping = Mutex::new(HashMap::<std::thread::ThreadId, [bool; 2]>::new());
     let popping: &'static _ = Box::leak(Box::new(popping));
     let note = |operation: usize| {
@@ -274,7 +275,7 @@ fn handles_roles_and_guards() {
 
 #[test]
 fn programs_are_run_as_they_are_written() {
-    // Wrong only when all is quiet, and only in this program.
+    // Fails only if the machine is idle, and only in this program.
     let test = || {
         trueline::test(|| AtomicU64::new(0))
             .model(0_u64)
@@ -364,7 +365,7 @@ fn operations_of_a_specification_are_those_that_it_has() {
     trueline::test(|| ()).spec("queue").operation("jump", (), |_, ()| ()).run();
 }
 
-/// An object that deadlocks, spins for ever or panics: every test of it ends.
+/// Every test of an object that deadlocks, spins forever or panics ends.
 #[test]
 #[ignore = "a soak: 1,000 tests of stuck objects"]
 fn soak_of_stuck_objects() {

@@ -1,4 +1,4 @@
-//! The histories of `testdata/`, by every checker.
+//! Judges the histories of `testdata/` with every checker.
 
 use std::fs::{self, File};
 use std::io::BufReader;

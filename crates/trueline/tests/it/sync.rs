@@ -1,4 +1,4 @@
-//! Every checker of synchronisations against the definition, on small random histories.
+//! Compares every checker of synchronizations with the definition, on small random histories.
 
 use std::fmt::Debug;
 
@@ -22,16 +22,17 @@ struct Family<S, F> {
     name: &'static str,
     spec: S,
     processes: u32,
-    /// The operation of a process.
+    /// Generates an operation of a process.
     random_op: F,
-    /// Whether there are pairs of two places, so that the simpler two-step specification is right too.
+    /// Whether executions synchronize in pairs of different places, so that the simpler two-step specification is also
+    /// correct.
     is_binary: bool,
 }
 
 type Events<S> = Vec<Happens<<S as SyncSpec>::Op, <S as SyncSpec>::Ret>>;
 
 impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
-    /// A run of a correct object: calls, synchronisations and returns as they come.
+    /// Simulates a correct object, with calls, synchronizations and returns at random times.
     fn simulate(&self, random: &mut Random) -> Events<S> {
         let mut state = self.spec.initial();
         let mut waiting: Vec<(u32, S::Op)> = Vec::new();
@@ -49,7 +50,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
                     events.push(Happens::Call(process, op));
                 }
                 1 => {
-                    // The places are by place, and of one place by call: a stable sort.
+                    // Sorted by place, and within a place by call, because the sort is stable.
                     let mut by_place = waiting.clone();
                     by_place.sort_by_key(|(_, op)| self.spec.place(op));
                     let mut possible = Vec::new();
@@ -90,7 +91,8 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
             spoil(&mut events, random);
         }
         let history = history(events);
-        // Those that are open where it is cut off have synchronised, with the results they have, or not.
+        // Executions that are open at the cut have synchronized with the results that they have, or have not
+        // synchronized.
         if random.chance(1, 4) {
             history.truncate(random.below(history.events().len() as u32 + 1) as usize)
         } else {
@@ -109,7 +111,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
         algorithms
     }
 
-    /// Prints rejected histories with what is said of them, to be read by a person.
+    /// Prints rejected histories with their explanations, for people to read.
     fn print(&self, count: usize) {
         let rejected = (0..).filter_map(|seed| {
             let history = self.history(&mut Random::new(seed));
@@ -151,7 +153,7 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
                             "{}",
                             context(&algorithm)
                         );
-                        // It may have refused what would have been allowed.
+                        // The greedy algorithm may not have found all allowed results.
                         if algorithm == SyncAlgorithm::Greedy && !found.all_allowed {
                             refused += 1;
                             continue;
@@ -204,8 +206,9 @@ impl<S: SyncSpec, F: Fn(&mut Random, u32) -> S::Op> Family<S, F> {
     }
 }
 
-/// What is said of partners and false, by the definition: everybody in `needing` had returned by the event, and took effect
-/// with a partner; all that can have been a partner of one of them are in `partners`, which are fewer.
+/// Returns the false claims about partners, by the definition. All executions in `needing` must have returned by the
+/// event, and have taken effect with a partner; all possible partners of each of them must be in `partners`, and these
+/// must be fewer.
 fn false_partners<S: SyncSpec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -225,7 +228,8 @@ fn false_partners<S: SyncSpec>(
         let outcomes = spec.synchronise(&spec.initial(), &ops);
         outcomes.iter().any(|(_, results)| {
             let is_own = |(id, result): (&OpId, &S::Ret)| {
-                // What has not returned by then may still return anything, unless it never does and is known.
+                // An execution that has not returned by then may still return any result, unless it never returns and
+                // its result is known.
                 let is_known = until(*id) < end || history[*id].return_position().is_none();
                 !is_known || history[*id].outcome.result().is_none_or(|own| own == result)
             };
@@ -278,7 +282,7 @@ fn kind<Ret: Debug>(verdict: &ProgressVerdict<Ret>) -> u8 {
     }
 }
 
-/// A test for each family.
+/// Generates a test for each family.
 macro_rules! families {
     ($($name:ident: $spec:expr, $processes:expr, $is_binary:expr, $random_op:expr;)+) => {
         /// `cargo test -p trueline --test it sync::explanations -- --ignored --nocapture`.
@@ -376,7 +380,7 @@ fn objects_are_judged_one_by_one() {
     assert!(evidence.allowed.is_empty() && [OpId(0), OpId(1)].contains(&evidence.refused));
 }
 
-/// A timeout channel: it matters when the second step comes, so a log that has it late is refused.
+/// For a timeout channel, it matters when the second step comes, so a log in which it comes late is refused.
 #[test]
 fn late_second_steps_are_refused_where_they_matter() {
     let mut builder = History::builder();

@@ -1,4 +1,4 @@
-//! Exploration: nothing is lost by leaving out what is equivalent, and all that should be found is.
+//! Tests of exploration: leaving out equivalent schedules loses no history, and all expected faults are found.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use trueline::drive::{Behaviour, Call, Clock, Handle, Instance, Kind, Random, Ti
 use trueline::history::{Argument as _, EventKind, Value};
 use trueline::primitives::{self, AtomicU64, Condvar, MutexGuard, Ordering::SeqCst, choose, spin_hint};
 
-/// What an operation of the [`Machine`] does.
+/// An instruction of an operation of the [`Machine`].
 #[derive(Clone, Copy, Debug)]
 enum Instruction {
     Load(usize),
@@ -18,23 +18,23 @@ enum Instruction {
     Choose(usize),
     /// Spins until a word has this value.
     Until(usize, u64),
-    /// Spins until a word has this value, and gives up after three times.
+    /// Spins until a word has this value, and gives up after three attempts.
     Try(usize, u64),
     Lock(usize),
     TryLock(usize),
     Unlock(usize),
-    /// Under the lock of this number, waits to be notified, while its value is not this.
+    /// With the lock of this number held, waits to be notified while its value is not this one.
     Wait(usize, u64),
-    /// The same with a time limit, once.
+    /// With the lock of this number held, waits once, with a time limit.
     WaitForAWhile(usize),
-    /// Under the lock of this number, sets its value.
+    /// With the lock of this number held, sets its value.
     Set(usize, u64),
     NotifyOne(usize),
     NotifyAll(usize),
 }
 use Instruction::*;
 
-/// A machine with words and locks; its operations are small programs, and return what they have read.
+/// A machine with words and locks. Its operations are small programs, and return the values that they have read.
 struct Machine {
     words: [AtomicU64; 3],
     locks: [primitives::Mutex<u64>; 2],
@@ -81,7 +81,7 @@ impl Machine {
                         tries += 1;
                         spin_hint();
                     }
-                    // How often it looked is a matter of the schedule.
+                    // The number of attempts depends on the schedule.
                     read.push(u64::from(tries == 3));
                 }
                 Lock(lock) if guards[lock].is_none() => guards[lock] = Some(self.locks[lock].lock()),
@@ -120,7 +120,7 @@ impl Machine {
     }
 }
 
-/// The program in which each thread calls its operations, each once.
+/// Returns the program in which each thread calls its operations, each once.
 fn program(threads: &[Vec<Vec<Instruction>>]) -> Program {
     let operations: Arc<[Vec<Instruction>]> = threads.concat().into();
     let mut number = 0;
@@ -153,7 +153,7 @@ fn program(threads: &[Vec<Vec<Instruction>>]) -> Program {
     }
 }
 
-/// A history in which neighbouring calls are in the order of processes, and neighbouring returns.
+/// Returns a canonical form of a history: adjacent calls are sorted by process, and so are adjacent returns.
 fn canonical(execution: &Execution) -> String {
     let history = &execution.history;
     let mut events: Vec<(bool, u32, String)> = history
@@ -197,7 +197,7 @@ fn settings(search: Search) -> Settings {
     settings
 }
 
-/// An operation made up at random.
+/// Generates a random operation.
 fn operation(random: &mut Random, level: u32) -> Vec<Instruction> {
     let length = 1 + random.below(3);
     let mut operation: Vec<Instruction> = (0..length)
@@ -228,7 +228,7 @@ fn operation(random: &mut Random, level: u32) -> Vec<Instruction> {
     operation
 }
 
-/// How many executions there may be without reduction, so that a test takes seconds.
+/// The maximum number of executions without reduction, so that a test takes seconds.
 const MOST: u64 = 1_500;
 
 fn random_programs(seeds: std::ops::Range<u64>, level: u32) -> (u64, u64) {
@@ -250,7 +250,7 @@ fn random_programs(seeds: std::ops::Range<u64>, level: u32) -> (u64, u64) {
         let (got, report) = histories(&program, &settings(Search::Exhaustive));
         assert!(report.is_complete);
         if threads.concat().concat().iter().any(|instruction| matches!(instruction, Try(..))) {
-            // Who gives up first is not explored.
+            // The exploration does not try all orders in which spinning tasks give up.
             assert!(got.is_subset(&expected) && !got.is_empty(), "seed {seed}: {threads:#?}");
             continue;
         }
@@ -292,12 +292,13 @@ fn reduction_loses_no_history_of_locks_and_conditions() {
 
 #[test]
 fn without_reduction_there_are_all_interleavings() {
-    // A call and so many loads each, in any order.
+    // Each thread makes one call with this many loads, in any order.
     for (loads, interleavings) in [([1, 1], 6), ([2, 2], 20), ([2, 3], 35), ([4, 4], 252)] {
         let program = program(&loads.map(|loads| vec![vec![Load(0); loads]]));
         let (all, report) = histories(&program, &settings(Search::Unreduced));
         assert_eq!((report.executions, all.len()), (interleavings, 3), "{loads:?}");
-        // They do not depend on each other, and one is before the other, or not.
+        // The loads do not depend on each other, so only the order of the operations matters: one precedes the other,
+        // or they overlap.
         let (reduced, report) = histories(&program, &settings(Search::Exhaustive));
         assert_eq!(reduced, all);
         assert!(report.executions - report.redundant <= 4, "{report:?}");
@@ -331,14 +332,14 @@ fn it_ends_when_it_is_told_to() {
         settings.stop = Some(Arc::new(move || asked.fetch_add(1, SeqCst) >= most));
         let (_, report) = histories(&program, &settings);
         assert_eq!(report.executions, most);
-        // Of all 252, it knows only when it looks for another.
+        // After all 252 executions, it still has to look for another one to know that they are complete.
         assert!(!report.is_complete || most == 252, "{most}: {report:?}");
     }
 }
 
 #[test]
 fn serial_executions_get_stuck_alone() {
-    // Alone, the first waits for ever; the second lets it go.
+    // Alone, the first operation waits forever; the second one ends the wait.
     let program = program(&[vec![vec![Until(0, 1)]], vec![vec![Store(0, 1)]]]);
     let (serial, _) = histories(&program, &settings(Search::Serial));
     assert_eq!(serial.iter().filter(|history| history.starts_with("Stuck")).count(), 1, "{serial:#?}");
@@ -369,7 +370,7 @@ fn deadlocks_are_found_exactly_and_exploration_goes_on() {
 
 #[test]
 fn a_lost_wake_up_is_found_and_a_spurious_one_on_request() {
-    // The notification may come before the wait, as the value is not looked at.
+    // The notification may come before the wait, because the value is not checked.
     let waits = vec![vec![Lock(0), Wait(0, 7)]];
     let sets = vec![vec![NotifyAll(0), Lock(0), Set(0, 7)]];
     let (all, _) = histories(&program(&[waits, sets]), &settings(Search::Exhaustive));
@@ -383,7 +384,7 @@ fn a_lost_wake_up_is_found_and_a_spurious_one_on_request() {
     assert!(report.is_complete);
 }
 
-/// What operations have read, by their number; those that have not returned, nothing.
+/// Returns the values that operations have read, by their numbers; empty for operations that have not returned.
 fn read(execution: &Execution) -> Vec<Vec<u64>> {
     let mut operations: Vec<_> = execution.history.operations().iter().collect();
     operations.sort_by_key(|operation| operation.op.operation);
@@ -418,7 +419,7 @@ fn a_condition_variable_loses_no_wake_up_unless_it_goes_to_the_wrong_one() {
         let (all, report) = histories(&program, &settings(Search::Exhaustive));
         assert!(report.is_complete && all.iter().all(|history| history.starts_with("Complete")), "{all:#?}");
     }
-    // Two wait for different things, and one of them is woken.
+    // Two operations wait for different values, and only one of them is woken.
     let (all, _) = histories(&in_a_row(NotifyOne(0)), &settings(Search::Exhaustive));
     for ended in ["Stuck", "Complete"] {
         assert!(all.iter().any(|history| history.starts_with(ended)), "{ended}: {all:#?}");
@@ -441,14 +442,14 @@ fn a_timed_wait_ends_in_either_way_and_is_never_stuck() {
         let seen = seen.lock().expect("nobody panics");
         seen.iter().copied().collect::<Vec<_>>()
     };
-    // Notified; its time was over before, or in between. Nobody is notified before there is something.
+    // It is notified, or its time limit expires before that, or in between. No thread notifies before there is a value.
     assert_eq!(seen(&[waits.clone(), fills]), [1, 10, 11]);
     assert_eq!(seen(&[waits]), [10], "nobody is there to notify");
 }
 
 #[test]
 fn endless_loops_diverge() {
-    // It never says that it waits.
+    // This operation never signals that it waits.
     let endless = vec![vec![CompareExchange(0, 0, 1), Load(0)]; 1];
     let (all, _) = histories(&program(&[endless]), &settings(Search::Exhaustive));
     assert_eq!(all.len(), 1);
@@ -585,7 +586,7 @@ mod tests_with_types {
     use super::*;
     use trueline::test::{Against, Exploration, FailureKind, Meaning, Test, call};
 
-    /// Draws tickets: by an update, or by a load and a store.
+    /// A test of a ticket counter: correct with an atomic update, faulty with a load and a store.
     fn tickets(is_right: bool) -> Test<AtomicU64, trueline::test::Shared<AtomicU64>, trueline::test::Modelled<u64>> {
         trueline::test(|| AtomicU64::new(0))
             .model(0_u64)
@@ -628,7 +629,8 @@ mod tests_with_types {
         assert!(tickets(true).replay(&token).outcome().failure.is_none(), "what was corrected is right");
     }
 
-    /// Whenever it is cancelled, what is right is not said to be wrong: not even if only some serial histories are known.
+    /// Whenever the exploration is canceled, no correct history is rejected, even if only some serial histories are
+    /// known.
     #[test]
     fn a_cancelled_exploration_says_nothing_wrong() {
         use trueline::judge::CancelToken;
@@ -663,7 +665,7 @@ mod tests_with_types {
         for against in [Against::Itself, Against::Specification] {
             let (_, whole) = explore(u64::MAX, against.clone());
             assert!(whole.is_complete, "{whole:?}");
-            // Until there is nothing left to be cancelled.
+            // Cancels later and later, until the exploration ends before it is canceled.
             let cancelled = (0..1_000_000).step_by(37).take_while(|most| {
                 let (is_cancelled, explored) = explore(*most, against.clone());
                 let is_whole = explored.executions == whole.executions && explored.histories == whole.histories;
@@ -698,7 +700,7 @@ mod tests_with_types {
 
     #[test]
     fn without_a_model_that_is_right_the_object_itself_is_one() {
-        // The model says that all numbers are 7, so that it is of no use.
+        // According to the model, all numbers are 7, so it must not be used.
         let unspecified = |is_right: bool| {
             trueline::test(|| AtomicU64::new(0))
                 .model(())
@@ -725,7 +727,7 @@ mod tests_with_types {
 
     #[test]
     fn what_waits_alone_may_wait_among_others() {
-        // A gate that is passed when it was opened, or, if it is faulty, when it is opened meanwhile.
+        // A gate that can be passed only if it was opened before; the faulty one also if it is opened meanwhile.
         let gate = |is_right: bool| {
             trueline::test(|| AtomicU64::new(0))
                 .model(())
@@ -778,14 +780,14 @@ mod tests_with_types {
         let report = || {
             let failure = tickets(false).explore(Exploration::new()).seed(3).outcome().failure.expect("it is wrong");
             let report = failure.report().to_owned();
-            // All but the first line, which tells how long it took.
+            // All lines but the first, which contains the time.
             report.lines().skip(1).filter(|line| !line.contains("rejected (")).map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(report(), report());
     }
 }
 
-/// What the main task does ends too, and it is not let choose the same again and again.
+/// The calls of the main task end, too, and it does not make the same choice again and again.
 #[test]
 fn the_main_task_comes_to_an_end() {
     use trueline::test::{Exploration, call};
@@ -802,7 +804,7 @@ fn the_main_task_comes_to_an_end() {
     };
     let outcome = drawn(3);
     assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
-    // Nothing is 4 of 4. Whether that is a fault or bad luck is not known.
+    // No choice is 4 of 4. Whether that is a fault or bad luck cannot be decided.
     let outcome = drawn(4);
     assert!(outcome.failure.is_none(), "{}", outcome.failure.expect("there is one"));
     assert!(!outcome.explored.expect("it was explored").is_complete);

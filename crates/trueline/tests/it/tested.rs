@@ -1,4 +1,4 @@
-//! A test that tests nothing does not pass.
+//! A test that tests nothing must not pass.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ fn operations_must_overlap() {
         .runs(300)
         .outcome();
     assert_eq!(outcome.too_little, vec![TooLittle::NoOverlap { runs: 300 }]);
-    // One thread alone is what was asked for here.
+    // A single thread was requested explicitly.
     assert_eq!(counter().threads(1).runs(300).outcome().too_little, vec![]);
 }
 
@@ -149,7 +149,7 @@ mod explored {
         println!("reported after {:.1?}", failure.after);
     }
 
-    /// An object that tries again as long as it chooses badly comes to an end, sooner or later.
+    /// An object that retries until it makes a lucky random choice terminates eventually.
     #[test]
     fn random_choices_to_try_again_are_no_endless_loop() {
         let explored = |chooses: bool| {
@@ -260,7 +260,7 @@ mod explored {
                 assert_eq!(*found, named, "{failure}");
                 assert!(how.contains(if blocks { "did not return within" } else { "panicked: hostile" }), "{failure}");
             }
-            // The failure itself is known, only not what the model has to say of it.
+            // The failure itself is known, but not the explanation by the model.
             let failure = explored(Hostile { place: "debug", blocks });
             assert_eq!(failure.kind, FailureKind::NotLinearizable, "{failure}");
             assert!(failure.to_string().contains("nothing more is known about it"), "{failure}");

@@ -1,5 +1,5 @@
-//! Objects on the types of `std`, as instrumented crates are: what is explored of them, and that nothing is left over from one
-//! execution to the next.
+//! Explores objects that use the types of `std`, as instrumented crates do: checks the explored behaviors, and that no
+//! state is left from one execution to the next.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
@@ -40,7 +40,7 @@ impl<O: Send + Sync + 'static> Handle for Scripted<O> {
     }
 }
 
-/// What an exploration saw: how each execution ended, and what each operation returned.
+/// Explores a program, and returns how each execution ended, and what each operation returned.
 fn seen<O: Send + Sync + 'static>(
     make: fn() -> O,
     operations: &[Operation<O>],
@@ -85,7 +85,7 @@ fn seen<O: Send + Sync + 'static>(
     (all, report)
 }
 
-/// What all schedules do. Those that are left out as equivalent change nothing.
+/// Returns the behaviors of all schedules. Asserts that leaving out equivalent schedules changes nothing.
 #[track_caller]
 fn all<O: Send + Sync + 'static>(make: fn() -> O, operations: &[Operation<O>], threads: &[&[u32]]) -> BTreeSet<String> {
     let (reduced, report) = seen(make, operations, threads, Search::Exhaustive);
@@ -164,7 +164,7 @@ fn notifications_are_not_lost_unless_they_are() {
         changed.notify_one();
         0
     };
-    // Looks before it has the lock.
+    // Checks the condition before it has the lock.
     let wait_late: Operation<Gate> = |(lock, changed, open)| {
         if !open.load(SeqCst) {
             drop(changed.wait(lock.lock().expect("no panics")));
@@ -292,7 +292,7 @@ fn thread_locals_are_those_of_the_task() {
         CALLS.get()
     };
     expect(&all(|| (), &[count], &[&[0, 0], &[0]]), &["Complete 0:1 0:2 1:1"]);
-    // What a thread leaves is dropped when it ends, before it is joined.
+    // The thread locals of a thread are dropped when it ends, before it is joined.
     let leave: Operation<Arc<AtomicU64>> = |dropped| {
         let theirs = Arc::clone(dropped);
         thread::spawn(move || NOISY.set(Some(Noisy(Cell::new(3), Some(theirs))))).join().expect("it does not panic");
@@ -314,7 +314,7 @@ fn messages_arrive() {
     expect(&all(make, &[send, receive], &[&[0], &[1, 1]]), &["Stuck 0:0 1:4 1:?"]);
 }
 
-/// Adds what it is sent, on a thread of its own.
+/// Adds the numbers that it is sent, on a separate thread.
 struct Adder {
     sender: Option<Mutex<mpsc::Sender<u64>>>,
     sum: Arc<(Mutex<u64>, Condvar)>,
@@ -364,7 +364,7 @@ fn a_thread_that_waits_for_ever_is_left_behind() {
     let make = || {
         let word = Arc::new(AtomicU64::new(0));
         let theirs = Arc::clone(&word);
-        // Nobody sends, and the sender is never dropped.
+        // No thread sends, and the sender is never dropped.
         thread::spawn(move || {
             let (sender, receiver) = mpsc::channel::<()>();
             theirs.store(1, SeqCst);

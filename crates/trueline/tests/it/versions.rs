@@ -1,11 +1,11 @@
-//! Versions that operations carry: hints that are verified, and never believed.
+//! Tests of the versions that operations carry: hints that are verified, and not trusted.
 
 use trueline::history::{Interval, ProcessId, RawHistory, Record, Value, from_intervals};
 use trueline::judge::{Algorithm, Config};
 use trueline::named::{self, Options};
 use trueline::verdict::{Contradiction, Judgement, Verdict};
 
-/// Numbers that look random, the same for the same seed.
+/// A deterministic generator of random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -19,19 +19,19 @@ impl Dice {
     }
 }
 
-/// How a history is made.
+/// The parameters of a generated history.
 struct Shape {
     operations: i64,
     values: u64,
-    /// How far calls and returns are from where operations take effect.
+    /// The maximum distance of calls and returns from the moment at which operations take effect.
     spread: u64,
-    /// One in so many never returns.
+    /// One in this many operations never returns.
     unknown: u64,
-    /// One in so many has no version.
+    /// One in this many operations has no version.
     unversioned: u64,
 }
 
-/// A history of a compare-and-set register with the versions that it really had.
+/// Generates a history of a compare-and-set register with correct versions.
 fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
     let (mut state, mut version) = (0, 0);
     let mut intervals = Vec::new();
@@ -39,7 +39,7 @@ fn intervals(dice: &mut Dice, shape: &Shape) -> Vec<Interval<Record, Value>> {
         let (f, value): (&str, Value) = match dice.below(3) {
             0 => ("write", dice.below(shape.values).into()),
             1 => {
-                // Most succeed.
+                // Most of them succeed.
                 let old = if dice.one_in(4) { dice.below(shape.values) } else { state };
                 ("cas", [old, dice.below(shape.values)].into_iter().map(Value::Int).collect())
             }
@@ -80,7 +80,7 @@ fn judged(history: &RawHistory, config: Config) -> Judgement<String> {
     spec.judge(history.clone(), &config).expect("it can be read").judgement().clone()
 }
 
-/// Compares verdicts with and without hints, of which half are wrong, with the definition.
+/// Compares the verdicts with and without hints, half of which are wrong, with the definition.
 fn compare(runs: u64, seed: u64) {
     let mut dice = Dice(seed);
     let (mut accepted, mut by_versions, mut contradicted) = (0_u32, 0_u32, 0_u32);
@@ -116,7 +116,7 @@ fn compare(runs: u64, seed: u64) {
         if let Some(versions) = hinted.stats.versions {
             by_versions += u32::try_from(versions.parts).expect("one");
             contradicted += u32::from(versions.contradiction.is_some());
-            // What really happened is an order by versions. It is found if nothing that returned is without one.
+            // The actual order is an order by versions. It is found if all operations that returned have a version.
             if !is_wrong && are_true && unversioned == u64::MAX {
                 assert_eq!(versions.contradiction, None, "run {run} of seed {seed}:\n{}", shown());
             }
@@ -179,10 +179,10 @@ fn contradictions_are_reported() {
     };
     let op = trueline::history::OpId;
     assert_eq!(contradiction(vec![write(0, 1, 1, 2, 1), write(1, 2, 3, 4, 2), read(2, 2, 5, 6, 2)]), None);
-    // The second was there before the first.
+    // The second write precedes the first one in the order of versions.
     let swapped = vec![write(0, 1, 1, 2, 2), write(1, 2, 3, 4, 1)];
     assert_eq!(contradiction(swapped), Some(Contradiction::RealTime { first: op(1), second: op(0) }));
-    // The read saw the first, and has the version of the second.
+    // The read returned the first value, but has the version of the second.
     let overlapping = vec![write(0, 1, 1, 9, 1), write(1, 2, 1, 9, 2), read(2, 1, 10, 11, 2)];
     assert_eq!(contradiction(overlapping), Some(Contradiction::Result(op(1))));
 }

@@ -1,4 +1,4 @@
-//! Timelines: what every drawing relies on, and that what is in a history stays text.
+//! Tests of timelines: the invariants that all drawings rely on, and that the content of a history stays text.
 
 use sha2::{Digest, Sha256};
 use trueline::history::{EventKind, History, Interval, OpId, codec::jsonl, from_intervals};
@@ -11,7 +11,7 @@ use trueline::view::terminal::{self, Letters};
 use trueline::view::timeline::{Label, Mark, Outcome, Places, Timeline, visible};
 use trueline::view::{Report, html, svg};
 
-/// A generator of random numbers that is enough for tests.
+/// A generator of random numbers that is good enough for tests.
 struct Random(u64);
 
 impl Random {
@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Processes that call and return at random; what they return is as `answer` says.
+/// Generates a history of processes that call and return at random; `answer` determines the results.
 fn random_history<Op: Clone, Ret>(
     random: &mut Random,
     processes: u32,
@@ -42,7 +42,7 @@ fn random_history<Op: Clone, Ret>(
                 open[process as usize] = Some(op);
                 left -= 1;
             }
-            // Some never return.
+            // Some operations never return.
             None => return builder.finish(),
         }
     }
@@ -67,14 +67,14 @@ fn debug_label<Op: std::fmt::Debug>(op: &Op) -> Label {
     Label::of(&format!("{op:?}"))
 }
 
-/// The timeline of a history with results as text.
+/// Returns the timeline of a history, with results as text.
 fn drawn<Op: std::fmt::Debug, Ret: std::fmt::Debug>(history: &History<Op, Ret>, judgement: Judgement<Ret>) -> Timeline {
     let shown =
         history.map(|operation| (format!("{:?}", operation.op), operation.outcome.map(|result| format!("{result:?}"))));
     Timeline::new(&shown, |op: &String| Label::of(op)).with_judgement(&judgement.map(|result| format!("{result:?}")))
 }
 
-/// What every drawing relies on.
+/// Asserts the invariants that all drawings rely on.
 fn check_laws(timeline: &Timeline) {
     // Events begin and end bars, in the order of calls.
     let mut calls = 0;
@@ -93,7 +93,7 @@ fn check_laws(timeline: &Timeline) {
     let places = Places::new(timeline, |bar| u32::try_from(texts[bar as usize].chars().count()).expect("short"));
     // Cells keep the order of events.
     assert!(places.events.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
-    // Bars of one lane do not overlap, nor do their texts.
+    // Bars in the same lane do not overlap, and neither do their texts.
     for (index, bar) in (0..).zip(&timeline.bars) {
         assert!(bar.lane < timeline.rows[bar.row as usize].lanes);
         let (first, last) = places.of_bar(timeline, index);
@@ -105,7 +105,8 @@ fn check_laws(timeline: &Timeline) {
             }
         }
     }
-    // Points are on their bars, in the order of the linearization; those together are in one place.
+    // Points are on their bars, in the order of the linearization; operations that took effect together have the same
+    // place.
     let mut before = None;
     let mut points = 0;
     for group in timeline.groups() {
@@ -144,14 +145,14 @@ fn laws_of_the_layout() {
             let part = timeline.near_problem(most);
             assert_eq!((part.bars.len(), part.left_out), (most, history.len() - most));
             check_laws(&part);
-            // What is wrong is never cut off.
+            // The problem is never cut off.
             assert_eq!(timeline.problem.is_some(), part.bars.iter().any(|bar| bar.mark == Mark::Refused));
         }
     }
     assert!(outcomes.iter().all(|count| *count > 200), "{outcomes:?}");
 }
 
-/// Exchangers: who exchanged values is linked.
+/// Exchangers: operations that exchanged values are linked.
 #[test]
 fn partners_are_linked() {
     let mut random = Random(3);
@@ -177,7 +178,7 @@ fn partners_are_linked() {
     assert!(links > 200 && rejected > 200, "{links} {rejected}");
 }
 
-/// Operations of one process that touch in time have lanes of their own.
+/// Operations of one process that touch in time have separate lanes.
 #[test]
 fn ties_of_one_process_need_one_lane() {
     let history = from_intervals([
@@ -194,7 +195,7 @@ fn ties_of_one_process_need_one_lane() {
     assert_eq!(text.lines().count(), 4, "{text}");
 }
 
-/// What is chosen without making the rest is what is chosen from the whole.
+/// An excerpt that is selected before drawing equals the excerpt of the whole timeline.
 #[test]
 fn an_excerpt_has_what_is_near_the_problem() {
     let mut builder = History::builder();
@@ -226,7 +227,7 @@ fn an_excerpt_has_what_is_near_the_problem() {
     assert_eq!(whole.states_of(OpId(999)), Some(&Passed { op: OpId(999), before: "998".into(), after: "999".into() }));
 }
 
-/// Texts that would do something if they were not text.
+/// Texts that would have an effect if they were not escaped.
 const HOSTILE: [&str; 12] = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
@@ -275,7 +276,7 @@ fn hostile_texts_stay_text() {
             assert_eq!(page.matches(tag).count(), count, "{tag} with {text:?}");
         }
         assert!(!page.contains(['\u{2028}', '\u{202e}', '\u{2066}', '\u{200b}', '\u{1b}', '\0']), "{text:?}");
-        // The data is what it was.
+        // The data is unchanged.
         let data = page.split_once(r#"type="application/json">"#).expect("there is data").1;
         let data = data.split_once("</script>").expect("it ends").0;
         assert!(!data.contains(['<', '>', '&', '\'']), "{data}");
@@ -304,7 +305,7 @@ fn hostile_texts_stay_text() {
     }
 }
 
-/// States are written as differences, letters of any kind.
+/// States are written as differences, also for characters of several bytes.
 #[test]
 fn differences_of_states_add_up() {
     let texts = ["[]", "[a]", "[a, é]", "[a, é, 😀]", "[a, é, 😁]", "[é, 😁]", "[é, 😁😀]", "", "😀", "😁", "[]"];
@@ -334,7 +335,8 @@ fn differences_of_states_add_up() {
     }
 }
 
-/// A page with 100,000 operations is smaller than the history as JSON lines; three times as large would be allowed.
+/// A page with 100,000 operations is smaller than the history as JSON lines; up to three times as large would be
+/// acceptable.
 #[test]
 fn pages_are_small() {
     use std::fmt::Write as _;
@@ -360,11 +362,11 @@ fn pages_are_small() {
     timeline.outcome = Outcome::Accepted;
     let page = html::render(&timeline, &html::Settings::default());
     assert!(page.len() < compact.len(), "{} of {}", page.len(), compact.len());
-    // The same bytes each time.
+    // Rendering again produces the same bytes.
     assert_eq!(page, html::render(&timeline, &html::Settings::default()));
 }
 
-/// The policy of the page names its script and its style by what they are.
+/// The security policy of the page contains the hashes of its script and its style.
 #[test]
 fn digests_are_right() {
     let page = html::render(&Timeline::new(&History::<&str, &str>::builder().finish(), Label::of), &Default::default());
@@ -393,7 +395,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// Lines fit the terminal, however long the history and its texts are.
+/// Lines fit the width of the terminal, however long the history and its texts are.
 #[test]
 fn terminals_of_any_width() {
     let mut random = Random(11);
@@ -416,7 +418,7 @@ fn terminals_of_any_width() {
     assert!(rejected > 50, "{rejected}");
 }
 
-/// What [`failing_assertions_are_drawn`] runs in a process of its own.
+/// The failing assertion that [`failing_assertions_are_drawn`] runs in a separate process.
 #[test]
 #[ignore = "it fails, as it should"]
 fn an_assertion_that_fails() {
@@ -428,7 +430,7 @@ fn an_assertion_that_fails() {
     trueline::assert_linearizable!(builder.finish(), Register::new(0));
 }
 
-/// So does an assertion, where the variable names a folder.
+/// A failing assertion draws its history, too, if the environment variable names a folder.
 #[test]
 fn failing_assertions_are_drawn() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages of assertions");
@@ -452,18 +454,18 @@ fn failing_assertions_are_drawn() {
     let page = std::fs::read_to_string(page).expect("it was written");
     assert!(page.contains("verdict rejected") && page.contains("builder.finish()"), "{page}");
     assert_eq!(std::fs::read_dir(&folder).expect("it was made").count(), 1);
-    // Whoever names no folder gets none, and what cannot be drawn is told.
+    // Without a folder, nothing is drawn; if drawing fails, that is reported.
     let said = fails(std::path::Path::new(""));
     assert!(said.contains("could only have returned") && !said.contains("page"), "{said}");
     assert!(fails(std::path::Path::new("/dev/null/below")).contains("check TRUELINE_PAGES=/dev/null/below"));
 }
 
-/// A test that fails draws the failing run, where a folder is named.
+/// A failing test draws the failing run, if a folder is set.
 #[test]
 fn failing_tests_are_drawn() {
     use std::sync::atomic::{AtomicU64, Ordering};
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
-    // Whoever draws gets the same number as the one before, every second time.
+    // Every second draw returns the same number as the one before.
     let outcome = trueline::test(|| AtomicU64::new(0))
         .model(0_u64)
         .operation(

@@ -1,4 +1,4 @@
-//! Command lines of the pages, run with the real binary, and what they say compared with the page.
+//! Runs the command lines of the pages with the real binary, and compares their output with the page.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,15 @@ use regex::Regex;
 use super::pages::{Block, root};
 use crate::{Scratch, plainly};
 
-/// A folder in which the commands of one page are run, one after the other: it has a copy of `testdata`, and the files that
-/// the page shows.
+/// A folder in which the commands of one page run, one after the other. It contains a copy of `testdata`, and the files
+/// that the page shows.
 pub(super) struct Shell {
     scratch: Scratch,
     /// The exit code of the last command, for `echo $?`.
     code: i32,
 }
 
-/// What a command said.
+/// The output of a command.
 pub(super) struct Said {
     pub(super) code: i32,
     pub(super) text: String,
@@ -49,7 +49,8 @@ impl Shell {
             .expect("there is a shell");
         self.code = output.status.code().expect("it ended by itself");
         let text = String::from_utf8(output.stdout).expect("text");
-        // Histories are saved beside the tests, but in the folder for temporary files where trueline is installed.
+        // In the tests, histories are saved next to the tests; if trueline is installed, in the folder for temporary
+        // files.
         let text = SAVED.replace_all(&text, "/tmp/trueline/").into_owned();
         Said { code: self.code, text }
     }
@@ -68,16 +69,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A command of a block, and what the page says that it says.
+/// A command of a block, and its output on the page.
 #[derive(Debug, PartialEq)]
 pub(super) struct Step {
     pub(super) command: String,
-    /// The lines of the page that have the command.
+    /// The lines of the page that contain the command.
     pub(super) prompt: String,
     pub(super) expected: Vec<String>,
 }
 
-/// The commands of a block: lines that begin with `$`, and go on in those that begin with `>`.
+/// Returns the commands of a block: lines that begin with `$`, and continue in lines that begin with `>`.
 pub(super) fn steps(block: &Block) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     for line in block.text.lines() {
@@ -101,7 +102,7 @@ pub(super) fn steps(block: &Block) -> Result<Vec<Step>, String> {
 /// A folder in which failing runs are saved.
 static SAVED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+/trueline/").expect("a pattern"));
 
-/// Times differ from run to run, lines of sources from change to change, and what is found by chance differs in every number.
+/// Masks a line: times differ from run to run, source lines from change to change, and random results in every number.
 fn mask(line: &str, is_chance: bool) -> String {
     static TIME: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"\b\d+(\.\d+)? ?(ns|µs|ms|s|min)\b|(_ns|_bytes)":\d+|time="[\d.]+"#).expect("a pattern")
@@ -122,7 +123,7 @@ fn mask(line: &str, is_chance: bool) -> String {
     NUMBER.replace_all(&line, "NUMBER").into_owned()
 }
 
-/// Whether what was said is what the page says, where `...` stands for any lines, or for any part of a line.
+/// Returns whether the output is the one on the page, where `...` matches any lines, or any part of a line.
 pub(super) fn is_same(step: &Step, said: &str) -> bool {
     let is_chance = step.command.starts_with("trueline test");
     let expected: Vec<String> = step.expected.iter().map(|line| mask(line, is_chance)).collect();

@@ -1,4 +1,4 @@
-//! Figures and names on the pages are those of the tables and of the code.
+//! Tests that the figures and names on the pages agree with the tables and the code.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use regex::Regex;
 use super::pages::{Page, pages, root};
 use crate::{json, run};
 
-/// A page, what it says, and the row of a table in `BENCHMARKS.md` that it says so from: how the row begins, and what is in
-/// it. Whoever measures again is told here what else to change.
+/// A page, a claim on it, and the row of a table in `BENCHMARKS.md` that supports the claim: the beginning of the row,
+/// and a part of it. After new measurements, a failing test shows which claims must be changed.
 const FIGURES: [(&str, &str, &str, &str); 38] = [
     ("README.md", "in about 40 ms", "set 280000 auto partitioned", "36.76 ms"),
     ("README.md", "in about 20 ms", "register-bad 32 2", "18.34 ms"),
@@ -162,7 +162,7 @@ fn figures_are_those_of_the_tables() {
 fn benchmarks_and_variables_exist() {
     let commands = fs::read_to_string(root().join("crates/trueline-bench/src/main.rs")).expect("it is there");
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("it is there");
-    // Those of tests, and of the project's own.
+    // The variables of tests, and those of the project itself.
     let variables = read("crates/trueline/src/test/environment.rs") + &read("crates/trueline/tests/it/happens.rs");
     let command = Regex::new(r"-p trueline-bench (?:--features \S+ )?-- ([a-z-]+)").expect("a pattern");
     let variable = Regex::new(r"TRUELINE_[A-Z]+").expect("a pattern");
@@ -207,7 +207,7 @@ fn promises_name_what_there_is() {
     let oldest = manifest("Cargo.toml")["workspace"]["package"]["rust-version"].as_str().expect("a text").to_owned();
     assert!(page.contains(&format!("| the oldest Rust | {oldest}, in")), "{oldest}");
     let library = manifest("crates/trueline/Cargo.toml");
-    // What begins with an underscore is nobody's to use.
+    // Features that begin with an underscore are internal.
     let is_promised = |name: &&String| *name != "default" && !name.starts_with('_');
     for feature in library["features"].as_table().expect("a table").keys().filter(is_promised) {
         assert!(page.contains(&format!("`{feature}`")), "{feature}");

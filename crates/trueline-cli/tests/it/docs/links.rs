@@ -1,14 +1,14 @@
-//! Links and images of the pages lead somewhere, and the guide is whole.
+//! Tests that the links and images of the pages lead somewhere, and that the guide is complete.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::pages::{Page, chapters, pages, root};
 
-/// What the pages call a file of the repository that is not part of the guide.
+/// The prefix of links to files of the repository that are not part of the guide.
 const REPOSITORY: &str = "https://github.com/trueline/trueline/blob/main/";
 
-/// What the pages call the documentation of the library.
+/// The prefix of links to the documentation of the library.
 const LIBRARY: &str = "https://docs.rs/trueline/latest/trueline/";
 
 #[test]
@@ -55,7 +55,7 @@ fn follow(page: &Page, link: &str) -> Result<(), String> {
     }
 }
 
-/// A page of the library's documentation: its modules are there, and the item is in the last.
+/// Checks a link to the library's documentation: its modules exist, and the last one contains the item.
 fn of_library(path: &str) -> Result<(), String> {
     let (path, _) = path.split_once('#').unwrap_or((path, ""));
     let mut parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != "index.html").collect();
@@ -75,7 +75,7 @@ fn of_library(path: &str) -> Result<(), String> {
     }
 }
 
-/// Without `..`.
+/// Returns the path without `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

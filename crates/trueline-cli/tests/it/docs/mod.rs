@@ -1,10 +1,11 @@
-//! The README and the guide: every command line is run, every block of code is run or read, every link leads somewhere.
+//! Tests the README and the guide: every command line is run, every block of code is run or read, and every link leads
+//! somewhere.
 //!
-//! What is written as `rust` is compiled and run as documentation tests of `trueline-guide`. A block is never passed over: what
-//! cannot be run is in a list here, with the reason. `TRUELINE_UPDATE=1` writes what commands say into the pages, to be looked
-//! at before it is committed.
+//! Blocks marked `rust` are compiled and run as documentation tests of `trueline-guide`. No block is skipped silently:
+//! those that cannot be run are listed here, with the reason. `TRUELINE_UPDATE=1` writes the output of commands into
+//! the pages, which must be reviewed before they are committed.
 
-// There is a shell.
+// A shell is required.
 #![cfg(unix)]
 
 mod commands;
@@ -30,7 +31,7 @@ const NOT_RUN: [(&str, &str, &str); 1] = [(
     "it is Python, which the tests do not need: `the_client_in_python` runs it where there is Python",
 )];
 
-/// Commands that cannot be run, and why.
+/// Commands that cannot be run, with the reason.
 const COMMANDS_NOT_RUN: [(&str, &str); 7] = [
     (
         "trueline collect --listen 127.0.0.1:7878 -o collected.jsonl",
@@ -47,7 +48,7 @@ const COMMANDS_NOT_RUN: [(&str, &str); 7] = [
     ("cargo run --release -p trueline-bench --features files,objects -- find", "a benchmark"),
 ];
 
-/// The fewest blocks of each kind that there must be: fewer, and something is not found any more.
+/// The minimum number of blocks of each kind: if there are fewer, some are not found any more.
 const AT_LEAST: [(&str, usize); 8] = [
     ("commands", 60),
     ("files", 12),
@@ -59,13 +60,13 @@ const AT_LEAST: [(&str, usize); 8] = [
     ("yaml", 1),
 ];
 
-/// What came of the blocks of a page.
+/// The results of the blocks of a page.
 #[derive(Default)]
 struct Done {
-    /// How many there were of each kind.
+    /// The number of blocks of each kind.
     kinds: BTreeMap<String, usize>,
     faults: Vec<String>,
-    /// The page with what commands said, if it was asked for.
+    /// The page with the output of commands, if it was requested.
     text: Option<String>,
 }
 
@@ -79,7 +80,7 @@ impl Done {
 #[expect(clippy::print_stdout, reason = "whoever asks with --nocapture is told what was run")]
 fn every_block_is_run_or_read() {
     let pages = pages();
-    // One page after the other: some commands have threads of their own, and all have limits of time.
+    // Pages are tested one after the other, because some commands use several threads, and all have time limits.
     let done: Vec<Done> = pages.iter().map(blocks).collect();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for (page, done) in pages.iter().zip(&done) {
@@ -107,7 +108,7 @@ fn every_block_is_run_or_read() {
     }
 }
 
-/// Does what there is to do with each block of a page, in order.
+/// Tests each block of a page, in order.
 fn blocks(page: &Page) -> Done {
     let mut done = Done::default();
     let mut shell = Shell::new(&page.name);
@@ -165,7 +166,7 @@ fn blocks(page: &Page) -> Done {
                 done.count("yaml");
                 yaml_rust2::YamlLoader::load_from_str(&block.text).err().map(|error| error.to_string())
             }
-            // What is in other files is read by the commands behind it.
+            // Other files are read by the commands that follow.
             _ if block.file().is_some() => None,
             language => Some(format!(
                 "nothing is known to do with a block of `{language}`: show it as a file, or put it in NOT_RUN with the reason"
@@ -192,7 +193,7 @@ fn blocks(page: &Page) -> Done {
     done
 }
 
-/// Runs the commands of a block. Gives the block anew, if it is to be changed.
+/// Runs the commands of a block. Returns the new block, if it must be changed.
 fn console(
     block: &Block,
     shell: &mut Shell,
@@ -229,7 +230,7 @@ fn console(
     Ok(is_changed.then_some(text))
 }
 
-/// Commands of `cargo`, a line each. What can be run without building anything is run.
+/// Checks commands of `cargo`, one on each line. Those that do not build anything are run.
 fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
     for line in block.text.lines() {
         if COMMANDS_NOT_RUN.iter().any(|(known, _)| *known == line) {
@@ -241,7 +242,7 @@ fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
                 return Err(format!("`{line}` (exit code {}) said\n{}", said.code, said.text));
             }
         } else if line == "cargo test --workspace" {
-            // It is what runs this.
+            // This command runs the tests themselves.
             done.count("commands");
             let script = fs::read_to_string(root().join(".ci/run")).expect("it is there");
             if !script.lines().any(|known| known == line) {
@@ -254,15 +255,15 @@ fn sh(block: &Block, shell: &mut Shell, done: &mut Done) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file has the lines of a block in their order, however they are indented; but for the end of a test that panics,
-/// `.run();`, where the file may look at the outcome.
+/// Returns whether a file contains the lines of a block in their order, ignoring indentation. In place of `.run();` at
+/// the end of a test that panics, the file may check the outcome.
 fn has_lines(file: &str, block: &str) -> bool {
     let mut lines = file.lines().map(str::trim);
     let wanted = block.lines().map(str::trim).filter(|line| !line.is_empty() && *line != ".run();");
     wanted.into_iter().all(|wanted| lines.any(|line| line == wanted))
 }
 
-/// Looks whether a block is compiled and run as a documentation test.
+/// Checks that a block is compiled and run as a documentation test.
 fn rust(page: &Page, block: &Block) -> Result<(), String> {
     if let Some(word) = block.attributes.iter().find(|word| *word != "should_panic" && *word != "compile_fail") {
         return Err(format!("`{word}`: it must be compiled and run"));
@@ -279,7 +280,7 @@ fn rust(page: &Page, block: &Block) -> Result<(), String> {
     Ok(())
 }
 
-/// What is written as code within a line, and what workflows run, is not run here, but what it names is there.
+/// Inline code and the commands of workflows are not run here, but the commands and options that they name must exist.
 #[test]
 fn commands_and_options_within_lines_exist() {
     let mut options: BTreeMap<String, String> = BTreeMap::new();

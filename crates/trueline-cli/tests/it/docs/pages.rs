@@ -1,4 +1,4 @@
-//! The pages of the README and the guide, and what is on them.
+//! The pages of the README and the guide, and their contents.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -19,55 +19,55 @@ pub(super) struct Page {
     pub(super) name: String,
     pub(super) text: String,
     pub(super) blocks: Vec<Block>,
-    /// Where links and images lead.
+    /// The targets of links and images.
     pub(super) links: Vec<String>,
     /// The anchors of its headings.
     pub(super) anchors: Vec<String>,
-    /// What is written as code within a line.
+    /// The inline code.
     pub(super) spans: Vec<String>,
 }
 
 /// A block of code.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The first word behind the fence; nothing, if there is no fence.
+    /// The first word after the fence; empty if there is no fence.
     pub(super) language: String,
     /// The other words.
     pub(super) attributes: Vec<String>,
-    /// What the comment before it says: `<!-- file: NAME -->`, `<!-- same as: PATH -->` or `<!-- report: NAME -->`.
+    /// The comment before the block: `<!-- file: NAME -->`, `<!-- same as: PATH -->` or `<!-- report: NAME -->`.
     pub(super) comment: Option<String>,
     pub(super) text: String,
-    /// Where the text is in the page.
+    /// The range of the text in the page.
     pub(super) range: Range<usize>,
     /// The line of the page on which the text begins.
     pub(super) line: usize,
 }
 
 impl Block {
-    /// The name of the file that the block shows, which commands after it read.
+    /// Returns the name of the file that the block shows, which later commands read.
     pub(super) fn file(&self) -> Option<&str> {
         self.comment.as_deref()?.strip_prefix("file:").map(str::trim)
     }
 
-    /// The test whose report the block shows.
+    /// Returns the test whose report the block shows.
     pub(super) fn report(&self) -> Option<&str> {
         self.comment.as_deref()?.strip_prefix("report:").map(str::trim)
     }
 
-    /// The file of the repository that has the same text.
+    /// Returns the file of the repository that contains the same text.
     pub(super) fn same_as(&self) -> Option<&str> {
         self.comment.as_deref()?.strip_prefix("same as:").map(str::trim)
     }
 }
 
-/// The README, and all pages of the guide.
+/// Returns the README, and all pages of the guide.
 pub(super) fn pages() -> Vec<Page> {
     let mut names = vec!["README.md".to_owned()];
     names.extend(chapters().into_iter().map(|name| format!("docs/src/{name}")));
     names.iter().map(|name| Page::read(name)).collect()
 }
 
-/// The files of the guide, by their paths in its folder.
+/// Returns the files of the guide, by their paths in its folder.
 pub(super) fn chapters() -> Vec<String> {
     fn find(folder: &Path, base: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).expect("the guide is there") {
@@ -164,7 +164,7 @@ impl Page {
     }
 }
 
-/// The anchor that a heading gets, by mdBook and GitHub alike.
+/// Returns the anchor of a heading, which is the same in mdBook and on GitHub.
 fn anchor(heading: &str) -> String {
     heading
         .trim()

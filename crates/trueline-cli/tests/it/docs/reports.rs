@@ -1,7 +1,7 @@
 //! Reports of tests that the pages show.
 //!
-//! The schedules of real threads vary: what they did, and what it was shrunk to, differs from run to run. The rest of the
-//! report is compared with the page.
+//! The schedules of real threads vary, so the calls of a run and its smallest program differ from run to run. The rest
+//! of the report is compared with the page.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use trueline::test::Outcome;
 
 use super::commands::{Step, is_same};
 
-/// The parts of a line that depend on the run, as what is before and after each.
+/// The parts of a line that depend on the run, given as the text before and after each.
 const DEPENDS_ON_THE_RUN: [(&str, &str); 4] = [
     ("  pop() of process ", ""),
     ("  the history:  ", ".jsonl"),
@@ -26,7 +26,7 @@ pub(super) fn comes_true(name: &str, expected: &str) -> Result<(), String> {
     if !expected.lines().any(|line| line.contains('┌')) {
         return Err("there is no picture of what the threads did".to_owned());
     }
-    // As what the command `test` says: numbers are chance.
+    // As for the output of the command `test`, numbers are random.
     let expected = expected.lines().map(of_any_run).collect();
     let step = Step { command: "trueline test".to_owned(), prompt: String::new(), expected };
     let report = racy_queue().failure.map_or_else(|| "it did not fail".to_owned(), |failure| failure.to_string());

@@ -35,7 +35,7 @@ pub(super) enum Happened {
     Returned(Value),
 }
 
-/// How an execution ended.
+/// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Complete,
@@ -57,7 +57,7 @@ pub(super) struct Raw<'r> {
     pub(super) preemptions: u32,
     /// The number of random choices that the object made.
     pub(super) choices: u32,
-    /// Whether it made some in the second half of its steps.
+    /// Whether it made some of them in the second half of its steps.
     pub(super) chooses_late: bool,
     pub(super) trace: &'r [Entry],
 }
@@ -66,7 +66,7 @@ pub(super) struct Raw<'r> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) most_steps: u64,
-    /// How many times each task may wake up spuriously.
+    /// The maximum number of spurious wake-ups of each task.
     pub(super) spurious: u32,
     /// Whether an operation that has begun must end before another begins.
     pub(super) serial: bool,
@@ -76,27 +76,28 @@ pub(super) struct Rules {
     pub(super) traces: bool,
 }
 
-/// How many times spinning tasks may check again when no other task can run, because they may give up by themselves.
+/// The number of times that spinning tasks may check again when no other task can run, because they may give up by
+/// themselves.
 const IDLE_ROUNDS: u32 = 64;
-/// For a task that has read more places than this, any change counts as a change of one of them.
+/// If a task has read more places than this, a change of any place counts as a change of one of them.
 const MOST_READS: usize = 32;
-/// How many steps tasks that the object started may take when the threads of the program are done.
+/// The maximum number of steps of tasks that the object started, after the threads of the program have finished.
 const MOST_STEPS_BEYOND: u64 = 1000;
-/// How often a task may spin without having read anything in between, as a loop that backs off does.
+/// The number of times that a task may spin without reading anything in between, as a loop with back-off does.
 const MOST_IDLE_SPINS: u32 = 1000;
-/// How often, and how far apart, it is looked whether something outside of the exploration ends a wait in it.
+/// The number and the interval of checks whether something outside of the exploration has ended a wait.
 const LOOKS_OUTSIDE: u32 = 25;
 const LOOK_OUTSIDE: Duration = Duration::from_millis(2);
 /// The maximum number of operations of a thread that chooses its calls.
 const MOST_CHOSEN: usize = 1000;
-/// The coroutine of the main task; those of other tasks come after it.
+/// The coroutine of the main task. The coroutines of other tasks have higher numbers.
 pub(super) const MAIN: usize = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// There is no execution: histories are judged, and nothing is scheduled.
+    /// No execution is running: histories are judged, and nothing is scheduled.
     Outside,
-    /// Only the main task is there, and what the object started.
+    /// Only the main task, and tasks that the object started, can run.
     Quiet,
     /// Tasks run up to their first call.
     Starting,
@@ -133,9 +134,9 @@ struct Task {
     spurious_left: u32,
     /// Whether it may be unwound where it is.
     may_end: bool,
-    /// Whether something outside of the exploration has ended its wait, if that can be.
+    /// Returns whether something outside of the exploration has ended its wait, if that is possible.
     is_over: Option<Rc<dyn Fn() -> bool>>,
-    /// How often it has spun since it last read something.
+    /// The number of times that it has spun since it last read something.
     idle_spins: u32,
     /// The places that it has read since it last spun.
     reads: Vec<Place>,
@@ -182,7 +183,7 @@ struct State {
     mode: Mode,
     /// The threads of the program, the main task, and the tasks that the object started.
     tasks: Vec<Task>,
-    /// How many threads the program has, which is the number of the main task.
+    /// The number of threads of the program, which is also the number of the main task.
     main: usize,
     /// The next action of each task, as strategies see it.
     pending: Vec<Pending>,
@@ -193,14 +194,14 @@ struct State {
     held: Vec<Place>,
     events: Vec<Event>,
     steps: u64,
-    /// How many steps there were since the threads of the program were done.
+    /// The number of steps since the threads of the program finished.
     steps_beyond: u64,
     idle: u32,
     /// The number of accesses and choices of the main task.
     of_main: u64,
     preemptions: u32,
     choices: u32,
-    /// After how many steps and accesses of the main task the last choice was made.
+    /// The number of steps, plus accesses of the main task, when the last choice was made.
     last_choice: u64,
     ending: Option<Ending>,
     scribe: Scribe,
@@ -218,7 +219,8 @@ impl State {
             let is_enabled = match task.status {
                 Status::Ready => true,
                 Status::Locking(place) => !self.held.contains(&place),
-                // A task that looks again and again in the background must not keep the program from going on.
+                // A timed wait of a task that the object started, which may be a polling loop, must not keep the
+                // program from making progress.
                 Status::Waiting { is_timed, .. } => (is_timed && number < self.main) || task.spurious_left > 0,
                 Status::Spinning | Status::Done => false,
             };
@@ -227,7 +229,7 @@ impl State {
             }
         }
         if serial {
-            // The operation that has begun goes on, or what it waits for does, or nothing.
+            // The operation that has begun continues, or the tasks that it may wait for, or none.
             if let Some(inside) = self.tasks.iter().position(|task| task.is_inside) {
                 let background = !(only(self.main + 1) - 1);
                 enabled &= if enabled & only(inside) != 0 { only(inside) } else { background };
@@ -236,14 +238,14 @@ impl State {
         enabled
     }
 
-    /// The first of the tasks that the object started for which a limit of time can be over.
+    /// Returns the first task that the object started whose time limit can expire.
     fn timed_out(&self) -> Option<usize> {
         let is_timed = |task: &Task| matches!(task.status, Status::Waiting { is_timed: true, .. });
         (self.main + 1..self.tasks.len()).find(|number| is_timed(&self.tasks[*number]))
     }
 
-    /// A task whose wait was ended from outside, such as by another thread that had a lock of the standard output: a moment is
-    /// given to it.
+    /// Returns a task whose wait was ended from outside, for example by another thread that held the lock of the
+    /// standard output. Waits briefly for that to happen.
     fn ended_outside(&self) -> Option<usize> {
         let is_over = |task: &Task| task.is_over.as_ref().map(|is_over| is_over());
         for _ in 0..LOOKS_OUTSIDE {
@@ -257,7 +259,7 @@ impl State {
         None
     }
 
-    /// Whether the threads of the program are done.
+    /// Returns whether the threads of the program have finished.
     fn is_program_done(&self) -> bool {
         self.tasks[..self.main].iter().all(|task| task.status == Status::Done)
     }
@@ -297,9 +299,9 @@ pub(super) struct Controller {
     strategy: RefCell<Box<dyn Strategy>>,
     handles: RefCell<Vec<Option<Box<dyn Handle>>>>,
     cancellation: RefCell<Option<(Cancellable, Cancellation)>>,
-    /// By task that the object started: what it does.
+    /// For each task that the object started, its body.
     bodies: RefCell<Vec<Option<Body>>>,
-    /// By task: its thread locals.
+    /// For each task, its thread locals.
     locals: RefCell<Vec<Rc<Locals>>>,
     statics: Statics,
     abandoned: Cell<u64>,
@@ -372,12 +374,12 @@ impl Controller {
         }
     }
 
-    /// How many threads the program has.
+    /// Returns the number of threads of the program.
     pub(super) fn tasks(&self) -> usize {
         self.program.threads.len()
     }
 
-    /// How many tasks were left where they were stuck.
+    /// Returns the number of tasks that were abandoned where they were stuck.
     pub(super) fn abandoned(&self) -> u64 {
         self.abandoned.get()
     }
@@ -391,12 +393,12 @@ impl Controller {
         self.strategy.borrow_mut().donate()
     }
 
-    /// Puts static variables back, when all executions are over.
+    /// Restores static variables, after all executions.
     pub(super) fn restore_statics(&self) {
         self.statics.restore();
     }
 
-    /// Forgets the last execution.
+    /// Resets the state for the next execution.
     fn reset(&self) {
         let tasks = self.tasks();
         let state = &mut *self.state.borrow_mut();
@@ -423,14 +425,14 @@ impl Controller {
         self.statics.restore();
     }
 
-    /// Lets a task go on, until it lets the main one.
+    /// Runs a task until it switches to the main task.
     fn go(&self, task: usize, switch: &dyn Fn()) {
         self.next.set(task + 1);
         switch();
         self.state.borrow_mut().current = self.tasks();
     }
 
-    /// One execution.
+    /// Makes one execution, and passes its data to `look`.
     pub(super) fn execute<R>(&self, switch: &dyn Fn(), look: impl FnOnce(&Raw<'_>) -> R) -> R {
         let tasks = self.tasks();
         self.reset();
@@ -473,7 +475,8 @@ impl Controller {
         let state = self.state.borrow();
         let ending = state.ending.as_ref().unwrap_or(&Ending::Complete);
         if let Err(payload) = dropped {
-            // What was left in the middle of an operation may panic; what was not may not.
+            // An object that was abandoned in the middle of an operation may panic when it is dropped; otherwise, it
+            // may not.
             if *ending == Ending::Complete {
                 drop(state);
                 resume_unwind(payload);
@@ -495,12 +498,12 @@ impl Controller {
         })
     }
 
-    /// Gets rid of tasks that have not finished in an execution that is over.
+    /// Ends or abandons tasks that have not finished, after an execution.
     fn leave(&self, ending: &Ending, go: &dyn Fn(usize)) {
         if *ending == Ending::Redundant {
             self.state.borrow_mut().mode = Mode::Draining;
             let mut before = 0;
-            // What one waits for another may do.
+            // A task may wait for something that another one does.
             while self.unfinished() != before {
                 before = self.unfinished();
                 members(before).for_each(go);
@@ -518,7 +521,8 @@ impl Controller {
         members(self.unfinished()).for_each(|task| self.abandon(task));
     }
 
-    /// Forgets tasks that the object started and that had no turn, without dropping what they own: others may be left that share it.
+    /// Forgets tasks that the object started and that have not run, without dropping their data, which other remaining
+    /// tasks may share.
     fn forget_bodies(&self) {
         let state = &mut *self.state.borrow_mut();
         for (number, body) in self.bodies.borrow_mut().iter_mut().enumerate() {
@@ -529,7 +533,7 @@ impl Controller {
         }
     }
 
-    /// Leaves a task where it is. What it has of the object is never dropped.
+    /// Abandons a task where it is. Its parts of the object are never dropped.
     fn abandon(&self, task: usize) {
         let state = &mut *self.state.borrow_mut();
         if state.tasks[task].status == Status::Done {
@@ -540,13 +544,15 @@ impl Controller {
         super::engine::abandon(task + 1);
         let mut count = 1;
         if state.held.iter().any(|place| self.statics.contains(*place)) {
-            // A lock that no later execution can take: none of them would be like this one.
+            // The task holds a static lock that no later execution can take, so later executions would differ. This
+            // ends the exploration.
             count = u64::MAX / 2;
         }
         self.abandoned.set(self.abandoned.get().saturating_add(count));
     }
 
-    /// Lets tasks that the object started go on when it is dropped, and leaves those that wait for what never comes.
+    /// Runs the tasks that the object started until they cannot continue, after the object was dropped, and abandons
+    /// those that are still waiting.
     fn settle(&self, switch: &dyn Fn()) {
         while let Some(task) = self.in_background() {
             self.go(task, switch);
@@ -557,7 +563,7 @@ impl Controller {
         drop(catch_unwind(AssertUnwindSafe(|| locals.destroy())));
     }
 
-    /// A task that the object started and that can go on while the main task cannot, or is done.
+    /// Returns a task that the object started and that can run, while the main task cannot run or has finished.
     fn in_background(&self) -> Option<usize> {
         let state = &mut *self.state.borrow_mut();
         state.steps_beyond += 1;
@@ -618,7 +624,8 @@ impl Controller {
     /// Ends the main task, which can never continue.
     fn end_main(&self) {
         if !self.state.borrow().tasks[self.tasks()].may_end {
-            // It must not be unwound, and is the thread that explores. The watchdog of the test says where it is stuck.
+            // The main task must not be unwound, and it runs on the thread that explores. So it parks here, and the
+            // watchdog of the test reports where it is stuck.
             loop {
                 std::thread::park();
             }
@@ -627,7 +634,7 @@ impl Controller {
         primitives::point();
     }
 
-    /// The body of a task's coroutine, until all executions are over.
+    /// The body of a task's coroutine, which runs until all executions are over.
     pub(super) fn work(&self, me: usize, switch: &dyn Fn()) {
         while !self.is_over.get() {
             let result = if me > self.tasks() {
@@ -653,7 +660,7 @@ impl Controller {
         self.next.set(MAIN);
     }
 
-    /// A task that the object started has its first turn.
+    /// Records that a task that the object started runs for the first time.
     fn started(&self, me: usize) {
         let state = &mut *self.state.borrow_mut();
         state.current = me;
@@ -662,7 +669,7 @@ impl Controller {
         }
     }
 
-    /// What a thread of the program does.
+    /// Makes the calls of a thread of the program.
     fn calls(&self, me: usize, handle: &mut dyn Handle) {
         self.state.borrow_mut().current = me;
         match &self.program.threads[me] {
@@ -769,13 +776,13 @@ impl Controller {
         }
     }
 
-    /// Lets other tasks run before this task does what `pending` says; returns when it is this task's turn.
+    /// Lets other tasks run before this task makes the access `pending`. Returns when it is this task's turn.
     fn pause(&self, me: usize, status: Status, pending: Pending) {
         let mode = self.state.borrow().mode;
         match mode {
             Mode::Outside | Mode::Starting => return,
             Mode::Quiet => {
-                // A task that the object started runs as long as it can while the main task waits.
+                // While the main task waits, a task that the object started runs for as long as it can.
                 let goes_on = {
                     let state = &mut *self.state.borrow_mut();
                     state.of_main += 1;
@@ -815,7 +822,7 @@ impl Controller {
             }
             Mode::Cancelling => {
                 if !self.state.borrow().tasks[me].may_end {
-                    // It must not be unwound here, and there is nothing left to do.
+                    // The task must not be unwound here, and has nothing left to do.
                     self.next.set(MAIN);
                     super::engine::switch();
                 }
@@ -872,13 +879,13 @@ impl Controller {
             state.mode
         };
         if mode == Mode::Cancelling && !std::thread::panicking() {
-            // End the task here, and not at its next access.
+            // Ends the task here rather than at its next access.
             primitives::point();
         }
     }
 
-    /// Who goes on; nobody, if the execution is over, also because the exploration was led astray: code that is not ours must not be
-    /// unwound by that.
+    /// Returns the task that runs next; `None` if the execution is over. It is also over if `decide` panics, because an
+    /// object that is not deterministic has misled the exploration; this panic must not unwind code of the object.
     fn decide_or_end(&self) -> Option<usize> {
         catch_unwind(AssertUnwindSafe(|| self.decide())).unwrap_or_else(|payload| {
             let state = &mut *self.state.borrow_mut();
@@ -1086,7 +1093,7 @@ impl World for Controller {
             let task = &mut state.tasks[me];
             task.may_end = trueline_sync::may_end();
             task.idle_spins += 1;
-            // Code that backs off spins several times before it looks again. That is one wait.
+            // Code that backs off spins several times before it checks again. That counts as one wait.
             let backs_off = (2..MOST_IDLE_SPINS).contains(&task.idle_spins);
             if (task.has_news || (backs_off && !task.may_end)) && me != state.main {
                 task.has_news = false;
@@ -1125,12 +1132,13 @@ impl World for Controller {
 }
 
 impl Controller {
-    /// Whether an execution is under way.
+    /// Returns whether an execution is running.
     fn is_inside(&self) -> bool {
         self.state.borrow().mode != Mode::Outside
     }
 
-    /// The main task waits, and those that the object started go on until it is woken.
+    /// Makes the main task wait, and runs the tasks that the object started until it is woken. Returns whether its time
+    /// limit expired.
     fn main_waits(&self, place: Place, is_timed: bool) -> bool {
         let main = self.tasks();
         self.state.borrow_mut().tasks[main].status = Status::Waiting { condvar: place, mutex: None, is_timed };
@@ -1143,7 +1151,7 @@ impl Controller {
         let mut timed_out = is_waiting();
         let is_over = self.state.borrow().tasks[main].is_over.clone();
         if let Some(is_over) = is_over.filter(|_| timed_out) {
-            // Another thread of the operating system has what it waits for.
+            // It waits for something that another thread of the operating system holds.
             while !is_over() {
                 std::thread::sleep(LOOK_OUTSIDE);
             }

@@ -1,8 +1,8 @@
 //! Coroutines: tasks that run on one thread of the operating system, one at a time.
 //!
-//! The [`Controller`] names the one that goes on; that all others wait, and for what, need not be known here. A coroutine
-//! serves a task in all executions. One that is stuck in code that must not be unwound is abandoned, with its stack, and a new
-//! one takes its place.
+//! The [`Controller`] names the coroutine that runs next; this module does not need to know that the others wait, or
+//! for what. A coroutine serves the same task in all executions. A coroutine that is stuck in code that must not be
+//! unwound is abandoned, with its stack, and replaced by a new one.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -14,20 +14,20 @@ use super::controller::{Controller, MAIN};
 use crate::drive::raw::coroutine::{Coroutine, coroutine, suspend};
 use crate::primitives::enter;
 
-/// The stack of a task. Only what is used of it takes memory.
+/// The stack size of a task. Only the used part of a stack takes memory.
 const STACK: usize = 1 << 20;
-/// How many stacks are kept for later explorations of this thread.
+/// The number of stacks that are kept for later explorations of this thread.
 const MOST_STACKS: usize = 16;
 
 /// The coroutines of an exploration.
 struct Here {
     controller: Rc<Controller>,
-    /// By number; [`MAIN`] has none, as it is the thread itself.
+    /// The coroutines by number. [`MAIN`] does not have one, because it runs on the thread itself.
     coroutines: RefCell<Vec<Option<Coroutine>>>,
 }
 
 impl Here {
-    /// The coroutine of this number, to be resumed.
+    /// Takes the coroutine with this number, in order to resume it.
     fn take(&self, number: usize) -> Coroutine {
         let mut coroutines = self.coroutines.borrow_mut();
         if coroutines.len() <= number {
@@ -53,7 +53,7 @@ impl Drop for Here {
                     }
                 });
             } else {
-                // It was left in the middle of something, by a panic. To drop it would unwind it.
+                // A panic left it in the middle of something, and dropping it would unwind it.
                 std::mem::forget(coroutine);
             }
         }
@@ -69,7 +69,8 @@ fn here() -> Rc<Here> {
     HERE.with_borrow(Clone::clone).expect("coroutines have something to work on")
 }
 
-/// Lets the coroutine go on that the controller names.
+/// Suspends this coroutine. In the main task, resumes the coroutines that the controller names, until it names the main
+/// task.
 pub(super) fn switch() {
     if suspend() {
         return;
@@ -86,20 +87,20 @@ pub(super) fn switch() {
     }
 }
 
-/// Leaves the coroutine of this number where it is, for good: its stack is never used again, nor what it owns.
+/// Abandons the coroutine with this number where it is: neither its stack nor its data are ever used again.
 pub(super) fn abandon(number: usize) {
     let coroutine = here().coroutines.borrow_mut().get_mut(number).and_then(Option::take);
     std::mem::forget(coroutine);
 }
 
-/// The numbers of coroutines that have begun and not ended.
+/// Returns the numbers of coroutines that have begun and not ended.
 pub(super) fn suspended() -> Vec<usize> {
     let here = here();
     let coroutines = here.coroutines.borrow();
     coroutines.iter().enumerate().filter(|(_, coroutine)| coroutine.is_some()).map(|(number, _)| number).collect()
 }
 
-/// Makes executions as long as `each` says so, which makes them by [`Controller::execute`].
+/// Calls `each`, which makes executions with [`Controller::execute`], until it returns `Break`.
 pub(super) fn run(controller: Rc<Controller>, mut each: impl FnMut(&Controller) -> ControlFlow<()>) {
     struct Leaves(Option<Rc<Here>>, Rc<Controller>);
     impl Drop for Leaves {

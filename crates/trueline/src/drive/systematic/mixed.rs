@@ -1,11 +1,12 @@
-//! Executions at random among those of a search.
+//! Mixes random executions into a search.
 //!
-//! A search goes deep first, and comes late to what differs from the beginning on. Executions at random differ all over.
+//! A search goes depth first, so it is late to reach executions that differ at the beginning. Random executions differ
+//! everywhere.
 
 use super::jobs::Job;
 use super::strategy::{Pending, Strategy, Transition, View};
 
-/// A search of which one in so many executions is made by another strategy.
+/// A search in which one in N executions is made by another strategy.
 pub(super) struct Mixed {
     search: Box<dyn Strategy>,
     random: Box<dyn Strategy>,

@@ -141,7 +141,7 @@ impl fmt::Debug for Program {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Search {
-    /// One schedule of each class of schedules that differ only in the order of independent transitions: exhaustive.
+    /// Exhaustive: one schedule of each class of schedules that differ only in the order of independent transitions.
     #[default]
     Exhaustive,
     /// All schedules, one by one, for comparison.
@@ -187,7 +187,7 @@ pub type Watch = Arc<dyn Fn(Progress) + Send + Sync>;
 /// A function that returns whether to end an exploration.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How a program is explored.
+/// Options for exploring a program.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
@@ -195,7 +195,7 @@ pub struct Settings {
     pub search: Search,
     /// The seed of the object's random choices; `None` to explore them.
     pub choices: Option<u64>,
-    /// How many times each thread may wake up spuriously from a condition variable.
+    /// The maximum number of spurious wake-ups of each thread from condition variables.
     pub spurious: u32,
     /// The maximum number of steps of an execution. One that takes more has diverged.
     pub most_steps: u64,
@@ -210,7 +210,7 @@ pub struct Settings {
     pub seed: u64,
     /// Makes one in this many executions at random, as [`Search::Pct`] does, besides those of the search; 0 for none.
     pub random_one_in: u32,
-    /// How many wrong executions end it.
+    /// The number of failing executions that ends the exploration.
     pub collect: usize,
     /// Called from time to time with the progress.
     pub watch: Option<Watch>,
@@ -259,7 +259,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// How an execution ended.
+/// The end of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
     /// All threads finished.
@@ -283,7 +283,7 @@ pub enum Ended {
 pub struct Execution {
     /// The history.
     pub history: History<Call, Value>,
-    /// How it ended.
+    /// The end of the execution.
     pub ended: Ended,
     /// Its schedule, which reproduces the execution.
     pub schedule: Schedule,
@@ -291,7 +291,8 @@ pub struct Execution {
     pub preemptions: u32,
     /// The number of random choices that the object made with [`choose`](crate::primitives::choose).
     pub choices: u32,
-    /// Whether it made some of them in the second half of its steps: one that tries again by random choices does.
+    /// Whether it made some of them in the second half of its steps, as an operation does that retries with random
+    /// choices.
     pub chooses_late: bool,
     /// All steps, if they were asked for.
     pub steps: Vec<Step>,
@@ -437,10 +438,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many orderings a fault may need that is met by executions at random besides those of a search.
+/// The depth of the faults that random executions, made in addition to those of a search, can find: the number of
+/// orderings that they may need.
 const RANDOM_DEPTH: u32 = 3;
 
-/// Histories that are remembered, by how they ended.
+/// The histories seen so far, separately for each kind of ending.
 type Known = [HashSet<Box<[Event]>>; 4];
 
 /// Data that all exploring threads share.
@@ -462,7 +464,7 @@ struct Shared {
     is_cut_off: AtomicBool,
 }
 
-/// How many tasks are abandoned at most, each with its stack, before an exploration ends.
+/// The maximum number of tasks that are abandoned, each with its stack, before an exploration ends.
 const MOST_ABANDONED: u64 = 4096;
 /// The number of executions after which a thread checks the time, and whether another thread needs a job.
 const LOOKS: u64 = 32;

@@ -14,7 +14,7 @@ use crate::drive::Random;
 pub(super) struct Pct {
     random: Random,
     depth: u32,
-    /// How many threads the program has.
+    /// The number of threads of the program.
     tasks: usize,
     priorities: Vec<u64>,
     changes: Vec<u64>,
@@ -43,7 +43,7 @@ impl Strategy for Pct {
         for task in 0..self.tasks {
             self.priorities[task] = self.priority();
         }
-        // That of the main task, which is never asked for.
+        // The entry of the main task, which is never used.
         self.priorities.push(0);
         self.changes.clear();
         for _ in 1..self.depth {

@@ -120,7 +120,7 @@ pub(super) trait Strategy {
         let _ = pending;
     }
 
-    /// Gives away a part of what is left to explore, if there is one to spare.
+    /// Gives away a part of the remaining exploration, if there is one to spare.
     fn donate(&mut self) -> Option<super::jobs::Job> {
         None
     }

@@ -65,11 +65,11 @@ struct Names {
     targets: Vec<u64>,
 }
 
-/// What of an address may be a tag: allocations are aligned at least so.
+/// The bits of an address that may be a tag: allocations have at least this alignment.
 const TAG: u64 = 7;
 
 impl Names {
-    /// The name of a primitive, with its type if it is new.
+    /// Returns the name of a primitive, with its type if it is new.
     fn name(&mut self, place: Place, class: usize, type_name: &str) -> String {
         if let Some((_, name)) = self.known.iter().find(|(known, _)| *known == place) {
             return name.clone();
@@ -169,7 +169,8 @@ pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<
     entries.iter().filter_map(step).collect()
 }
 
-/// A source file, as people know it: in a crate of a registry by the crate and its version, else by its name.
+/// Returns a short name of a source file: for a crate of a registry, the path from the crate and its version;
+/// otherwise, the file name.
 fn in_its_crate(file: &str) -> &str {
     let in_registry = || {
         let (_, rest) = file.split_once("/registry/src/")?;

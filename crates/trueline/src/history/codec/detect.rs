@@ -41,7 +41,7 @@ pub fn detect(start: &[u8]) -> Option<Format> {
     }
 }
 
-/// Whether the first line has the names of columns that are ours.
+/// Returns whether the first line has the names of columns that are ours.
 fn is_table(text: &str) -> bool {
     let line = text.lines().next().unwrap_or("");
     let separator = char::from(table::separator(line));

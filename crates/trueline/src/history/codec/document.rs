@@ -13,7 +13,7 @@ use super::json::{Node, NodeSeed, Object, syntax_message};
 use super::lines::{Lines, without_byte_order_mark};
 use super::{CodecError, DEEPEST_NESTING};
 
-/// Passes over space; returns the first byte behind it, and how many lines were passed.
+/// Skips whitespace. Returns the first byte after it, and the number of lines that were skipped.
 pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), CodecError> {
     let mut lines = 0;
     let mut is_start = true;
@@ -30,7 +30,7 @@ pub(super) fn first_byte(input: &mut impl BufRead) -> Result<(Option<u8>, u32), 
         let newlines = rest[..space].iter().filter(|byte| **byte == b'\n').count();
         lines = u32::try_from(newlines).ok().and_then(|more| lines.checked_add(more)).ok_or_else(too_many)?;
         if buffer.is_empty() || first.is_some() {
-            // A reader of lines knows what to do with a byte order mark.
+            // A byte order mark is left to the reader of lines.
             if mark > 0 && first != Some(b'[') {
                 return Ok((first, 0));
             }
@@ -141,7 +141,7 @@ struct Items<'i> {
     names: &'i mut Names,
     line: &'i Cell<u32>,
     visit: &'i mut dyn FnMut(u32, Node) -> Result<(), CodecError>,
-    /// What ended the reading, if it was not the JSON.
+    /// The reason why reading ended, if it was not the JSON.
     fault: Option<CodecError>,
     found: bool,
 }
@@ -209,7 +209,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 }
 
-/// One item, and the line on which it begins.
+/// Returns one item, and the line on which it begins.
 struct Item<'w, 'i>(&'w mut Items<'i>);
 
 impl<'de> DeserializeSeed<'de> for Item<'_, '_> {

@@ -7,7 +7,7 @@ use super::CodecError;
 use super::field::{Parsed, quoted};
 use super::survey::{Remarks, Trap};
 
-/// Why a line was rejected.
+/// The reason why a line was rejected.
 #[derive(Debug)]
 pub(super) enum Fault {
     Message(String),
@@ -42,7 +42,7 @@ impl From<HistoryError> for Fault {
     }
 }
 
-/// How an operation ends.
+/// The end of an operation.
 #[derive(Debug)]
 pub(super) enum End {
     /// It returned this result, or one that cannot be read.

@@ -209,7 +209,7 @@ pub(super) fn read_fields<R: BufRead>(reader: &mut Reader<'_, R>) -> Result<Fiel
     }
 }
 
-/// How operations that failed are treated.
+/// The treatment of operations that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failed {
     /// They did not happen.

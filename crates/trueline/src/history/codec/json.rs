@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Why it is not a value: the first thing in it that is not one.
+    /// Returns the reason why it is not a value: its first part that is not one.
     pub(super) fn unfit(&self) -> Unfit {
         match self {
             Self::List(nodes) => {
@@ -159,7 +159,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The fields of a row, whose names differ.
+    /// Creates an object from the fields of a row, whose names must differ.
     pub(super) fn of_row(fields: Vec<(Arc<str>, Node)>) -> Self {
         Self { fields, line: 0 }
     }
@@ -168,7 +168,7 @@ impl Object {
         self.line
     }
 
-    /// The fields, in their order.
+    /// Returns the fields, in their order.
     pub(super) fn fields(&self) -> &[(Arc<str>, Node)] {
         &self.fields
     }
@@ -298,7 +298,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
 /// Reads anything.
 pub(super) struct NodeSeed<'n> {
     pub(super) names: &'n mut Names,
-    /// How deep lists and objects may still be nested.
+    /// The number of levels to which lists and objects may still be nested.
     pub(super) depth: usize,
     /// Whether objects in lists are kept.
     pub(super) lists: bool,

@@ -181,7 +181,7 @@ pub fn write_operations(history: &RawHistory, mut output: impl Write) -> io::Res
 
 /// Returns a time for each event, such that reading the times gives the same history.
 ///
-/// Where a process calls before its last operation has returned, the two touch in time (see
+/// If a process calls before its last operation has returned, the two operations touch in time (see
 /// [`from_intervals`](super::super::from_intervals)), so all events from that call to that return get the same time.
 pub(super) fn times(history: &RawHistory) -> Vec<usize> {
     let mut returned: HashMap<ProcessId, usize> = HashMap::new();
@@ -267,7 +267,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Those of an object.
+    /// Reads the fields of an object.
     fn of(object: Object) -> Self {
         let mut fields = Self::default();
         for (name, node) in object.into_fields() {
@@ -399,7 +399,7 @@ pub(super) struct File<'r> {
     remarks: Option<&'r mut Remarks>,
     /// Whether lines name an object, as determined by the first line.
     named: Option<bool>,
-    /// Whether nothing says which process called: operations that overlap get processes of their own.
+    /// Whether the file does not name processes: then operations that overlap are assigned to different processes.
     without_processes: bool,
 }
 
@@ -425,7 +425,7 @@ impl<'r> File<'r> {
         Self { remarks, ..Self::default() }
     }
 
-    /// As it is where nothing says which process called; whole operations alone can do without.
+    /// Returns a reader for files that do not name processes, which is allowed only for whole operations.
     pub(super) fn without_processes(self) -> Self {
         Self { without_processes: true, ..self }
     }
@@ -535,7 +535,7 @@ impl<'r> File<'r> {
 /// The process of operations that name none, until all are known.
 const NO_PROCESS: u32 = u32::MAX;
 
-/// Gives processes to the operations that name none: those that overlap have different ones.
+/// Assigns processes to operations that do not name one. Operations that overlap get different processes.
 fn with_processes(intervals: Vec<Interval<Record, Value>>) -> Vec<Interval<Record, Value>> {
     let (mut unnamed, mut named): (Vec<_>, Vec<_>) =
         intervals.into_iter().partition(|interval| interval.process == ProcessId(NO_PROCESS));

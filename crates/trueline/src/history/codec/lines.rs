@@ -19,7 +19,7 @@ impl<R: BufRead> Lines<R> {
         Self::from_line(input, what, 0)
     }
 
-    /// The lines that follow this many.
+    /// Creates a reader of lines, whose numbers follow this one.
     pub(super) fn from_line(input: R, what: &'static str, number: u32) -> Self {
         Self { input, number, what }
     }

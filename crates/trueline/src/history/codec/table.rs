@@ -1,4 +1,4 @@
-//! Rows of cells: CSV as RFC 4180 has it, with any separator.
+//! Tables: CSV as in RFC 4180, with any separator.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{CodecError, LONGEST_LINE, jsonl};
 /// The separators that [`separator`] looks for.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// The separator of a table, from its first line: the one that is there most often, outside of quotation marks.
+/// Returns the separator of a table, from its first line: the most frequent one, outside of quotation marks.
 pub(super) fn separator(first_line: &str) -> u8 {
     let count = |separator: u8| {
         let mut quoted = false;
@@ -23,7 +23,7 @@ pub(super) fn separator(first_line: &str) -> u8 {
             })
             .count()
     };
-    // Of those that are there as often as another, the first.
+    // If several are equally frequent, the first one is chosen.
     SEPARATORS.into_iter().rev().max_by_key(|&separator| count(separator)).unwrap_or(b',')
 }
 
@@ -32,7 +32,7 @@ pub(super) fn separator(first_line: &str) -> u8 {
 pub(super) struct Rows<R> {
     input: R,
     separator: u8,
-    /// The lines that were read.
+    /// The number of lines that have been read.
     line: u32,
     buffer: Vec<u8>,
 }
@@ -42,7 +42,7 @@ impl<R: BufRead> Rows<R> {
         Self { input, separator, line: 0, buffer: Vec::new() }
     }
 
-    /// Reads the next row that is not blank; returns the line on which it begins.
+    /// Reads the next row that is not blank. Returns the line on which it begins.
     pub(super) fn next(&mut self, cells: &mut Vec<String>) -> Result<Option<u32>, CodecError> {
         cells.clear();
         loop {
@@ -78,7 +78,7 @@ impl<R: BufRead> Rows<R> {
         }
     }
 
-    /// Adds a line to the buffer, if there is one.
+    /// Adds a line to the buffer. Returns whether there was one.
     fn more(&mut self) -> Result<bool, CodecError> {
         let room = (LONGEST_LINE + 1).saturating_sub(self.buffer.len());
         let mut limited = io::Read::take(&mut self.input, room as u64);
@@ -131,7 +131,7 @@ fn split(row: &str, separator: u8, cells: &mut Vec<String>) -> Result<(), String
     }
 }
 
-/// A cell as it is written, in quotation marks where it needs them.
+/// Formats a cell, quoted if needed.
 pub(super) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -140,7 +140,7 @@ pub(super) fn cell(text: &str) -> String {
     }
 }
 
-/// A value as a cell that is read as this value: a text as it is, unless it looks like something else.
+/// Formats a value as a cell that is read as this value again: a text is not quoted, unless it looks like another type.
 fn value_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -151,7 +151,7 @@ fn value_cell(value: &Value) -> String {
     }
 }
 
-/// Writes a history as whole operations, a row each; see [`jsonl::write_operations`].
+/// Writes a history as whole operations, one row for each; see [`jsonl::write_operations`].
 pub(super) fn write_all(history: &RawHistory, mut output: impl Write) -> io::Result<()> {
     let times = jsonl::times(history);
     let has_objects = history.operations().iter().any(|operation| history.object_name(operation.object).is_some());

@@ -12,7 +12,7 @@ use crate::verdict::Reason;
 /// The rules for needed states.
 #[derive(Debug)]
 pub(super) struct Conditions {
-    /// What each operation needs.
+    /// The states that each operation needs.
     users: Vec<User>,
     /// The initial state, in words.
     first: String,

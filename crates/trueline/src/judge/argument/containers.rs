@@ -28,7 +28,7 @@ pub(super) enum Handling {
     Nothing,
 }
 
-/// Which value comes out first.
+/// The order in which values come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Discipline {
     Queue,
@@ -43,7 +43,7 @@ pub(super) struct Container {
     discipline: Discipline,
     handling: Vec<Handling>,
     values: Vec<Value>,
-    /// How each value compares with each other value.
+    /// The comparison of each value with each other value.
     order: Vec<Vec<Ordering>>,
 }
 

@@ -6,7 +6,7 @@
 use super::known::{Known, Proposal, Rule, id, ids};
 use crate::verdict::{Count, Counted, Reason};
 
-/// How an operation changes a number, and which bounds it needs the number to keep before.
+/// The change of a number by an operation, and the bounds that it needs the number to keep before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) by: i64,
@@ -132,7 +132,7 @@ impl Rule for Counts {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>) {
         self.propose_in_all(1, known, proposals);
         self.propose_in_all(-1, known, proposals);
-        // One that may have failed may have needed nothing.
+        // An attempt that may have failed may not have needed anything.
         for (user, change) in self.changes.iter().enumerate().filter(|(user, _)| self.is_sure[*user]) {
             if let Some(least) = change.at_least {
                 self.propose_for(user, least, Bound::Most, known, proposals);

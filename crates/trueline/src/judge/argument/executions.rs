@@ -57,7 +57,7 @@ pub(super) struct Executions<'m> {
     pub(super) later: Vec<Mask>,
     /// The number of configurations that may still be visited.
     left: u64,
-    /// Ends all that looks at many.
+    /// Ends the work on large histories when it is canceled.
     cancel: CancelToken,
 }
 

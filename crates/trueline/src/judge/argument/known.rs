@@ -60,8 +60,8 @@ fn before((first, second): (usize, usize)) -> Before {
 pub(super) trait Rule {
     fn propose(&self, known: &Known, proposals: &mut Vec<Proposal>);
 
-    /// Whether every proposal follows from its given claims, by the argument in the file of the rule, so that it may be
-    /// accepted when there are too many executions to confirm it.
+    /// Returns whether every proposal follows from its given claims, by the argument in the file of the rule, so that
+    /// it may be accepted when there are too many executions to confirm it.
     fn is_sound(&self) -> bool {
         false
     }

@@ -31,7 +31,7 @@ struct Key {
     /// The number of events that have been passed.
     position: u32,
     state: u32,
-    /// Of each open execution, by slot, two bits: whether it has begun, and whether it has ended.
+    /// For each open execution, by slot, two bits: whether it has begun, and whether it has ended.
     marks: Marks,
 }
 

@@ -44,7 +44,7 @@ impl Role {
     }
 }
 
-/// What a change found.
+/// The old value that a change found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Old {
     /// The change did not look at the old value: it is a blind write.
@@ -82,7 +82,7 @@ impl Value {
     const UNSEEN: Self = Self { writer: NONE, next: NONE, looks: Zone::EMPTY, count: 0 };
 }
 
-/// Why the history is not accepted.
+/// The reason why the history is not accepted.
 enum Stop {
     Conflict(Vec<u32>),
     Refused(&'static str),

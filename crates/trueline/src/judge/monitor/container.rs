@@ -1,4 +1,4 @@
-//! What queues, stacks, priority queues and bags have in common: values that are added, looked at and removed.
+//! The common part of queues, stacks, priority queues and bags: values that are added, looked at and removed.
 //!
 //! The monitors of these types need each value to be added at most once. Then it is known which operations belong
 //! together, and each value has at most one add, one remove and some looks.

@@ -26,7 +26,7 @@ pub(in crate::judge) enum Family {
 /// A set of families.
 pub(super) type Families = u16;
 
-/// How the object starts, apart from a value.
+/// The initial state of the object, apart from a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::judge) struct Start {
     pub(super) permits: u64,

@@ -272,7 +272,7 @@ impl Window {
                 before[usize::from(to)] += 1;
             }
         }
-        // Of the flips that are open at both ends, no more are needed than there are events.
+        // Among the flips that are open at both ends, no more are needed than there are events.
         let mut left = [events.len(); 2];
         for &op in open.iter().take_while(|&&op| span(op).call < start) {
             let left = &mut left[usize::from(state_of(kind(op)))];

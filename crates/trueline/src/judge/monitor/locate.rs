@@ -155,11 +155,11 @@ impl<'i> Search<'i> {
     }
 }
 
-/// What an operation can be removed together with.
+/// The operations with which an operation can be removed together.
 enum Group {
     /// A value: it can be removed together with all other operations of the value.
     Value(ValueId),
-    /// Nothing: it can be removed alone.
+    /// No others: it can be removed alone.
     None,
     /// All other operations: it cannot be removed.
     All,

@@ -35,7 +35,7 @@ use super::{Answer, Input, NEVER};
 use crate::judge::search::hash;
 use crate::spec::{Standard, Taken};
 
-/// What an operation puts in or takes out.
+/// The value that an operation puts in or takes out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Value(u32),

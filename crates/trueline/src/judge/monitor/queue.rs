@@ -146,7 +146,7 @@ struct Kahn<'a> {
     first_enqueued: usize,
     /// The corresponding position for first fronts.
     first_fronted: usize,
-    /// The position of the second of them. Not before `first_fronted`, and equal to it only at the end.
+    /// The position of the second first front. Not before `first_fronted`, and equal to it only at the end.
     second_fronted: usize,
     /// The values that are ready; those before index `taken` are taken.
     order: Vec<u32>,

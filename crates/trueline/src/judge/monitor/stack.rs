@@ -644,7 +644,7 @@ fn stuck(input: &Input, container: &Container, peeled: &[u32]) -> Answer {
     container.conflict(input, &values, &operations)
 }
 
-/// Which remaining values block which operations.
+/// Finds the remaining values that block an operation.
 struct Ways<'a> {
     input: &'a Input,
     container: &'a Container,

@@ -97,7 +97,7 @@ struct Legal<'a> {
     machine: Box<dyn Machine + 'a>,
     task: &'a Task,
     serial: Option<&'a dyn SerialOrders>,
-    /// The bytes of states that the meter has been told about.
+    /// The bytes of states that have been reported to the meter.
     charged: usize,
 }
 

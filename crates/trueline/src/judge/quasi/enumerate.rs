@@ -85,7 +85,7 @@ pub(super) struct Counts {
     pub(super) permutations: u64,
 }
 
-/// Which orders are legal.
+/// The orders that are legal.
 pub(super) enum Legal<'l, 'a> {
     Specification(&'l mut Automaton<'a>),
     Program(&'l Serial<'l>),

@@ -170,7 +170,7 @@ impl QuasiAlgorithm {
 /// ```
 ///
 /// # Panics
-/// If the specification contradicts itself, so that a witness that was found cannot be replayed.
+/// Panics if the specification contradicts itself, so that a witness that was found cannot be replayed.
 pub fn check<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -194,7 +194,7 @@ pub fn check<S: Spec + ?Sized>(
     })
 }
 
-/// Leaves the types behind, and judges by `judge`.
+/// Erases the types, and judges with `judge`.
 fn judge_typed<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -229,7 +229,7 @@ pub fn judge<S: Spec + ?Sized>(
     check(spec, history, semantics, algorithm, &config.budget)
 }
 
-/// How one object is judged.
+/// The method by which one object is judged.
 enum By<'b> {
     Search,
     Enumerate {

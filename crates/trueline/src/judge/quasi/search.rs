@@ -95,7 +95,7 @@ struct Search<'t> {
     key: Vec<u32>,
 }
 
-/// Which values must be put into a queue before others.
+/// The values that must be put into a queue before others.
 struct Foresight {
     /// For each put, the return of the operation that takes the value out; [`NEVER`] if there is none or it need not
     /// take effect.

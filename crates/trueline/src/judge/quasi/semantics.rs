@@ -228,7 +228,7 @@ impl<S: Spec> Program<'_, S> {
     }
 }
 
-/// How operations that never returned are treated.
+/// The treatment of operations that never returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pending {
     /// Each may have taken effect, with any result, or not: the history is extended by returns, as for linearizability.

@@ -24,7 +24,7 @@ pub(super) enum Role {
     FindsEmpty,
 }
 
-/// What is known about the operations of a queue.
+/// The known facts about the operations of a queue.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     /// The role of each operation.
@@ -50,7 +50,7 @@ pub(super) struct Task {
     pub(super) factors: Vec<u32>,
     /// The class of each operation in the automaton.
     pub(super) kinds: Vec<ClassId>,
-    /// What is known about the operations, if the object is a queue.
+    /// The known facts about the operations, if the object is a queue.
     pub(super) queue: Option<Queue>,
 }
 
@@ -163,7 +163,7 @@ pub(super) enum Found {
     Rejected(Why),
 }
 
-/// Why there is no such pair of orders.
+/// The reason why there is no such pair of orders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Why {
     /// The longest prefix of a legal order that was found.

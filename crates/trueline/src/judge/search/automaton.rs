@@ -81,7 +81,7 @@ pub(crate) struct Automaton<'a> {
     space: &'a mut (dyn StateSpace + 'a),
     steps: &'a mut Steps,
     classes: &'a Classes,
-    /// The bytes that the meter was last told about.
+    /// The number of bytes that was last reported to the meter.
     charged: usize,
 }
 

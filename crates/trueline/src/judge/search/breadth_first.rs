@@ -11,7 +11,7 @@ use super::rules::Rules;
 use super::{Found, Window, hash};
 use crate::verdict::LimitKind;
 
-/// When the result of an operation is compared with the recorded one.
+/// The time at which the result of an operation is compared with the recorded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compare {
     /// When the operation is linearized.

@@ -14,7 +14,7 @@ use super::seen::{Key, Seen};
 use super::{Found, Window, hash};
 use crate::verdict::LimitKind;
 
-/// Which failed configurations are remembered.
+/// The failed configurations that are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
     /// None: a tree search.
@@ -45,7 +45,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) at_start: u64,
-    /// The number for each return that was passed.
+    /// The number that is added for each return that was passed.
     pub(crate) per_return: u64,
 }
 
@@ -110,7 +110,7 @@ fn run<M: Mask>(problem: &Problem, automaton: &mut Automaton<'_>, options: &Opti
     }
 }
 
-/// A configuration on the path, and what is still to be tried from it.
+/// A configuration on the path, and the alternatives that have not been tried from it.
 #[derive(Debug)]
 struct Frame<M> {
     key: Key<M>,
@@ -141,7 +141,7 @@ struct Search<'s, 'a, M> {
     furthest: Furthest,
     /// The state of the random number generator that shuffles; 0 if nothing is shuffled.
     random: u64,
-    /// The bytes of masks and of `furthest` that the meter has been told about.
+    /// The bytes of masks and of `furthest` that have been reported to the meter.
     other_bytes: usize,
     /// The number of bytes of states at which states that are not needed are forgotten.
     collect_at: usize,
@@ -192,7 +192,7 @@ impl Furthest {
     }
 }
 
-/// Why a run ended without an answer.
+/// The reason why a run ended without an answer.
 enum Stop {
     Limit(LimitKind),
     Restart,

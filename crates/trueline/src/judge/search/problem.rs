@@ -35,7 +35,7 @@ pub(crate) struct Classes {
     keys: Vec<Option<u32>>,
 }
 
-/// How much a blind write overwrites.
+/// The part of the state that a blind write overwrites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     Key,
@@ -173,7 +173,7 @@ pub(crate) struct Problem {
     pub(crate) foresight: Option<Foresight>,
 }
 
-/// What a mask records about an open operation besides whether it is linearized.
+/// The meaning of a mask's second bit for an open operation; the first bit is whether it is linearized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SecondBit {
     /// Nothing: there is no second bit.

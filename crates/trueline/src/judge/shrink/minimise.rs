@@ -79,12 +79,12 @@ impl Question<'_, '_> {
     }
 }
 
-/// What makes a history small enough to be judged reliably.
+/// The choices that make a history small enough to be judged reliably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
     /// Keeping few units.
     Units,
-    /// Nothing, because the operations that are not kept are still in the history.
+    /// None, because the operations that are not kept are still in the history.
     Nothing,
 }
 

@@ -189,7 +189,7 @@ pub fn judge<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, limits: &Limit
 /// ```
 ///
 /// # Panics
-/// If the evidence is not of this history.
+/// Panics if the evidence is not of this history.
 pub fn core<S: Spec + ?Sized>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -254,7 +254,7 @@ struct Shrinking<'a> {
     suspects: Vec<Subject>,
     /// The operation after which the history begins.
     begins_behind: Option<OpId>,
-    /// How it begins there; `None` if it begins at its original beginning, or was cut several times.
+    /// The kind of its beginning; `None` if it begins at its original beginning, or was cut several times.
     beginning: Option<Beginning>,
     /// The steps that were not taken because it is not known whether the history would stay rejected.
     undecided: Vec<Step>,
@@ -561,8 +561,9 @@ impl<'a> Shrinking<'a> {
 
     /// Forgets as many operations as possible; observers are left out instead.
     ///
-    /// The operation with which the history begins stays as it is: earlier calls do not matter only because it took effect
-    /// before all that was called after its return, and an explanation that begins with it must not place it later.
+    /// The operation with which the history begins is not changed. Earlier calls do not matter only because it took
+    /// effect before all operations that were called after its return, and an explanation that begins with it must not
+    /// place it later.
     fn forget_operations(&mut self) {
         self.undecided.retain(|step| matches!(step, Step::Subject(_)));
         let refused = self.refused();

@@ -20,7 +20,7 @@ const IMPATIENT: Duration = Duration::from_secs(1);
 
 /// Decides whether a weaker history is still rejected. Shrinking judges histories only through this type.
 pub(super) struct Oracle {
-    /// When to stop judging weaker histories.
+    /// The time at which to stop judging weaker histories.
     deadline: Option<Instant>,
     /// A token that can stop this earlier.
     cancel: CancelToken,

@@ -34,7 +34,7 @@ pub(super) trait Weaken {
     fn beginning(&self, op: OpId) -> Option<Beginning>;
 }
 
-/// How a history begins after an operation that always leads to the same state.
+/// The beginning of a history after an operation that always leads to the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
     /// With the operation: it is possible at the beginning, and leads to that state there.
@@ -79,7 +79,7 @@ impl<'a, S: Spec + ?Sized> Histories<'a, S> {
                 continue;
             }
             match self.spec.restrict(&operation.op, operation.outcome.result(), &is_gone) {
-                // What remains of the operation may be an observer, which does not matter if it never returned.
+                // The rest of the operation may be an observer, which does not matter if it never returned.
                 Some((op, result))
                     if operation.return_position().is_some() || !self.spec.observes(&op, result.as_ref()) =>
                 {

@@ -12,8 +12,8 @@ use crate::history::{EventKind, OpId};
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// A synchronisation linearisation, if there is one; if `is_maximal` is set, one that no synchronisation of what is left
-/// over extends.
+/// Returns a synchronization linearization, if there is one; if executions are `left_over`, one that no synchronization
+/// of them extends.
 pub(super) fn search(
     task: &Task<'_>,
     left_over: Option<&[OpId]>,
@@ -56,7 +56,7 @@ fn extend(
     Ok(false)
 }
 
-/// Whether no synchronisation of what is left over may happen.
+/// Returns whether no synchronization of the remaining executions is possible.
 fn is_maximal(task: &Task<'_>, state: &u32, left_over: Option<&[OpId]>, meter: &mut Meter) -> Result<bool, LimitKind> {
     for set in subsets(left_over.unwrap_or_default())? {
         meter.look_at_clock()?;

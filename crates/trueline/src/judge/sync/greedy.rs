@@ -26,8 +26,8 @@ use crate::verdict::{LimitKind, Synchronisations};
 /// The reason for refusing a history.
 pub(super) const REFUSED: &str = "it needs pairs without a state whose partners are interchangeable";
 
-/// A synchronisation linearisation, if there is one; else where the first return is that gets no partner. The state is `()`,
-/// or as good as that.
+/// Returns a synchronization linearization, if there is one; otherwise the position of the first return that gets no
+/// partner. The object must be stateless.
 pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Result<Synchronisations, u32>, LimitKind> {
     let mut scan = Scan::start(task)?;
     Ok(match scan.go(task, task.events(), meter)? {
@@ -53,7 +53,7 @@ impl Scan {
         Ok(Self { open: Vec::new(), pairs: Vec::new(), has_partner: vec![false; task.history.len()] })
     }
 
-    /// Goes on through these events; `Err` says where a return gets no partner.
+    /// Processes these events. Returns as an error the position of a return that gets no partner.
     fn go(
         &mut self,
         task: &Task<'_>,
@@ -108,7 +108,7 @@ pub(super) struct Nearby {
 }
 
 impl Nearby {
-    /// For cuts at `place` and later, where the algorithm gets to with the whole part.
+    /// Runs the algorithm on the whole part, as far as cuts at `place` and later do not differ from it.
     pub(super) fn new(task: &Task<'_>, place: u32, meter: &mut Meter) -> Result<Self, LimitKind> {
         let differs = |event: &Event| {
             let operation = &task.history[event.op()];
@@ -125,7 +125,7 @@ impl Nearby {
         Ok(Self { scan, first })
     }
 
-    /// Whether a part that is cut off can be explained.
+    /// Returns whether a part that is cut off can be explained.
     pub(super) fn explains(&self, task: &Task<'_>, meter: &mut Meter) -> Result<bool, LimitKind> {
         let mut scan = self.scan.clone();
         let is_explained = scan.go(task, task.events_from(self.first), meter)?.is_ok();
@@ -137,17 +137,17 @@ impl Nearby {
     }
 }
 
-/// Two executions by rank.
+/// Returns two executions, sorted by rank.
 pub(super) fn pair(task: &Task<'_>, one: OpId, other: OpId) -> [OpId; 2] {
     if task.rank(one) <= task.rank(other) { [one, other] } else { [other, one] }
 }
 
-/// Whether two executions may synchronise with the results they have.
+/// Returns whether two executions may synchronize with the results that they have.
 pub(super) fn fits(task: &Task<'_>, state: &u32, one: OpId, other: OpId) -> bool {
     task.synchronise(state, &pair(task, one, other)).next().is_some()
 }
 
-/// Whether an execution may have had its result without a partner.
+/// Returns whether an execution may have had its result without a partner.
 pub(super) fn is_alone(task: &Task<'_>, state: &u32, op: OpId) -> bool {
     task.synchronise(state, &[op]).next().is_some()
 }

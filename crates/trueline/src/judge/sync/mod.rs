@@ -177,12 +177,13 @@ fn progress_numbered(
     explain::progress(history, &mut Judge { spec, algorithm, meter, states: 0, nearby: None })
 }
 
-/// Whether at most two synchronise, without a state.
+/// Returns whether at most two executions synchronize, without a state.
 fn is_binary<S: SyncSpec + ?Sized>(spec: &S) -> bool {
     spec.is_stateless() && spec.arities(&spec.initial()).iter().all(|arity| *arity <= 2)
 }
 
-/// Synchronisations without a state, in an order in which they may have happened: each right behind the last call in it.
+/// Sorts synchronizations without a state in an order in which they may have happened: each directly after its last
+/// call.
 fn in_order(task: &Task<'_>, mut groups: Synchronisations) -> Synchronisations {
     groups.sort_by_key(|group| group.iter().map(|op| task.history[*op].call_position()).max());
     groups
@@ -198,17 +199,18 @@ struct Judge<'s> {
 }
 
 impl Judge<'_> {
-    /// A synchronisation linearisation of a part, if there is one, replayed.
+    /// Returns a synchronization linearization of a part, if there is one. It has been replayed.
     ///
     /// # Panics
-    /// If the specification contradicts itself.
+    /// Panics if the specification contradicts itself.
     fn linearise(&mut self, task: &Task<'_>) -> Result<Option<Synchronisations>, LimitKind> {
         Ok(self.linearise_or_fail(task)?.ok())
     }
 
-    /// The same; if there is none, a place that is not behind the first return that cannot be explained.
+    /// Returns a synchronization linearization of a part. If there is none, returns a position that is not after the
+    /// first return that cannot be explained.
     fn linearise_or_fail(&mut self, task: &Task<'_>) -> Result<Result<Synchronisations, u32>, LimitKind> {
-        // Of a search that fails it is not known how far it got.
+        // It is not known how far a failing search got.
         let anywhere = |found: Option<Synchronisations>| found.ok_or(0);
         let groups = match self.algorithm {
             SyncAlgorithm::Auto if is_binary(task.spec) => match greedy::search(task, &mut self.meter) {
@@ -248,7 +250,7 @@ impl Explain<u32, u32> for Judge<'_> {
     }
 
     fn explain_or_fail(&mut self, cut: &Cut<'_, u32, u32>) -> Result<Result<Synchronisations, u32>, LimitKind> {
-        // It was for another part.
+        // The prepared algorithm was for another part.
         self.nearby = None;
         self.linearise_or_fail(&Task { spec: self.spec, cut: *cut })
     }
@@ -324,7 +326,8 @@ impl Explain<u32, u32> for Judge<'_> {
     }
 }
 
-/// What an execution may return, each once, alone or with any other that is open while it is.
+/// Returns the possible results of an execution, each once: alone, or with any other execution that is open at the same
+/// time.
 fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
     let state = task.spec.initial();
     let call = task.history[op].call_position();
@@ -345,7 +348,7 @@ fn results_in_pairs(task: &Task<'_>, op: OpId) -> Vec<u32> {
     results
 }
 
-/// The states that these synchronisations may lead to; `None` if they do not explain the part.
+/// Returns the states that these synchronizations may lead to; `None` if they do not explain the part.
 fn replay(task: &Task<'_>, groups: &Synchronisations) -> Option<Vec<u32>> {
     let mut states = vec![task.spec.initial()];
     let mut has_synchronised = vec![false; task.history.len()];

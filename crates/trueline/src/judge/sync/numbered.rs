@@ -9,7 +9,7 @@ use crate::spec::sync::{SyncSpec, Synchronised};
 
 /// A specification in numbers, whichever it is.
 pub(super) trait ByNumber: SyncSpec<Op = u32, Ret = u32, State = u32> {
-    /// A state as a person reads it.
+    /// Formats a state.
     fn describe(&self, state: u32) -> String;
 }
 
@@ -30,7 +30,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl<'s, S: SyncSpec + ?Sized> Numbered<'s, S> {
-    /// The specification, and the history, in numbers.
+    /// Converts the specification and the history to numbers.
     pub(super) fn new(spec: &'s S, history: &History<S::Op, S::Ret>) -> (Self, History<u32, u32>) {
         let (mut ops, mut results) = (Interner::default(), Interner::default());
         let numbered = history.map(|operation| {

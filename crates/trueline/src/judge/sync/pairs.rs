@@ -19,7 +19,7 @@ use crate::verdict::{LimitKind, Synchronisations};
 /// The reason for refusing a history.
 const REFUSED: &str = "it needs synchronisations of at most two, without a state";
 
-/// A synchronisation linearisation, if there is one.
+/// Returns a synchronization linearization, if there is one.
 pub(super) fn search(task: &Task<'_>, meter: &mut Meter) -> Result<Option<Synchronisations>, LimitKind> {
     if !super::is_binary(task.spec) {
         return Err(LimitKind::Refused(REFUSED));

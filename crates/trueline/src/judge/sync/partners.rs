@@ -116,7 +116,7 @@ impl Matching {
     }
 }
 
-/// Which executions may be partners, up to the refused return.
+/// The possible partners of executions, up to the refused return.
 struct Graph<'g, 'a> {
     task: &'g Task<'a>,
     ops: Vec<OpId>,

@@ -19,7 +19,7 @@ use crate::judge::interner::Interner;
 use crate::judge::search::Meter;
 use crate::verdict::{LimitKind, Synchronisations};
 
-/// When synchronizations are tried.
+/// The times at which synchronizations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Discipline {
     /// At any time.
@@ -46,11 +46,11 @@ struct Key {
     position: u32,
     phase: Phase,
     state: u32,
-    /// Which of the open executions have synchronised, by slot.
+    /// The slots of the open executions that have synchronized.
     synchronised: Marks,
 }
 
-/// Which synchronizations may come next, for [`Discipline::AsSoonAsPossible`].
+/// The synchronizations that may come next, for [`Discipline::AsSoonAsPossible`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// No synchronization before the next call.
@@ -61,7 +61,7 @@ enum Phase {
     Any,
 }
 
-/// What is told of a group that was tried: what each of it returns.
+/// A function that is called with each group that was tried: its executions and their results.
 type Seen<'f> = dyn FnMut(&[OpId], &[u32]) + 'f;
 
 pub(super) struct Search<'s, 'a> {
@@ -96,8 +96,8 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(None)
     }
 
-    /// What `op` may return, each once: all that it might in any synchronisation on any way, of which some may lead
-    /// nowhere.
+    /// Returns the possible results of `op`, each once: those of all synchronizations that the search tries, some of
+    /// which may lead to a dead end.
     pub(super) fn results(&mut self, op: OpId) -> Result<Vec<u32>, LimitKind> {
         let mut results: Vec<u32> = Vec::new();
         self.start()?;
@@ -120,9 +120,10 @@ impl<'s, 'a> Search<'s, 'a> {
         self.graph.enter(Key { position: 0, phase: Phase::None, state, synchronised }, START)
     }
 
-    /// Pushes all configurations that are one move away; the last one pushed is the first to be looked at.
+    /// Pushes all configurations that are one move away. The last one pushed is the first to be visited.
     fn expand(&mut self, key: &Key, way: u32, is_end: bool, seen: &mut Seen<'_>) -> Result<(), LimitKind> {
-        // A synchronisation is tried before the next event, where both are possible: what is open now may not be later.
+        // If both are possible, a synchronization is tried before the next event, because executions that are open now
+        // may not be open later.
         self.advance(key, way)?;
         let returning = self.next_return(key);
         let (may_synchronise, must) = match self.discipline {
@@ -163,7 +164,7 @@ impl<'s, 'a> Search<'s, 'a> {
         (event.kind() == EventKind::Return && !has_synchronised).then(|| event.op())
     }
 
-    /// Goes behind the next event, if there is one and that is possible.
+    /// Moves past the next event, if there is one and it is possible.
     fn advance(&mut self, key: &Key, way: u32) -> Result<(), LimitKind> {
         let Some(event) = self.places.event(key.position) else { return Ok(()) };
         let slot = self.places.slot(event.op());

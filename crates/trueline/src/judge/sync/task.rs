@@ -6,7 +6,7 @@ use super::numbered::ByNumber;
 use crate::history::OpId;
 use crate::judge::explain::Cut;
 
-/// What is told of a group: the state that it leads to, and what each of it returns.
+/// A function that is called with a group, the state that it leads to, and the results of its executions.
 pub(super) type Found<'f> = dyn FnMut(&[OpId], u32, Vec<u32>) + 'f;
 
 /// A history to be judged by a specification.
@@ -24,12 +24,12 @@ impl<'a> Deref for Task<'a> {
 }
 
 impl Task<'_> {
-    /// The place among those that it synchronises with, and, of those of one place, in the order of calls.
+    /// Returns the rank of an execution: its place among those that it synchronizes with, then the order of calls.
     pub(super) fn rank(&self, op: OpId) -> (u32, OpId) {
         (self.spec.place(self.op(op)), op)
     }
 
-    /// The states that these executions lead to if they synchronise; they are sorted by rank.
+    /// Returns the states that these executions, sorted by rank, may lead to if they synchronize, with their results.
     pub(super) fn synchronise(&self, state: &u32, group: &[OpId]) -> impl Iterator<Item = (u32, Vec<u32>)> {
         let ops: Vec<&u32> = group.iter().map(|op| self.op(*op)).collect();
         let fits = |results: &[u32]| {
@@ -41,8 +41,8 @@ impl Task<'_> {
         outcomes.into_iter()
     }
 
-    /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronise in `state`, with what comes of
-    /// it: if `must` is given, for those with that execution.
+    /// Calls `found` for every group of `candidates`, sorted by rank, that may synchronize in `state`, with the next
+    /// state and the results. If `must` is given, only for groups that contain that execution.
     pub(super) fn for_each_group(&self, state: &u32, candidates: &[OpId], must: Option<OpId>, found: &mut Found<'_>) {
         let arities = self.spec.arities(state);
         let mut groups =
@@ -50,7 +50,7 @@ impl Task<'_> {
         groups.extend(0, must, found);
     }
 
-    /// Whether some group of these may synchronise.
+    /// Returns a group of these executions that may synchronize, if there is one.
     pub(super) fn find_group(&self, state: &u32, candidates: &[OpId]) -> Option<Vec<OpId>> {
         let mut first = None;
         self.for_each_group(state, candidates, None, &mut |group, _, _| {
@@ -60,7 +60,7 @@ impl Task<'_> {
     }
 }
 
-/// The groups that may synchronise, tried one execution after the other.
+/// Enumerates the groups that may synchronize, one execution after the other.
 struct Groups<'g, 'a> {
     task: &'g Task<'a>,
     state: &'g u32,

@@ -53,7 +53,7 @@ pub struct TwoStep<'s, S: ?Sized> {
 }
 
 impl<'s, S: SyncSpec + ?Sized> TwoStep<'s, S> {
-    /// The general construction (section 4.4).
+    /// Creates the general construction (section 4.4).
     pub fn new(spec: &'s S) -> Self {
         Self { spec, is_binary: false }
     }

@@ -557,7 +557,7 @@ mod tests {
             if round % (rounds / 20) == 0 {
                 for (trie, model) in &versions {
                     assert_is(trie, model, keys);
-                    // The same contents, created by other updates.
+                    // A trie with the same contents, created by other updates.
                     let direct: Trie<K, u64> = trie.iter().map(|(key, value)| (key.clone(), *value)).collect();
                     assert_eq!(hash_of(&direct), hash_of(trie));
                     assert_eq!(direct, *trie);

@@ -132,7 +132,7 @@ pub struct RelaxedState<V: Hash + Eq> {
     near: Vec<V>,
     /// The other values.
     far: Chain<V>,
-    /// How often the first value was passed over; 0 without lateness.
+    /// The number of times that the first value was passed over; 0 without lateness.
     passed_over: u32,
 }
 

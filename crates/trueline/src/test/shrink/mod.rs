@@ -45,7 +45,7 @@ pub(super) enum Answer {
     Holds,
     /// It was not seen failing, but not everything was tried.
     Unknown,
-    /// There is no time left.
+    /// No time is left.
     Over,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Effort {
     most_parts: usize,
 }
 
-/// Which parts of a program may be left out or changed.
+/// The parts of a program that may be left out or changed.
 pub(super) struct Freedom<'p> {
     plan: &'p Plan,
     /// Whether the calls before and after the threads may be left out.
@@ -173,7 +173,7 @@ pub(super) fn reduce(
         }
     }
     let Reduction { smallest, is_minimal, .. } = reduction;
-    // Where only last calls may be left out, some programs with one call less were not tried.
+    // If only last calls may be left out, some programs with one call less were not tried.
     Reduced { program: smallest, is_minimal: is_minimal && !freedom.only_ends }
 }
 
@@ -620,7 +620,7 @@ mod tests {
         assert_eq!(text(&plan, &reduced), "push 1 () pop", "what is around the threads stays");
     }
 
-    /// Where a specification does not allow every call at every time, the calls before a call stay.
+    /// If a specification does not allow every call at every time, the calls before a call stay.
     #[test]
     #[cfg(feature = "named")]
     fn what_a_specification_asks_for_stays() {

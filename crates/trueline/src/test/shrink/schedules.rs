@@ -1,4 +1,4 @@
-//! Explores candidates, so that it is certain, up to the bound, whether one fails.
+//! Explores candidates for shrinking: within the bound of the search, it is certain whether a candidate fails.
 
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use super::{Answer, Effort, First, Freedom, Reduced, reduce};
 use crate::drive::Quiet;
 use crate::drive::systematic::Execution;
 
-/// Exploring a small candidate takes less than a millisecond.
+/// The effort may be large, because exploring a small candidate takes less than a millisecond.
 const EFFORT: Effort = Effort { most_for_pairs: 12, most_parts: 600 };
 /// A candidate may take at most one third of the remaining time.
 const SHARE: u32 = 3;

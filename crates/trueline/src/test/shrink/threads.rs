@@ -20,8 +20,8 @@ use crate::drive::{Behaviour, Clock, Kind, QUIET_THREADS, Quiet, Run, Runner, Se
 const BATCH: Duration = Duration::from_millis(2);
 /// The maximum number of runs of a batch.
 const MOST_RUNS: u32 = 50;
-/// How long a candidate is tried: the minimum, a multiple of the time that the first program takes to fail, and the
-/// maximum.
+/// The time for which a candidate is tried: the minimum, a multiple of the time that the first program takes to fail,
+/// and the maximum.
 const SLICES: (Duration, u32, Duration) = (Duration::from_millis(15), 5, Duration::from_millis(250));
 /// The number of failures of the first program from which the time that it takes to fail is estimated.
 const FAILURES_TO_KNOW: u64 = 4;
@@ -34,7 +34,7 @@ const BATCHES_OF_THREADS: u32 = 8;
 /// While shrinking, the watchdog expires this many times earlier. The smallest program is confirmed with the full
 /// watchdog.
 const IMPATIENCE: u32 = 5;
-/// Trying a candidate takes milliseconds here.
+/// The effort is small, because trying a candidate takes milliseconds here.
 const EFFORT: Effort = Effort { most_for_pairs: 7, most_parts: 0 };
 
 /// The number of runs of a program, and of failures among them.
@@ -92,7 +92,7 @@ struct Stress<'p> {
     end: Instant,
     watchdog: Duration,
     batches: u32,
-    /// How long the last program was run, without the time in which it was stuck.
+    /// The time for which the last program ran, without the time in which it was stuck.
     elapsed: Duration,
     /// The last failing run, with its program and the counts so far.
     last: Option<(Written, Tally, Seen, FailureKind)>,

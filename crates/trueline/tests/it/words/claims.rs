@@ -1,4 +1,4 @@
-//! Whether what an argument says of a core is true, claim by claim.
+//! Checks the claims that an argument makes about a core.
 
 use trueline::history::{History, OpId};
 use trueline::spec::Spec;
@@ -6,7 +6,7 @@ use trueline::verdict::{Argument, Before, Core, End, Ground, NoPlace, Proof};
 
 use super::definition::{self, Known};
 
-/// Everything that an argument says and that is not so.
+/// Returns all false claims of an argument.
 pub(super) fn false_claims<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -24,7 +24,7 @@ pub(super) fn false_claims<S: Spec>(
     claims.wrong
 }
 
-/// The calls that an argument names.
+/// Returns the operations that an argument names.
 pub(super) fn named<R: std::fmt::Debug>(argument: &Argument<R>) -> Vec<OpId> {
     let text = format!("{argument:?}");
     let numbers = text.split("OpId(").skip(1).map(|rest| rest.split(')').next().expect("it is closed"));
@@ -37,20 +37,20 @@ pub(super) fn named<R: std::fmt::Debug>(argument: &Argument<R>) -> Vec<OpId> {
 struct Claims<'h, S: Spec> {
     spec: &'h S,
     history: &'h History<S::Op, S::Ret>,
-    /// What is known of the calls of the core, under their numbers in the whole history.
+    /// The known facts about the operations of the core, with their numbers in the whole history.
     calls: Vec<Known<'h, S>>,
-    /// All orders of them that the specification allows, whenever they were called.
+    /// All legal orders of these operations, whenever they were called.
     orders: Vec<Vec<OpId>>,
     wrong: Vec<String>,
 }
 
-/// Whether a claim holds in an order: if the second took effect, so did the first, before it.
+/// Returns whether a claim holds in an order: if the second took effect, so did the first, before it.
 fn holds(claim: Before, order: &[OpId]) -> bool {
     let place = |id: OpId| order.iter().position(|other| *other == id);
     place(claim.second).is_none_or(|second| place(claim.first).is_some_and(|first| first < second))
 }
 
-/// Whether a claim follows from others because before is transitive.
+/// Returns whether a claim follows from others by transitivity.
 fn follows(claim: Before, known: &[Before]) -> bool {
     let mut reached = vec![claim.first];
     let mut at = 0;
@@ -75,7 +75,7 @@ impl<S: Spec> Claims<'_, S> {
         self.call(id).is_some_and(|call| call.is_sure)
     }
 
-    /// Whether a call took effect, as something did that comes after it.
+    /// Returns whether an operation took effect, because one that comes after it did.
     fn takes_effect(&self, id: OpId, known: &[Before]) -> bool {
         let is_needed = |call: &Known<'_, S>| call.is_sure && follows(Before { first: id, second: call.id }, known);
         self.is_sure(id) || self.calls.iter().any(is_needed)
@@ -148,7 +148,7 @@ impl<S: Spec> Claims<'_, S> {
         }
     }
 
-    /// All places of an operation, behind those that have been placed.
+    /// Checks all places of an operation, after those that have been placed.
     fn no_place(&mut self, none: &NoPlace<S::Ret>, placed: &[OpId]) {
         let op = none.op;
         let is_sure = self.is_sure(op);

@@ -1,4 +1,4 @@
-//! What is true, from the definitions: by trying all orders of a few calls.
+//! Computes the truth from the definitions, by trying all orders of a few operations.
 //!
 //! - A history is *linearizable up to an event* if there is an order of its calls that the specification allows, with every
 //!   call that returned by then, within its interval, and some of those open then, with their recorded results if they
@@ -12,16 +12,16 @@ use std::collections::HashSet;
 use trueline::history::{EventKind, History, ObjectId, OpId, Operation};
 use trueline::spec::Spec;
 
-/// What is known of a call.
+/// The known facts about an operation.
 pub(super) struct Known<'h, S: Spec> {
     pub(super) id: OpId,
     pub(super) op: &'h S::Op,
-    /// `None` if it may have any result.
+    /// The result; `None` if it may be any.
     pub(super) result: Option<&'h S::Ret>,
-    /// Whether it took effect for sure.
+    /// Whether the operation certainly took effect.
     pub(super) is_sure: bool,
     call: u32,
-    /// The position of its return, if that counts.
+    /// The position of its return, if the return counts.
     until: u32,
 }
 
@@ -37,7 +37,8 @@ impl<S: Spec> Known<'_, S> {
     }
 }
 
-/// What is known of an object before the event `end`: of calls open then, only with which result they took effect, if they did.
+/// Returns the known facts about an object before the event `end`. For operations that are open then, only the results
+/// with which they took effect, if they did, are known.
 pub(super) fn before<S: Spec>(history: &History<S::Op, S::Ret>, object: ObjectId, end: u32) -> Vec<Known<'_, S>> {
     let mut calls = all(history);
     calls.retain(|call| history[call.id].object == object && call.call < end);
@@ -47,7 +48,7 @@ pub(super) fn before<S: Spec>(history: &History<S::Op, S::Ret>, object: ObjectId
     calls
 }
 
-/// What is known of all calls of a history.
+/// Returns the known facts about all operations of a history.
 pub(super) fn all<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<Known<'_, S>> {
     fn known<S: Spec>((id, operation): (OpId, &Operation<S::Op, S::Ret>)) -> Known<'_, S> {
         Known {
@@ -62,15 +63,15 @@ pub(super) fn all<S: Spec>(history: &History<S::Op, S::Ret>) -> Vec<Known<'_, S>
     (0..).map(OpId).zip(history.operations()).map(known).collect()
 }
 
-/// Goes through all orders of calls within their intervals that the specification allows.
+/// Enumerates all legal orders of operations within their intervals.
 struct Orders<'k, S: Spec> {
     spec: &'k S,
     calls: &'k [Known<'k, S>],
-    /// A call whose results are asked for.
+    /// The operation whose possible results are requested.
     asked: Option<usize>,
-    /// Which calls took effect, the state behind them, and what was returned to the one that is asked for.
+    /// The operations that took effect, the state after them, and the result of the requested operation.
     seen: HashSet<(u32, S::State, Option<S::Ret>)>,
-    /// What it may return, if all others have an order then.
+    /// Its possible results, with which all other operations have an order.
     results: Vec<S::Ret>,
     is_found: bool,
 }
@@ -116,7 +117,8 @@ pub(super) fn is_linearizable<S: Spec>(spec: &S, calls: &[Known<'_, S>]) -> bool
     orders(spec, calls, None).is_found
 }
 
-/// The first event up to which a history is not linearizable. Each object is judged alone: linearizability is local.
+/// Returns the first event up to which a history is not linearizable. Each object is judged separately, because
+/// linearizability is local.
 pub(super) fn place<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Option<u32> {
     let of_object = |object: ObjectId| {
         if is_linearizable(spec, &before(history, object, u32::MAX)) {
@@ -132,7 +134,7 @@ pub(super) fn place<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) -> Opti
     (0..objects).filter_map(|object| of_object(ObjectId(object))).min()
 }
 
-/// Every result with which the return at `event` would have been right.
+/// Returns every result with which the return at `event` would be accepted.
 pub(super) fn allowed<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, event: u32) -> Vec<S::Ret> {
     let refused = history.events()[event as usize].op();
     let calls = before(history, history[refused].object, event + 1);
@@ -140,8 +142,8 @@ pub(super) fn allowed<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, event
     orders(spec, &calls, asked).results
 }
 
-/// Calls `f` with every order of the calls that the specification allows, whenever they were called: those that took
-/// effect for sure, and any of the others.
+/// Calls `f` with every legal order of the operations, whenever they were called: all those that certainly took effect,
+/// and any of the others.
 pub(super) fn for_each_order<S: Spec>(spec: &S, calls: &[Known<'_, S>], f: &mut dyn FnMut(&[OpId])) {
     fn go_on<S: Spec>(
         spec: &S,
@@ -169,7 +171,7 @@ pub(super) fn for_each_order<S: Spec>(spec: &S, calls: &[Known<'_, S>], f: &mut 
     go_on(spec, calls, &spec.initial(), &mut Vec::new(), f);
 }
 
-/// The states in which these calls, one after the other, may leave the object; none if they are not allowed.
+/// Returns the states that these operations, one after the other, may lead to; empty if they are not legal.
 pub(super) fn states<S: Spec>(spec: &S, calls: &[&Known<'_, S>]) -> Vec<S::State> {
     let mut states = vec![spec.initial()];
     for call in calls {
@@ -186,7 +188,7 @@ pub(super) fn states<S: Spec>(spec: &S, calls: &[&Known<'_, S>]) -> Vec<S::State
     states
 }
 
-/// Whether calls come in an order in which none comes behind one that it precedes.
+/// Returns whether the operations are in an order in which none comes after one that it precedes.
 pub(super) fn is_in_time<S: Spec>(calls: &[&Known<'_, S>]) -> bool {
     (0..calls.len()).all(|at| calls[..at].iter().all(|earlier| !calls[at].precedes(earlier)))
 }

@@ -1,4 +1,4 @@
-//! Histories of which something false was said once, or which random ones seldom show.
+//! Histories about which a false claim was made once, or which random generation seldom produces.
 
 use trueline::history::{History, Interval, OpId, from_intervals};
 use trueline::judge::{Algorithm, Config, check};
@@ -9,7 +9,7 @@ use trueline::spec::{
 
 use super::{compare, definition, shown};
 
-/// What the events of `history` are: `(process, Some(operation), None)` calls, and `(process, None, Some(result))` returns.
+/// Builds a history from events: `(process, Ok(operation))` is a call, and `(process, Err(result))` a return.
 fn history<Op, Ret>(events: Vec<(u32, Result<Op, Ret>)>) -> History<Op, Ret> {
     let mut builder = History::builder();
     for (process, event) in events {
@@ -22,7 +22,7 @@ fn history<Op, Ret>(events: Vec<(u32, Result<Op, Ret>)>) -> History<Op, Ret> {
     builder.finish()
 }
 
-/// The history is rejected, and whatever is said of it is true.
+/// Asserts that the history is rejected, and that all claims about it are true.
 fn is_told_truly<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>) {
     let said = compare(spec, history, true, false);
     assert!(said.is_rejected && said.is_explained && said.wrong.is_empty(), "{}{said:?}", shown(history));
@@ -62,7 +62,7 @@ fn a_call_that_failed_is_left_out_with_its_result() {
         (1, Err(BoundedQueueRet::Value(Some(1)))),
         (0, Err(BoundedQueueRet::Accepted(false))),
     ]);
-    // With the result that it had, the enqueue does not matter; with another, all would be well.
+    // With its recorded result, the enqueue does not matter; with another one, the history would be linearizable.
     let calls = definition::before::<BoundedQueue<i32>>(&history, history[OpId(0)].object, 3);
     assert!(!definition::is_linearizable(&spec, &calls));
     is_told_truly(&spec, &history);
@@ -83,7 +83,7 @@ fn operations_that_span_keys_count_for_the_place() {
     is_told_truly(&spec, &history);
 }
 
-/// A queue: what is called, when, and what a dequeue or a peek finds.
+/// An operation of a queue: the call, the times of call and return, and the value that a dequeue or a peek finds.
 type Timed = (QueueOp<char>, i64, i64, Option<char>);
 
 fn queue(calls: &[Timed]) -> History<QueueOp<char>, QueueRet<char>> {
@@ -94,7 +94,7 @@ fn queue(calls: &[Timed]) -> History<QueueOp<char>, QueueRet<char>> {
     from_intervals(intervals.collect::<Vec<_>>()).expect("each has its own process")
 }
 
-/// Lowe's definition 11: without it the dequeue that ends first is taken, and the history wrongly rejected.
+/// Lowe's definition 11: without it, the dequeue that ends first is taken, and the history is wrongly rejected.
 #[test]
 fn a_conflicting_unsuccessful_dequeue_is_seen() {
     let history = queue(&[
@@ -114,7 +114,7 @@ fn a_conflicting_unsuccessful_dequeue_is_seen() {
     assert!(!said.is_rejected && said.wrong.is_empty(), "{said:?}");
 }
 
-/// With peeks there are cycles of three values without any of two.
+/// With peeks, there are cycles of three values without any cycle of two.
 #[test]
 fn three_values_are_forced_in_a_cycle() {
     let calls = [
@@ -129,7 +129,7 @@ fn three_values_are_forced_in_a_cycle() {
     let judge = |history: &_| check(&Queue::new(), history, &Config::new().algorithm(Algorithm::Monitor)).verdict;
     let verdict = judge(&queue(&calls));
     let evidence = verdict.evidence().expect("a cycle");
-    // It is one before the last is called.
+    // The cycle exists before the last operation is called.
     assert_eq!((evidence.event, &evidence.conflict), (10, &(0..6).map(OpId).collect()));
     let said = compare(&Queue::new(), &queue(&calls), true, true);
     assert!(said.is_rejected && said.wrong.is_empty(), "{said:?}");

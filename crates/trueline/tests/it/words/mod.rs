@@ -1,8 +1,7 @@
-//! The oracle of the words: what is said around a verdict, against the definitions, on random small histories of every
-//! specification.
+//! Compares all claims of a judgement with the definitions, on random small histories of every specification.
 //!
-//! It shares no code with `judge`: [`definition`] tries all orders of calls. What is compared: the verdict, the place, the
-//! allowed results, the prefix, the core, and each claim of an argument.
+//! It shares no code with `judge`: [`definition`] tries all orders of operations. It compares the verdict, the place,
+//! the allowed results, the prefix, the core, and each claim of an argument.
 
 mod claims;
 mod definition;
@@ -21,32 +20,32 @@ use trueline::view::prose;
 
 use crate::families::{self, Family, HistoryOf};
 
-/// What is said, and may be false.
+/// A claim that may be false.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
     Verdict,
     Prefix,
     Conflict,
-    /// The place is the first bad event of the whole history, or is not said to be.
+    /// The place is the first bad event of the whole history, or is not claimed to be.
     Place,
-    /// The allowed results are those of the whole object, whichever calls came first.
+    /// The allowed results are those of the whole object, whichever operations came first.
     Allowed,
-    /// A core is rejected with all other calls left out.
+    /// A core is rejected with all other operations left out.
     CoreRejected,
-    /// It is not, if one more call is left out.
+    /// A core is not rejected if one more operation is left out.
     CoreMinimal,
-    /// What an explanation claims is so.
+    /// The claims of an explanation hold.
     Claim,
-    /// What it names is shown.
+    /// All operations that an explanation names are shown.
     Named,
 }
 
-/// What is said of a history and false.
+/// The false claims about a history.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     wrong: Vec<(Word, String)>,
     is_rejected: bool,
-    /// Whether the monitor of the type judged it.
+    /// Whether the monitor of the type judged the history.
     is_monitored: bool,
     is_explained: bool,
 }
@@ -59,9 +58,9 @@ impl Said {
     }
 }
 
-/// Judges a history by every checker that can, and compares all that is said of it with the definitions.
+/// Judges a history with every checker that can, and compares all claims with the definitions.
 ///
-/// `alone` says whether what a monitor says conflicts does so by itself.
+/// `alone` is whether the operations that a monitor reports as conflicting conflict by themselves.
 pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compete: bool, alone: bool) -> Said {
     let mut said = Said::default();
     let place = definition::place(spec, history);
@@ -95,7 +94,7 @@ pub(crate) fn compare<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, compe
             let is_right = is_linearization(spec, history, &witness.order, u32::MAX, |_| true);
             said.say(is_right, Word::Verdict, || format!("{algorithm:?}: {witness:?} is not a linearization"));
         }
-        // What is told of a rejection rests on the evidence of the default.
+        // The explanation of a rejection is based on the evidence of the default algorithm.
         if let (Algorithm::Auto, Some(evidence)) = (&algorithm, verdict.evidence()) {
             compare_core(spec, history, evidence, &mut said);
         }
@@ -123,7 +122,7 @@ fn compare_evidence<S: Spec>(
             format!("{algorithm:?}: allowed are {all} {:?}, but it is {allowed:?}", evidence.allowed)
         });
     }
-    // It is one of the object, or of a part of it.
+    // The prefix is one of the object, or of a part of it.
     let refused = &history[evidence.refused];
     let key = |id: OpId| spec.key(&history[id].op, history[id].outcome.result());
     let own = key(evidence.refused);
@@ -134,7 +133,8 @@ fn compare_evidence<S: Spec>(
     said.say(is_right, Word::Prefix, || format!("{algorithm:?}: {:?} is not a linearization", evidence.prefix));
 }
 
-/// Whether calls conflict: alone, or with all that are about the same values or keys, they have no order.
+/// Returns whether operations conflict: alone, or with all that are about the same values or keys, they have no legal
+/// order.
 fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[OpId], alone: bool) -> bool {
     let Some(first) = conflict.first() else { return false };
     let subject = |id: OpId| spec.subject(&history[id].op, history[id].outcome.result());
@@ -147,7 +147,7 @@ fn is_conflict<S: Spec>(spec: &S, history: &History<S::Op, S::Ret>, conflict: &[
     conflict.is_sorted() && !definition::is_linearizable(spec, &calls)
 }
 
-/// Whether an order is a linearization of what happened before `end` to these calls.
+/// Returns whether an order is a linearization of these operations, as far as they happened before `end`.
 fn is_linearization<S: Spec>(
     spec: &S,
     history: &History<S::Op, S::Ret>,
@@ -203,7 +203,7 @@ fn is_in<Op, Ret>(core: &Core<Op, Ret>, id: OpId) -> bool {
     core.begins_behind == Some(id) || core.members.iter().any(|member| member.id == id)
 }
 
-/// A history as a person reads it.
+/// Formats a history for people.
 pub(crate) fn shown<Op: Debug, Ret: Debug>(history: &History<Op, Ret>) -> String {
     let mut text = String::new();
     for (position, event) in history.events().iter().enumerate() {
@@ -235,7 +235,7 @@ pub(crate) fn shown<Op: Debug, Ret: Debug>(history: &History<Op, Ret>) -> String
     text
 }
 
-/// The same calls, each on one of two objects; `None` if operations of a process overlap.
+/// Returns the same operations, each on one of two objects; `None` if operations of a process overlap.
 fn on_two_objects<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mut Random) -> Option<History<Op, Ret>> {
     let mut builder = History::builder();
     let objects = ["a", "b"].map(|name| builder.object(name));
@@ -254,7 +254,7 @@ fn on_two_objects<Op: Clone, Ret: Clone>(history: &History<Op, Ret>, random: &mu
     Some(builder.finish())
 }
 
-/// How many calls a history has at most.
+/// The maximum number of operations of a history.
 const MOST: u32 = 6;
 
 fn history<F: Family>(random: &mut Random) -> HistoryOf<F> {
@@ -268,7 +268,7 @@ fn history<F: Family>(random: &mut Random) -> HistoryOf<F> {
     on_two_objects(&history, random).unwrap_or(history)
 }
 
-/// Compares what is said of `count` histories: all of it must be true.
+/// Compares the claims about `count` histories: all must be true.
 fn agree<F: Family>(count: u32, seed: u64) {
     let spec = F::spec();
     let (mut rejected, mut monitored, mut explained, mut pending, mut objects) = (0, 0, 0, 0, 0);
@@ -291,7 +291,7 @@ fn agree<F: Family>(count: u32, seed: u64) {
         "{}: {count} histories, {rejected} rejected, {monitored} monitored, {explained} explained, {pending} with pending or optional calls, {objects} with two objects",
         F::NAME
     );
-    // Histories of two objects, and those that are cut off, are refused a little more often than those that the families have.
+    // Histories of two objects, and truncated ones, are refused a little more often than those of the families.
     assert!(
         monitored >= count / 100 * F::MONITORED.saturating_sub(5),
         "too few judged by a monitor: {monitored} of {count}"
@@ -301,7 +301,7 @@ fn agree<F: Family>(count: u32, seed: u64) {
     assert!(pending * 10 >= count && objects * 20 >= count, "{pending} pending, {objects} with two objects");
 }
 
-/// Prints rejected histories with what is said of them, to be read by a person.
+/// Prints rejected histories with their explanations, for people to read.
 fn print<F: Family>(count: usize, seed: u64) {
     let spec = F::spec();
     let mut printed = 0;

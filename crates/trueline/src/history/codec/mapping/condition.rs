@@ -4,7 +4,7 @@ use super::super::super::Value;
 use super::super::field::{Parsed, quoted};
 use super::path::Path;
 
-/// How deep conditions may be nested.
+/// Maximum depth of nested conditions.
 const DEEPEST: u32 = 32;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -12,15 +12,15 @@ pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// It is there, and is neither null nor false.
+    /// The value exists, and is neither null nor false.
     Is(Operand),
     Compared(Operand, Comparison, Value),
 }
 
-/// What is looked at.
+/// The left side of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
-    /// The name of the operation, as the mapping has it.
+    /// The name of the operation, as the mapping translates it.
     Function,
     Path(Path),
 }
@@ -36,7 +36,7 @@ pub(super) enum Comparison {
     In,
 }
 
-/// Longer ones first: `<=` begins with `<`.
+/// The operators. Longer ones come first, because `<=` begins with `<`.
 const COMPARISONS: [(&str, Comparison); 7] = [
     ("==", Comparison::Equal),
     ("!=", Comparison::Unequal),
@@ -57,7 +57,7 @@ impl Condition {
         condition.map_err(|fault| format!("`{}` is not a condition: {fault}", quoted(text)))
     }
 
-    /// Whether it holds, where `look` says what stands there.
+    /// Returns whether the condition holds. `look` returns the value of an operand.
     pub(super) fn holds(&self, look: &dyn Fn(&Operand) -> Option<Parsed>) -> bool {
         match self {
             Self::All(conditions) => conditions.iter().all(|condition| condition.holds(look)),
@@ -91,7 +91,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Whether the text goes on with this word, which is then passed.
+    /// Consumes this word, and returns whether the text continued with it.
     fn word(&mut self, word: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(word).filter(|behind| !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {

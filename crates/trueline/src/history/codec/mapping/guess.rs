@@ -1,4 +1,4 @@
-//! A proposal for the mapping of a log, from its first records.
+//! Proposes a mapping for a log, based on its first records.
 
 use std::collections::BTreeSet;
 
@@ -12,45 +12,45 @@ use super::super::{CodecError, document, table};
 use super::path::Found;
 use super::source::Values;
 
-/// How many records are looked at.
+/// Maximum number of records that are examined.
 const MOST_RECORDS: usize = 500;
 
-/// How deep objects are looked into.
+/// Maximum depth to which objects are examined.
 const DEEPEST: usize = 4;
 
-/// How many items of a list are looked at.
+/// Maximum number of items of a list that are examined.
 const MOST_ITEMS: usize = 16;
 
-/// How many different texts of a field are remembered.
+/// Maximum number of different texts of a field that are stored.
 const MOST_TEXTS: usize = 64;
 
-/// What a mapping may be.
+/// A proposal for a mapping.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Guess {
-    /// The mapping, for [`Mapping::from_json`](super::Mapping::from_json). It may not be complete.
+    /// The mapping, for [`Mapping::from_json`](super::Mapping::from_json). It may be incomplete.
     pub description: Json,
-    /// What was not found, or is doubtful, and what to do.
+    /// Messages about fields that were not found or are doubtful, and what to do.
     pub doubts: Vec<String>,
     /// The fields of the records, by their paths.
     pub fields: Vec<String>,
 }
 
-/// What is known of a field.
+/// The properties of a field.
 #[derive(Debug, Default)]
 struct Column {
     path: String,
     records: usize,
     numbers: usize,
     fractions: usize,
-    /// Different texts; as many as [`MOST_TEXTS`] may be more.
+    /// Different texts. If there are [`MOST_TEXTS`], there may be more in the file.
     texts: BTreeSet<String>,
     text_count: usize,
     times: usize,
 }
 
 impl Column {
-    /// The last name of the path, as people may write it, without case and separators.
+    /// Returns the last name of the path, in lower case and without separators.
     fn name(&self) -> String {
         let path = match self.path.split_once("[key=") {
             Some((_, rest)) => rest.split(']').next().unwrap_or_default(),
@@ -162,7 +162,7 @@ const TIME: &[&str] = &["time", "ts", "timestamp"];
 const OLD: &[&str] = &["old", "expected", "oldvalue", "from"];
 const NEW: &[&str] = &["new", "newvalue", "to"];
 
-/// What a word for the type of an event usually means.
+/// Returns the usual meaning of a word for the type of an event.
 fn kind_of(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().trim_start_matches(':') {
         "invoke" | "start" | "begin" | "call" | "called" | "request" | "req" | "send" | "started" => "invoke",
@@ -174,7 +174,7 @@ fn kind_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Proposes a mapping for a file that begins with `start`, which is the whole of it or its first megabyte.
+/// Proposes a mapping for a file that begins with `start`, which is the whole file or its first megabyte.
 ///
 /// ```
 /// use trueline::history::codec::mapping::guess;
@@ -186,7 +186,7 @@ fn kind_of(word: &str) -> Option<&'static str> {
 /// ```
 ///
 /// # Errors
-/// If there are no records: the file is empty, or is neither JSON nor a table.
+/// Returns an error if there are no records: the file is empty, or is neither JSON nor a table.
 pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
     let text = match std::str::from_utf8(without_byte_order_mark(start)) {
         Ok(text) => text,
@@ -216,7 +216,7 @@ pub fn guess(start: &[u8]) -> Result<Guess, CodecError> {
     Ok(Guess { description: description.into(), doubts, fields })
 }
 
-/// The first records of JSON; `None` if it is a format that has a preset.
+/// Returns the first records of a JSON file; `None` if a preset fits its format.
 fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec<Object>>, CodecError> {
     let mut names = Names::default();
     let head = &text[..text.len().min(1 << 12)];
@@ -245,7 +245,7 @@ fn of_json(text: &str, description: &mut Map<String, Json>) -> Result<Option<Vec
         }
     }
     if records.is_empty() {
-        // A document on several lines: the first list of objects in it has the records.
+        // In a document on several lines, the first list of objects contains the records.
         if let Ok(document) = json::record(text, &mut names) {
             if let Some(path) = list_of_objects(&document, "", DEEPEST) {
                 description.insert("records".to_owned(), json!(format!("{path}[]")));
@@ -285,7 +285,7 @@ fn of_table(text: &str, description: &mut Map<String, Json>) -> Result<Vec<Objec
     description.insert("format".to_owned(), json!("csv"));
     let mut records = Vec::new();
     while records.len() < MOST_RECORDS {
-        // The last row may be cut off.
+        // The last row may be incomplete.
         match rows.next(&mut cells) {
             Ok(Some(_)) if cells.len() == header.len() => {}
             _ => break,
@@ -297,7 +297,7 @@ fn of_table(text: &str, description: &mut Map<String, Json>) -> Result<Vec<Objec
     Ok(records)
 }
 
-/// The path to a field; `None` for a name that no path can have.
+/// Returns the path to a field; `None` for a name that cannot be part of a path.
 fn below(path: &str, name: &str) -> Option<String> {
     if name.is_empty() || name.contains('"') {
         return None;
@@ -359,7 +359,7 @@ fn look_at(node: &Node, path: String, depth: usize, values: Values, columns: &mu
     }
 }
 
-/// Chooses columns for our fields; returns what is doubtful.
+/// Chooses columns for trueline's fields. Returns messages about doubtful choices.
 fn choose(columns: &[Column], records: usize, description: &mut Map<String, Json>) -> Vec<String> {
     let mut doubts = Vec::new();
     let mut used: Vec<&str> = Vec::new();

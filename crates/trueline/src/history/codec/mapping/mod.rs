@@ -1,7 +1,7 @@
-//! Foreign logs: which of their fields mean what.
+//! Foreign logs: mappings of their fields.
 //!
-//! A [`Mapping`] says where each record of a log has what [`jsonl`](super::jsonl) wants to know. Records are JSON lines, the
-//! items of JSON arrays and documents, or rows of a table. For this log
+//! A [`Mapping`] says where each record of a log contains the fields that [`jsonl`](super::jsonl) needs. Records are
+//! JSON lines, the items of JSON arrays and documents, or rows of a table. For this log
 //! ```json
 //! {"who":"c1","ev":"begin","what":{"name":"deposit","args":[5]},"account":"a"}
 //! {"who":"c1","ev":"end","what":{"name":"deposit"},"answer":null}
@@ -23,25 +23,26 @@
 //! deposit = "add"
 //! ```
 //!
-//! A path also finds an item of a list by one of its fields, `attributes[key=db.statement].value`; `^` goes to what holds the
-//! record, and quotation marks are for names with dots, `"db.statement".value`. Instead of a path, a field may be a table:
+//! A path can also select an item of a list by one of its fields, `attributes[key=db.statement].value`. `^` goes up to
+//! the item that contains the record. Names with dots are quoted, `"db.statement".value`. Instead of a path, a field
+//! may be a table:
 //!
-//! | entry | what it does |
+//! | entry | meaning |
 //! |---|---|
-//! | `from = "path"` | the path; a list of paths is a list of their values |
-//! | `join = "-"` | makes a text of such a list |
-//! | `first = ["a", "b"]` | the first of these that is there and is not null |
+//! | `from = "path"` | the value at this path; with a list of paths, the list of their values |
+//! | `join = "-"` | joins the values of such a list to a text |
+//! | `first = ["a", "b"]` | the first of these that exists and is not null |
 //! | `const = 5` | a constant; an empty table is null |
-//! | `default = 5` | what to take if there is nothing, or null |
-//! | `as = "int"` | makes a `text`, an `int` or a `bool` of it, or reads `json` in a text |
+//! | `default = 5` | the value if there is none, or it is null |
+//! | `as = "int"` | converts to `text`, `int` or `bool`, or parses `json` in a text |
 //! | `word = 1` | one word of a text, counted from 0 |
 //! | `unit = "ms"` | the unit of a time: s, ms, us or ns |
 //! | `plus = "path"` | a duration that is added to a time |
 //!
-//! Times are integers, or texts of these, or dates of ISO 8601; with `unit` (also for the whole mapping) they may be
-//! fractions. `scale = 1000000` multiplies times instead.
+//! Times are integers, texts that contain integers, or ISO 8601 dates. With `unit` (which can also be set for the whole
+//! mapping), they may be fractions. `scale = 1000000` multiplies times instead.
 //!
-//! Rules change the mapping for some records. All whose condition holds apply, one after the other:
+//! Rules change the mapping for some records. All rules whose condition holds apply, one after the other:
 //! ```toml
 //! [[rules]]
 //! when = 'f == "cas"'          # `f` is the operation; everything else is a path
@@ -51,14 +52,15 @@
 //! when = 'status.code == 2 and not status.retried'
 //! outcome = "info"             # ok, fail, info, or skip
 //! ```
-//! Conditions compare by `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, are joined by `and`, `or`, `not` and parentheses, and
-//! a path alone holds if there is something that is neither null nor false.
+//! Conditions compare with `==`, `!=`, `<`, `<=`, `>`, `>=` and `in [..]`, and are combined with `and`, `or`, `not` and
+//! parentheses. A path alone holds if its value exists and is neither null nor false.
 //!
-//! `records = "data[].spans[]"` says where the records of JSON documents are. `format = "csv"` is for tables, whose columns are
-//! fields; `separator` and `header` say what the file does not. `values = "otlp"` is for OpenTelemetry's values, which are
-//! objects, and `values = "text"` for those that are all texts. `extends = "otlp"` begins with a [preset](Mapping::preset).
+//! `records = "data[].spans[]"` is the path to the records of JSON documents. `format = "csv"` is for tables, whose
+//! columns are fields; set `separator` and `header` if the file does not show them. `values = "otlp"` is for
+//! OpenTelemetry's values, which are objects, and `values = "text"` for values that are all texts. `extends = "otlp"`
+//! starts from a [preset](Mapping::preset).
 //!
-//! Where no `process` is mapped, whole operations that overlap get processes of their own.
+//! If no `process` is mapped, whole operations that overlap are assigned to different processes.
 
 mod condition;
 mod guess;
@@ -88,13 +90,13 @@ use path::{Place, Step};
 use source::{Source, Values};
 use time::Unit;
 
-/// What the file should hold, for messages.
+/// The expected content of the file, for messages.
 const WHAT: &str = "records that the mapping describes";
 
-/// Which fields of foreign records mean what: see the [module](self).
+/// A mapping of the fields of foreign records: see the [module](self).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mapping {
-    /// By our name of a field: where it comes from.
+    /// The source of each field, by its name in trueline's format.
     fields: Vec<(&'static str, Source)>,
     rules: Vec<Rule>,
     types: Vec<(String, Kind)>,
@@ -102,18 +104,18 @@ pub struct Mapping {
     scale: Option<f64>,
     unit: Option<Unit>,
     values: Values,
-    /// The way to the records of JSON documents.
+    /// The path to the records of JSON documents.
     records: Vec<Step>,
     table: Option<Table>,
-    /// Whether fields that are not mapped are those with our names.
+    /// Whether fields that are not mapped have the names of trueline's format.
     same_names: bool,
 }
 
-/// How a table is written.
+/// The syntax of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Table {
     separator: Option<u8>,
-    /// The names of the columns, if the first row does not have them.
+    /// The names of the columns, if the first row does not contain them.
     header: Option<Vec<String>>,
 }
 
@@ -142,7 +144,8 @@ impl Kind {
 const FIELDS: [&str; 12] =
     ["process", "type", "f", "key", "value", "result", "object", "call", "return", "time", "id", "version"];
 
-/// What was read as null although nothing said so: by operation, how often, and on which line first.
+/// Results that were read as null although the mapping does not say so: for each operation, how many there are, and the
+/// first line.
 #[derive(Debug, Default)]
 struct Missing(BTreeMap<String, (u64, u32)>);
 
@@ -172,7 +175,7 @@ impl Missing {
 }
 
 impl Mapping {
-    /// The mapping that a JSON object describes.
+    /// Creates the mapping that a JSON object describes.
     ///
     /// ```
     /// use trueline::history::codec::Mapping;
@@ -184,20 +187,21 @@ impl Mapping {
     /// ```
     ///
     /// # Errors
-    /// If it is no mapping: the message says what is wrong and what to do.
+    /// Returns a message if the description is invalid: what is wrong, and what to do.
     pub fn from_json(description: &Json) -> Result<Self, String> {
         let mut mapping = Self::default();
         mapping.add(description)?;
         if mapping.same_names { Ok(mapping) } else { mapping.complete() }
     }
 
-    /// The mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
+    /// Returns the mapping of a format that many tools write: `csv`, `otlp` or `jaeger`.
     ///
-    /// - `csv`: a table, separated by commas, tabs or semicolons, whose columns have the names of [`jsonl`](super::jsonl)'s fields.
-    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or many in a file. A span is an operation:
-    ///   its name or its attribute `f` is what was called, and its attributes `key`, `value`, `result`, `object` and `process` are the
-    ///   rest. A span with an error has an unknown outcome.
-    /// - `jaeger`: Jaeger's spans in JSON, with its tags in the same way.
+    /// - `csv`: a table, separated by commas, tabs, semicolons or vertical bars, whose columns have the names of
+    ///   [`jsonl`](super::jsonl)'s fields.
+    /// - `otlp`: OpenTelemetry's spans, as `ExportTraceServiceRequest` in JSON, one or more in a file. A span is an
+    ///   operation: its attribute `f` or its name is the name of the operation, and its attributes `key`, `value`,
+    ///   `result`, `object` and `process` are the other fields. A span with an error has an unknown outcome.
+    /// - `jaeger`: Jaeger's spans in JSON, with tags in place of these attributes.
     ///
     /// ```
     /// use trueline::history::codec::Mapping;
@@ -212,12 +216,12 @@ impl Mapping {
         presets::description(name).map(|description| Self::from_json(&description).expect("presets are mappings"))
     }
 
-    /// The names of the presets, and what each is for.
+    /// Returns the names of the presets, each with a description.
     pub fn presets() -> impl Iterator<Item = (&'static str, &'static str)> {
         presets::PRESETS.into_iter()
     }
 
-    /// The preset for tables.
+    /// Returns the preset for tables.
     pub(super) fn csv() -> Self {
         Self { table: Some(Table::default()), values: Values::Text, same_names: true, ..Self::default() }
     }
@@ -318,7 +322,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// The mapping, if nothing is missing.
+    /// Returns the mapping, or an error if a required field is missing.
     fn complete(self) -> Result<Self, String> {
         let has = |name: &str| {
             self.has(name) || self.rules.iter().any(|rule| rule.fields.iter().any(|(ours, _)| *ours == name))
@@ -344,24 +348,25 @@ impl Mapping {
         self.fields.iter().find(|(ours, _)| *ours == name).map(|(_, source)| source)
     }
 
-    /// Whether every operation has the process that its record names: otherwise some may get processes of their own.
+    /// Returns whether every operation has the process that its record names. Otherwise, some operations may be
+    /// assigned to processes of their own.
     pub fn names_processes(&self) -> bool {
         self.same_names || self.has("process")
     }
 
-    /// Reads a history of such records; clocks may differ by `skew`, as in [`read_skewed`](super::read_skewed).
+    /// Reads a history of such records. Clocks may differ by `skew`, as in [`read_skewed`](super::read_skewed).
     ///
     /// # Errors
-    /// If a record has not what the mapping says, or the records together are no history.
+    /// Returns an error if a record lacks a field of the mapping, or the records do not form a history.
     pub fn read(&self, input: impl BufRead, skew: i64) -> Result<RawHistory, CodecError> {
         self.read_with(input, skew, None, &mut Vec::new())
     }
 
-    /// As [`read`](Self::read), with warnings of what may not be what was meant: results that are null because nothing says what
-    /// they are.
+    /// Like [`read`](Self::read), and also returns warnings about likely mistakes: results that were read as null
+    /// because the mapping does not say where they are.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub fn read_warned(
         &self,
         input: impl BufRead,
@@ -483,13 +488,13 @@ impl Mapping {
     }
 }
 
-/// Reads records, one after the other.
+/// Reads records one after the other.
 struct Reader<'m, 'r> {
     mapping: &'m Mapping,
     file: File<'r>,
-    /// By name: the number of a process.
+    /// The number of each named process.
     processes: HashMap<Value, i64>,
-    /// Whether a process was a number that was kept.
+    /// Whether a process number of the file was kept.
     has_numbers: bool,
     missing: Missing,
 }
@@ -518,7 +523,7 @@ impl<'m, 'r> Reader<'m, 'r> {
         self.file.finish(skew)
     }
 
-    /// The fields as our own format has them; `None` for a record that is to be skipped.
+    /// Returns the fields of a record in trueline's format; `None` for a record that is skipped.
     fn fields(&mut self, line: u32, place: Place<'_>) -> Result<Option<Fields>, String> {
         let mapping = self.mapping;
         let mut sources: [Option<&Source>; FIELDS.len()] = [None; FIELDS.len()];
@@ -552,7 +557,7 @@ impl<'m, 'r> Reader<'m, 'r> {
                 (Kind::Is(kind), _) => kind,
             });
         } else if outcome == Some(Kind::Is("fail")) {
-            // A whole operation that did not happen.
+            // A failed whole operation did not happen.
             self.file.see(Trap::Failed, line, || "an operation failed".to_owned());
             return Ok(None);
         }
@@ -566,7 +571,8 @@ impl<'m, 'r> Reader<'m, 'r> {
                 _ => source.find(place, mapping.values)?,
             };
             if mapping.values == Values::Text && found == Some(Ok(Value::Null)) {
-                // An empty cell says nothing, except that a whole operation returned null.
+                // An empty cell means that the field is absent, except for an argument, and for the result of a whole
+                // operation, which are null.
                 found = found.filter(|_| ours == "value" || (ours == "result" && kind.is_none()));
             }
             if ours == "process" {
@@ -580,10 +586,10 @@ impl<'m, 'r> Reader<'m, 'r> {
         Ok(Some(fields))
     }
 
-    /// The number of a process that has a number or a name.
+    /// Returns the number of a process that has a number or a name.
     fn process(&mut self, source: &Source, found: Option<Parsed>) -> Result<Parsed, String> {
         match found {
-            // Our own columns have our own numbers.
+            // Files with trueline's columns have trueline's process numbers, which are kept.
             Some(Ok(Value::Int(process))) if self.mapping.same_names && self.processes.is_empty() => {
                 self.has_numbers = true;
                 Ok(Ok(Value::Int(process)))
@@ -602,7 +608,7 @@ impl<'m, 'r> Reader<'m, 'r> {
         }
     }
 
-    /// Makes an operation whose outcome is unknown one that never returned, and looks whether a result is missing.
+    /// Makes an operation with an unknown outcome one that never returned, and records a result that is missing.
     fn outcome(&mut self, line: u32, kind: Option<&str>, outcome: Option<Kind>, fields: &mut Fields) {
         let is_null = |field: Option<&mut Option<Parsed>>| {
             field.is_none_or(|field| matches!(field, None | Some(Ok(Value::Null))))
@@ -629,7 +635,7 @@ impl<'m, 'r> Reader<'m, 'r> {
 }
 
 impl Mapping {
-    /// The name of the operation, as we call it.
+    /// Returns the name of the operation, as the mapping translates it.
     fn function(&self, source: &Source, place: Place<'_>) -> Result<Option<Parsed>, String> {
         let found = source.find(place, self.values)?;
         Ok(match found {
@@ -712,7 +718,7 @@ fn index_of(name: &str) -> usize {
     FIELDS.iter().position(|ours| *ours == name).expect("it is one of ours")
 }
 
-/// A table of words.
+/// Reads a table of words.
 fn words(name: &str, entry: &Json) -> Result<Vec<(String, String)>, String> {
     let wrong = || format!("`{name}` must be a table of words, such as begin = \"invoke\"");
     let table = entry.as_object().ok_or_else(wrong)?;
@@ -742,7 +748,7 @@ mod tests {
         assert_eq!((history.len(), history.pending()), (2, 1));
         let add = &history.operations()[0];
         assert_eq!((add.op.to_string(), add.outcome.result()), ("add(5)".to_owned(), Some(&Value::Bool(true))));
-        // `c9` is numbered, too, as the line is skipped by what it says.
+        // `c9` also gets a number, because the line is skipped by its content.
         assert_eq!(history.operations()[1].op.to_string(), "read()");
         assert_eq!(history.object_name(add.object), Some("a"));
         let error = |text: &str| mapping.read(text.as_bytes(), 0).expect_err(text).to_string();
@@ -761,7 +767,7 @@ mod tests {
         assert_eq!(history.operations()[0].process, crate::history::ProcessId(0));
     }
 
-    /// The operations, their processes and results, a line each.
+    /// Returns the operations with their processes and results, one on each line.
     fn shown(mapping: &Mapping, text: &str) -> Vec<String> {
         let history = mapping.read(text.as_bytes(), 0).unwrap_or_else(|fault| panic!("{fault} in {text}"));
         let shown = history.operations().iter().map(|operation| {
@@ -836,7 +842,7 @@ mod tests {
         assert_eq!(warnings(events, &text.replace("\"v\"", "\"w\"")).len(), 1);
     }
 
-    /// After the example of OpenTelemetry's protocol (examples/trace.json), with attributes of operations.
+    /// Based on the example of OpenTelemetry's protocol (examples/trace.json), with attributes for operations.
     #[test]
     fn spans() {
         let span = |name: &str, start: u64, end: u64, attributes: &str, more: &str| {
@@ -886,7 +892,7 @@ mod tests {
         assert_eq!(shown(&jaeger, text), ["0 write(5) null", "0 read() 5", "1 write(6) ?"]);
         let line = jaeger.read(text.as_bytes(), 0).expect("it was read").operations()[1].call_line();
         assert_eq!(line, Some(3));
-        // What holds a record can be reached from it.
+        // The items that contain a record can be reached from it.
         let named = mapping(
             serde_json::json!({"extends": "jaeger", "process": "^.processes.p1.serviceName", "object": "^.traceID", "rules": [{"when": "spanID == \"e3\"", "outcome": "skip"}]}),
         );
@@ -904,7 +910,7 @@ mod tests {
             shown(&csv, &text),
             ["0 write(\"k\", [1,\"a\"]) null", "1 read(\"k\") \"a, b\"", "1 cas(\"k\", [1,2]) ?"]
         );
-        // Of events, an empty cell is not a result.
+        // In events, an empty cell is not a result.
         let events = "process\ttype\tf\tvalue\tresult\n0\tinvoke\tread\t\t\n0\tok\tread\t5\t\n";
         assert_eq!(shown(&csv, events), ["0 read() 5"]);
         let own = mapping(

@@ -1,37 +1,38 @@
-//! Paths to what stands in a record, such as `attributes[key=db.statement].value`.
+//! Paths to the values of a record, such as `attributes[key=db.statement].value`.
 
 use super::super::super::Value;
 use super::super::field::{Parsed, Unfit, quoted};
 use super::super::json::{Node, Object};
 
-/// The way from a record to a value.
+/// The path from a record to a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
-    /// How many levels up it begins: in the item that holds the record, or in the one that holds that.
+    /// The number of levels to go up first: 1 for the item that contains the record, 2 for the item that contains that
+    /// one.
     up: usize,
     steps: Vec<Step>,
-    /// As it was written, for messages; it may also be the name of a single field that has dots in it.
+    /// The text of the path, for messages. It may also be the name of a single field that contains dots.
     text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// Into an object, or by a number into a list.
+    /// A field of an object, or, if it is a number, an item of a list.
     Name(String),
-    /// To the first of a list's objects whose field is this.
+    /// The first object of a list whose field has this value.
     Where(String, String),
-    /// To every item of a list; only in the path to the records.
+    /// Every item of a list; only in the path to the records.
     Each,
 }
 
-/// A record, and what holds it, from the outside in.
+/// A record and the items that contain it, outermost first.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) record: &'a Object,
     pub(super) around: &'a [&'a Node],
 }
 
-/// What stands at the end of a path.
+/// The item at the end of a path.
 #[derive(Clone, Copy)]
 pub(super) enum Found<'a> {
     Node(&'a Node),
@@ -40,7 +41,7 @@ pub(super) enum Found<'a> {
 }
 
 impl Found<'_> {
-    /// The value; an object is not one.
+    /// Returns the value, or an error if the item is an object.
     pub(super) fn value(self) -> Parsed {
         match self {
             Self::Node(Node::Value(value)) => value.clone(),
@@ -52,7 +53,7 @@ impl Found<'_> {
 }
 
 impl Path {
-    /// The path that a text describes, or what is wrong with it.
+    /// Parses a path, or returns what is wrong with it.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let mut rest = text.trim();
         let mut up = 0;
@@ -67,7 +68,7 @@ impl Path {
         Ok(Self { up, steps, text: text.trim().to_owned() })
     }
 
-    /// As it was written, for messages.
+    /// Returns the text of the path, for messages.
     pub(super) fn name(&self) -> String {
         quoted(&self.text)
     }
@@ -79,7 +80,7 @@ impl Path {
         };
         let found = self.steps.iter().try_fold(start, |found, step| step.from(found));
         if found.is_none() && self.up == 0 && self.steps.len() > 1 {
-            // Columns and flat logs have names with dots in them.
+            // In tables and flat logs, names may contain dots.
             return place.record.get(&self.text).map(Found::Node);
         }
         found
@@ -115,7 +116,7 @@ impl Step {
     }
 }
 
-/// The steps of a path, or what is wrong with them and what to do.
+/// Parses the steps of a path, or returns what is wrong with them and what to do.
 pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut steps = Vec::new();
     let mut rest = text;
@@ -157,7 +158,7 @@ fn unquoted(text: &str) -> &str {
 /// A function that is called with a record and the nodes that contain it.
 type Visit<'v, E> = dyn FnMut(&Object, &[&Node]) -> Result<(), E> + 'v;
 
-/// Visits every record that a path leads to, with what holds it; returns whether the path led anywhere.
+/// Visits every record that a path leads to, with the items that contain it. Returns whether the path led anywhere.
 pub(super) fn walk<'a, E>(
     node: &'a Node,
     steps: &[Step],

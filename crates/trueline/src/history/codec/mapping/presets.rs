@@ -1,15 +1,15 @@
-//! Mappings of formats that many tools write.
+//! The mappings of formats that many tools write.
 
 use serde_json::{Value as Json, json};
 
-/// The names of the presets, and what each is for.
+/// The names of the presets, each with a description.
 pub(super) const PRESETS: [(&str, &str); 3] = [
     ("csv", "comma- or tab-separated values whose columns have trueline's names"),
     ("otlp", "spans of OpenTelemetry, in JSON"),
     ("jaeger", "spans of Jaeger, in JSON"),
 ];
 
-/// The preset of this name, as a mapping describes it.
+/// Returns the description of the preset with this name, in the form of a mapping.
 pub(super) fn description(name: &str) -> Option<Json> {
     let attribute = |list: &str, name: &str| json!(format!("{list}[key={name}].value"));
     match name {
@@ -31,7 +31,8 @@ pub(super) fn description(name: &str) -> Option<Json> {
                 {"when": "endTimeUnixNano in [0, \"0\", null]", "outcome": "info"},
             ],
         })),
-        // The answer of Jaeger's query service to /api/traces, and what its user interface downloads.
+        // The response of Jaeger's query service to /api/traces, which is also the file that its user interface
+        // downloads.
         "jaeger" => Some(json!({
             "records": "data[].spans[]",
             "f": {"first": [attribute("tags", "f"), "operationName"]},

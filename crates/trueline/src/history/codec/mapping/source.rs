@@ -1,4 +1,4 @@
-//! Where a field of an operation comes from.
+//! The sources of an operation's fields.
 
 use serde_json::Value as Json;
 
@@ -8,15 +8,15 @@ use super::super::json::{self, Node, Object};
 use super::path::{Found, Path, Place};
 use super::time::{self, Unit};
 
-/// Where a field comes from, and what is made of it.
+/// The source of a field, and how its value is converted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     from: From,
-    /// Only this word of a text, counted from 0.
+    /// Selects a word of a text, counted from 0.
     word: Option<usize>,
     kind: Option<Kind>,
     unit: Option<Unit>,
-    /// A duration that is added to a time.
+    /// The path of a duration that is added to a time.
     plus: Option<Path>,
     default: Option<Value>,
 }
@@ -25,15 +25,15 @@ pub(super) struct Source {
 enum From {
     Path(Path),
     Constant(Value),
-    /// Several, as a list.
+    /// Several sources, as a list.
     List(Vec<Source>),
-    /// Several, as a text with this between them.
+    /// Several sources, as a text with this separator.
     Joined(Vec<Source>, String),
-    /// The first that is there.
+    /// The first source that exists and is not null.
     First(Vec<Source>),
 }
 
-/// What a value is taken for.
+/// The type that a value is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -43,15 +43,16 @@ enum Kind {
     Json,
 }
 
-/// How the values of a file are written.
+/// The notation of values in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Values {
     /// As in JSON.
     #[default]
     Plain,
-    /// All are texts, as in the cells of a table: what looks like a number, a boolean, null or a list is one.
+    /// All values are texts, as in the cells of a table: a text that looks like a number, a boolean, null or a list is
+    /// read as one.
     Text,
-    /// Each is an object that names its type, as OpenTelemetry has it: `{"intValue":"5"}`.
+    /// Each value is an object that names its type, as in OpenTelemetry: `{"intValue":"5"}`.
     Otlp,
 }
 
@@ -77,12 +78,12 @@ impl Values {
     }
 }
 
-/// What a cell holds. A text that looks like something else is in quotation marks, as in JSON.
+/// Returns the value of a cell. A text that looks like another type is quoted, as in JSON.
 fn cell_value(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { text.parse().unwrap_or_else(|_| text.into()) }
 }
 
-/// An `AnyValue` of OpenTelemetry's protocol in JSON, where 64-bit integers are texts.
+/// Reads an `AnyValue` of OpenTelemetry's protocol in JSON, where 64-bit integers are texts.
 fn any_value(object: &Object) -> Parsed {
     let (name, node) = match object.fields() {
         [] => return Ok(Value::Null),
@@ -105,7 +106,7 @@ fn any_value(object: &Object) -> Parsed {
 }
 
 impl Source {
-    /// The source that an entry of a mapping describes, for our field `ours`.
+    /// Creates the source that an entry of a mapping describes, for trueline's field `ours`.
     pub(super) fn new(ours: &str, entry: &Json) -> Result<Self, String> {
         let plain = |from| Self { from, word: None, kind: None, unit: None, plus: None, default: None };
         let wrong = || {
@@ -167,7 +168,7 @@ impl Source {
                 }
             }
         }
-        // In TOML there is no null: a table with `default` alone would be one.
+        // TOML does not have null, and a table with only `default` would be null.
         let mut source = source.ok_or_else(wrong)?;
         if let Some(join) = join {
             source.from = match source.from {
@@ -181,13 +182,13 @@ impl Source {
         Ok(Self { word, kind, unit, plus, default, ..source })
     }
 
-    /// The field itself, by its own name.
+    /// Returns the source of a field that has the same name in the record.
     pub(super) fn same_name(name: &str) -> Self {
         let path = Path::new(name).expect("our names are paths");
         Self { from: From::Path(path), word: None, kind: None, unit: None, plus: None, default: None }
     }
 
-    /// Its name, for messages.
+    /// Returns the name of the source, for messages.
     pub(super) fn name(&self) -> String {
         match &self.from {
             From::Path(path) => path.name(),
@@ -199,7 +200,8 @@ impl Source {
         }
     }
 
-    /// What stands there, or what is wrong with it; `None` if there is nothing, and nothing in its place.
+    /// Returns the value in a record, or the reason why it cannot be used; `None` if it does not exist and there is no
+    /// default.
     pub(super) fn find(&self, place: Place<'_>, values: Values) -> Result<Option<Parsed>, String> {
         let found = match &self.from {
             From::Path(path) => path.find(place).map(|found| values.read(found)),
@@ -248,7 +250,7 @@ impl Source {
         })
     }
 
-    /// The time that stands there; `None` if there is none.
+    /// Returns the time in a record; `None` if it does not exist.
     pub(super) fn find_time(
         &self,
         place: Place<'_>,
@@ -304,7 +306,7 @@ impl Kind {
     }
 }
 
-/// A value that a mapping gives. TOML has no null, so an empty table is one.
+/// Reads a constant of a mapping. TOML does not have null, so an empty table is null.
 fn constant(ours: &str, entry: &Json) -> Result<Value, String> {
     let wrong = || {
         format!(

@@ -1,9 +1,9 @@
-//! Times of logs as whole nanoseconds: numbers in a unit, numbers that are texts, and ISO 8601.
+//! Converts the times of logs to whole nanoseconds: numbers with a unit, numbers in texts, and ISO 8601 dates.
 
 use super::super::super::Value;
 use super::super::field::{Parsed, Unfit, quoted};
 
-/// The unit of times that are numbers: how many nanoseconds it has, as a power of ten.
+/// The unit of times that are numbers: the number of its nanoseconds, as a power of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit(u32);
 
@@ -19,12 +19,12 @@ impl Unit {
     }
 }
 
-/// A time as an integer: in nanoseconds, if it has a unit or is a date; else as it is.
+/// Converts a time to an integer: in nanoseconds, if it has a unit or is a date; otherwise unchanged.
 pub(super) fn read(found: &Parsed, unit: Option<Unit>) -> Result<Parsed, String> {
     Ok(match (found, unit) {
         (Ok(Value::Int(time)), Some(Unit(power))) => whole(time.checked_mul(10_i64.pow(power))),
         (Err(Unfit::Fraction(time)), Some(Unit(power))) => {
-            // The shortest decimal that is this number is what the file has: no digit is lost.
+            // Formatting returns the shortest decimal for this number, which is the one in the file: no digit is lost.
             whole(decimal(&time.to_string(), power).unwrap_or_default())
         }
         (Ok(Value::Text(text)), unit) => match decimal(text, unit.map_or(0, |Unit(power)| power)) {
@@ -50,7 +50,8 @@ fn whole(time: Option<i64>) -> Parsed {
     time.map(Value::Int).ok_or(Unfit::Big(None))
 }
 
-/// A decimal number times a power of ten, rounded down; `Some(None)` if that does not fit, `None` if it is not a number.
+/// Multiplies a decimal number by a power of ten, and rounds down. Returns `Some(None)` if the result does not fit, and
+/// `None` if the text is not a number.
 #[expect(clippy::option_option, reason = "one is of the text, one of its size")]
 fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     let text = text.trim();
@@ -74,7 +75,7 @@ fn decimal(text: &str, power: u32) -> Option<Option<i64>> {
     Some(scaled())
 }
 
-/// The nanoseconds since 1970 of a date of ISO 8601; without a zone it is taken for UTC.
+/// Returns the nanoseconds since 1970 of an ISO 8601 date. Without a time zone, it is UTC.
 fn date(text: &str) -> Option<i128> {
     let number = |part: &str, digits: usize| {
         let is_number = part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -110,7 +111,7 @@ fn date(text: &str) -> Option<i128> {
     let mut parts = clock.split(':');
     let (hours, minutes) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
     let seconds = parts.next().map_or(Some(0), |part| number(part, 2))?;
-    // A leap second is the 61st of its minute.
+    // A leap second is the 61st second of its minute.
     if parts.next().is_some() || hours > 24 || minutes > 59 || seconds > 60 {
         return None;
     }
@@ -122,7 +123,7 @@ fn date(text: &str) -> Option<i128> {
         }
         _ => return None,
     };
-    // Days since 1970-01-01, in years that begin in March, so that a leap day is the last.
+    // Days since 1970-01-01, in years that begin in March, so that a leap day is the last day.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * years + years.div_euclid(4) - years.div_euclid(100)
         + years.div_euclid(400)

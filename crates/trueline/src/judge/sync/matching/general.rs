@@ -59,10 +59,10 @@ pub(crate) fn covering(vertices: usize, edges: &[Vec<u32>], must: &[bool]) -> Op
     is_covered.then(|| search.pairs())
 }
 
-/// What is known of a vertex in one search.
+/// The label of a vertex in one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
-    /// Not outer, so far.
+    /// Not known to be outer.
     Unknown,
     /// Outer: the search started here.
     Root,
