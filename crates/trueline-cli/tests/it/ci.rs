@@ -26,7 +26,7 @@ fn junit_and_annotations() {
         ),
         "{xml}"
     );
-    assert!(xml.contains("\n  refused:\n    lines 4-6  process 1  dequeue() -&gt; 2</failure></testcase>\n"), "{xml}");
+    assert!(xml.contains("\n    lines 3-5  process 0  enqueue(2) -&gt; ok</failure></testcase>\n"), "{xml}");
     assert!(xml.contains("<error type=\"unreadable\" message=\"line 1: "), "{xml}");
     assert_eq!(xml.matches("<testcase").count(), 3);
     let annotation = format!(

@@ -56,7 +56,7 @@ fn a_rejection_is_drawn_in_the_report() {
   process 1                 ┣━━━━━━━━━━━━✗
   (numbers: an order that works so far; ✗: refused)
   the state before it, in that order: [1, 2]
-  what was before it, in an order that works:
+  the operations before it, in an order that works:
 ";
     assert!(judged.stdout.contains(picture), "{}", judged.stdout);
     let accepted = run_with_input(&["check", "--spec", "queue", "-"], ACCEPTED.as_bytes());

@@ -45,7 +45,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     // 3 was dequeued two places before 2, but was enqueued after it.
     let conflict = "\
-  these cannot all be right:
+  these operations contradict each other:
     line 2  process 0  enqueue(2) -> ok
     line 3  process 0  enqueue(3) -> ok
     line 4  process 1  dequeue() -> 3
@@ -58,7 +58,7 @@ fn the_report_says_which_criterion_and_how_far_off() {
     let stack = scratch.file("s.jsonl", OUT_OF_ORDER.replace("enqueue", "push").replace("dequeue", "pop"));
     let judged = run(&["check", "--spec", "quasi-stack:0", &stack]);
     assert!(judged.stdout.contains("the longest beginning of a legal order that was found"), "{}", judged.stdout);
-    assert!(judged.stdout.contains("out of reach behind it"), "{}", judged.stdout);
+    assert!(judged.stdout.contains("out of reach after it"), "{}", judged.stdout);
     let judged = json(&run(&["check", "--spec", "quasi-queue:3", "--json", &file]).stdout);
     assert_eq!(judged["criterion"], "quasi linearizable as a whole (3)");
     assert_eq!(judged["verdict"], "accepted");

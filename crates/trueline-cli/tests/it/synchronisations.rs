@@ -42,10 +42,10 @@ fn a_send_and_a_receive_that_should_have_met() {
     let reason = "\n  send(92) of process 2 and receive() of process 3 should have synchronised\n";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let expected = "
-  what may have synchronised:
+  operations that may have synchronized:
     lines 1-6  process 0  send(48) -> ok  ┐ together
     lines 2-5  process 1  receive() -> 48  ┘
-  then these should have:
+  then these should have synchronized:
     line 3-    process 2  send(92)  (never returned)  ┐ together
     line 4-    process 3  receive()  (never returned)  ┘
 ";
@@ -68,15 +68,13 @@ fn a_child_that_did_not_wait_to_be_let_go() {
             "\n  signal-up-and-wait() of process 0 (lines 7-10) returned ok, but could not have returned at all then\n";
         assert!(judged.stdout.contains(reason), "{}", judged.stdout);
         let expected = "
-  what was before it, in an order that works:
+  the operations before it, in an order that works:
     lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
     lines 2-3   process 1  wait-for-signal-up() -> ok  ┘
     lines 1-6   process 0  signal-up-and-wait() -> ok  ┐ together
     lines 4-5   process 1  signal-down() -> ok  ┘
     lines 7-10  process 0  signal-up-and-wait() -> ?  ┐ together
     lines 8-9   process 1  wait-for-signal-up() -> ok  ┘
-  refused:
-    lines 7-10  process 0  signal-up-and-wait() -> ok
 ";
         assert!(judged.stdout.ends_with(expected), "{}", judged.stdout);
     }
@@ -95,12 +93,12 @@ fn a_parent_that_should_have_seen_its_child() {
         "\n  signal-up-and-wait() of process 0 and wait-for-signal-up() of process 1 should have synchronised\n";
     assert!(judged.stdout.contains(reason), "{}", judged.stdout);
     let expected = "
-  what may have synchronised:
+  operations that may have synchronized:
     lines 1-6  process 0  signal-up-and-wait() -> ok  ┐ together
     lines 2-3  process 1  wait-for-signal-up() -> ok  ┘
     lines 1-6  process 0  signal-up-and-wait() -> ok  ┐ together
     lines 4-5  process 1  signal-down() -> ok  ┘
-  then these should have:
+  then these should have synchronized:
     line 7-    process 0  signal-up-and-wait()  (never returned)  ┐ together
     line 8-    process 1  wait-for-signal-up()  (never returned)  ┘
 ";

@@ -45,6 +45,8 @@ const MOST_BANDS: usize = 3;
 const MOST_LETTERS: usize = 28;
 /// A timeline with this few operations is not reduced further; instead, their text is shortened.
 const FEWEST: usize = 4;
+/// If more processes than this are near the problem, only the operations that are to blame are drawn.
+const MOST_ROWS: usize = 8;
 
 /// The character or string for each element of the drawing.
 struct Strokes {
@@ -137,6 +139,9 @@ pub fn render(timeline: &Timeline, settings: &Settings) -> String {
         return String::new();
     }
     let mut shown = whole;
+    if shown.rows.len() > MOST_ROWS {
+        shown = timeline.blamed_only(settings.most).unwrap_or_else(|| timeline.near_problem(MOST_ROWS));
+    }
     let mut most_letters = MOST_LETTERS;
     let (names, texts, places) = loop {
         let names = shown.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);

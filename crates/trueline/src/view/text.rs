@@ -53,7 +53,7 @@ pub fn render_with(report: &Report, style: Style, picture: &str) -> String {
     match &report.finding {
         Finding::Rejected(rejection) => match &rejection.quasi {
             Some(quasi) => render_quasi(&mut out, rejection, quasi),
-            None => render_rejection(&mut out, rejection, style),
+            None => render_rejection(&mut out, rejection),
         },
         Finding::Stuck(stall) => render_stall(&mut out, stall),
         Finding::Accepted | Finding::Unknown(_) => {}
@@ -172,15 +172,15 @@ fn render_stall(out: &mut String, stall: &Stall) {
     let widths = Widths::of(before.iter().chain(anticipated));
     match (before.len(), *before_total) {
         (0, _) => {}
-        (shown, total) if shown == total => out.push_str("  what may have synchronised:\n"),
+        (shown, total) if shown == total => out.push_str("  operations that may have synchronized:\n"),
         (shown, total) => {
-            let _ = writeln!(out, "  what may have synchronised (the last {shown} of {total} operations):");
+            let _ = writeln!(out, "  operations that may have synchronized (the last {shown} of {total} operations):");
         }
     }
     for line in before {
         render_line(out, line, &widths, bracket(line));
     }
-    out.push_str("  then these should have:\n");
+    out.push_str("  then these should have synchronized:\n");
     for line in anticipated {
         render_line(out, line, &widths, bracket(line));
     }
@@ -196,16 +196,16 @@ fn bracket(line: &Line) -> &'static str {
     }
 }
 
-fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
-    let widths = Widths::of(
-        rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict).chain([&rejection.refused]),
-    );
+fn render_rejection(out: &mut String, rejection: &Rejection) {
+    let widths = Widths::of(rejection.before.iter().chain(&rejection.open).chain(&rejection.conflict));
     match (rejection.before.len(), rejection.before_total) {
-        (0, _) => out.push_str("  before it nothing took effect\n"),
-        (shown, total) if shown == total => out.push_str("  what was before it, in an order that works:\n"),
+        (0, _) => out.push_str("  no operation took effect before it\n"),
+        (shown, total) if shown == total => out.push_str("  the operations before it, in an order that works:\n"),
         (shown, total) => {
-            let _ =
-                writeln!(out, "  what was before it, in an order that works (the last {shown} of {total} operations):");
+            let _ = writeln!(
+                out,
+                "  the operations before it, in an order that works (the last {shown} of {total} operations):"
+            );
         }
     }
     for line in &rejection.before {
@@ -222,15 +222,11 @@ fn render_rejection(out: &mut String, rejection: &Rejection, style: Style) {
         render_line(out, line, &widths, if line.took_effect { "  (took effect, see above)" } else { "" });
     }
     if !rejection.conflict.is_empty() {
-        out.push_str("  these cannot all be right:\n");
+        out.push_str("  these operations contradict each other:\n");
     }
     for line in &rejection.conflict {
         render_line(out, line, &widths, "");
     }
-    out.push_str("  refused:\n");
-    let mut refused = String::new();
-    render_line(&mut refused, &rejection.refused, &widths, "");
-    let _ = writeln!(out, "{}", style.paint(RED, refused.trim_end()));
 }
 
 fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection) {
@@ -246,7 +242,11 @@ fn render_quasi(out: &mut String, rejection: &Rejection, quasi: &QuasiRejection)
     if quasi.out_of_reach_total > 0 {
         let (shown, total) = (quasi.out_of_reach.len(), quasi.out_of_reach_total);
         let part = if shown == total { String::new() } else { format!(" (the first {shown} of {total} operations)") };
-        let what = if rejection.before_total == 0 { "these cannot all be right" } else { "out of reach behind it" };
+        let what = if rejection.before_total == 0 {
+            "these operations contradict each other"
+        } else {
+            "out of reach after it"
+        };
         let _ = writeln!(out, "  {what}{part}:");
     }
     for line in &quasi.out_of_reach {
@@ -342,13 +342,11 @@ mod tests {
             "\
 q.jsonl: rejected (auto, 3 operations, 1 pending, 2 partitions, 42 µs)
   dequeue() of process 2 (lines 3-5) returned 3, but could only have returned 1, 2 or null
-  what was before it, in an order that works:
+  the operations before it, in an order that works:
     line 2-    process 1  enqueue(2)  (never returned)
     lines 1-4  process 0  enqueue(1) -> ok
   open when it returned:
     line 2-    process 1  enqueue(2)  (never returned)  (took effect, see above)
-  refused:
-    lines 3-5  process 2  dequeue() -> 3
 "
         );
         assert!(render(&report, Style::Ansi).contains("\x1b[1;31mrejected\x1b[0m"));

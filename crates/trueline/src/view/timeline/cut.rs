@@ -59,6 +59,19 @@ impl Timeline {
         self.keep(|index, _| kept[index as usize])
     }
 
+    /// Returns a timeline with only the operations that are known to be to blame: those of the problem, the core, and
+    /// conflicting operations. Returns `None` if there are fewer than two of them, or more than `most`.
+    #[must_use]
+    pub(crate) fn blamed_only(&self, most: usize) -> Option<Self> {
+        let problem = self.problem.as_ref()?;
+        let is_blamed = |index: u32, bar: &Bar| {
+            let is_anticipated = problem.anticipated.iter().flatten().any(|other| *other == index);
+            bar.core || bar.mark != Mark::None || problem.bars.contains(&index) || is_anticipated
+        };
+        let count = (0..).zip(&self.bars).filter(|(index, bar)| is_blamed(*index, bar)).count();
+        (2..=most).contains(&count).then(|| self.keep(is_blamed))
+    }
+
     /// Returns a timeline with only the bars for which `keeps` returns true. Steps, lines and positions in the whole
     /// history keep their numbers.
     #[must_use]
