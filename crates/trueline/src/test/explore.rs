@@ -247,10 +247,22 @@ const HUNT_ROUNDS: [u32; 2] = [3, 1];
 const HUNTED_AT_LEAST: u32 = 10;
 /// The sizes: the number of threads in addition to those needed, the operations of each thread, and the maximum number
 /// of calls by the main thread before and after. Small sizes come first.
-const SIZES: [(u32, u32, u32); 10] =
-    [(0, 1, 3), (0, 2, 3), (1, 1, 3), (0, 3, 4), (1, 2, 4), (0, 2, 8), (1, 3, 8), (2, 2, 6), (0, 5, 8), (2, 4, 4)];
-/// The numbers of different arguments in these programs, in turn; `None` for all arguments.
-const FEW_ARGUMENTS: [Option<u32>; 5] = [Some(2), Some(3), None, Some(1), Some(5)];
+const SIZES: [(u32, u32, u32); 11] = [
+    (0, 1, 3),
+    (0, 2, 3),
+    (1, 1, 3),
+    (0, 1, 12),
+    (0, 3, 4),
+    (1, 2, 4),
+    (0, 2, 8),
+    (1, 3, 8),
+    (2, 2, 6),
+    (0, 5, 8),
+    (2, 4, 4),
+];
+/// The numbers of different arguments in these programs, in turn; `None` for all arguments. There are seven, because
+/// other properties of programs depend on whether their numbers are divisible by 2 or 3.
+const FEW_ARGUMENTS: [Option<u32>; 7] = [Some(2), Some(1), None, Some(3), Some(1), Some(5), Some(2)];
 /// The maximum number of programs drawn in a row that were already searched.
 const MOST_KNOWN: u32 = 50;
 /// In one in this many programs, threads may wake spuriously from condition variables.
