@@ -31,13 +31,25 @@ pub struct Kind {
     pub roles: Vec<Arc<str>>,
     /// Whether it may block forever. A blocked operation is then pending, and the run does not count as stuck.
     pub may_block: bool,
+    /// Formats an argument for reports.
+    pub(crate) show_argument: fn(&Value) -> String,
+    /// Formats a result for reports.
+    pub(crate) show_result: fn(&Value) -> String,
     pub(super) make: MakeArgument,
 }
 
 impl Kind {
     /// Creates an operation whose arguments `make` generates.
     pub fn new(name: &str, make: impl Fn(&mut Making<'_>) -> Value + Send + Sync + 'static) -> Self {
-        Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, make: Arc::new(make) }
+        let (show_argument, show_result) = (Value::to_string as fn(&Value) -> String, Value::to_string as _);
+        let make = Arc::new(make);
+        Self { name: name.into(), weight: 1, roles: Vec::new(), may_block: false, show_argument, show_result, make }
+    }
+
+    /// Formats arguments of type `A` and results of type `R` as Rust prints them.
+    pub(crate) fn with_types<A: Datum, R: Datum>(mut self) -> Self {
+        (self.show_argument, self.show_result) = (A::as_rust, R::as_rust);
+        self
     }
 }
 
@@ -62,7 +74,7 @@ impl Kind {
 
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, weight, roles, may_block, make: _ } = self;
+        let Self { name, weight, roles, may_block, .. } = self;
         f.debug_struct("Kind")
             .field("name", name)
             .field("weight", weight)

@@ -181,8 +181,8 @@ impl Coverage {
             .filter(|((_, called), signature)| {
                 called.calls >= EXPECTED_CALLS && !called.has_returned_others && signature.returns
             })
-            .map(|((kind, called), signature)| {
-                let result = called.first.as_ref().map_or_else(String::new, signature.result);
+            .map(|((kind, called), _)| {
+                let result = called.first.as_ref().map_or_else(String::new, kind.show_result);
                 format!(
                     "`{}` returned {} each of {} times, so that next to nothing is known of it",
                     visible(&kind.name),

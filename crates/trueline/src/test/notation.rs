@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Debug};
 
-use super::plan::{Plan, Signature};
-use crate::drive::Call;
+use super::plan::Plan;
+use crate::drive::{Call, Kind};
 use crate::history::{History, OpId, Operation, Shown, Value};
 use crate::judge::shrink::Limits;
 use crate::judge::{Argued, Budget, Judged};
@@ -13,18 +13,18 @@ impl Plan {
     /// Returns the history with calls and results as Rust prints them.
     pub(super) fn in_rust(&self, history: &History<Call, Value>) -> History<Shown, String> {
         history.map(|operation| {
-            let result = self.signature(&operation.op).result;
-            (self.shown(&operation.op), operation.outcome.map(result))
+            let show_result = self.kind(&operation.op).show_result;
+            (self.shown(&operation.op), operation.outcome.map(show_result))
         })
     }
 
-    fn signature(&self, call: &Call) -> &Signature {
-        &self.signatures[call.operation as usize]
+    fn kind(&self, call: &Call) -> &Kind {
+        &self.workload.kinds[call.operation as usize]
     }
 
     fn shown(&self, call: &Call) -> Shown {
-        let name = &self.workload.kinds[call.operation as usize].name;
-        let argument = (self.signature(call).argument)(&call.argument);
+        let Kind { name, show_argument, .. } = self.kind(call);
+        let argument = show_argument(&call.argument);
         // The elements of a tuple are arguments of their own, and `()` is no argument.
         let argument = match argument.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
             Some(elements) => elements.strip_suffix(',').unwrap_or(elements),
@@ -69,7 +69,7 @@ impl<'a> InRust<'a> {
 /// Converts a result of this operation from the notation of judges.
 fn result(plan: &Plan, seen: &History<Call, Value>, id: OpId, text: &str) -> String {
     match if text == "-" { Ok(Value::Null) } else { text.parse() } {
-        Ok(value) => (plan.signature(&seen[id].op).result)(&value),
+        Ok(value) => (plan.kind(&seen[id].op).show_result)(&value),
         Err(_) => text.to_owned(),
     }
 }
@@ -100,7 +100,7 @@ impl Judged for InRust<'_> {
     fn operation(&self, id: OpId) -> (Operation<Shown, String>, Option<String>) {
         let (operation, object) = self.judged.operation(id);
         let seen = &self.seen[id];
-        let result = seen.outcome.map(self.plan.signature(&seen.op).result);
+        let result = seen.outcome.map(self.plan.kind(&seen.op).show_result);
         (operation.with(self.plan.shown(&seen.op), result), object)
     }
 

@@ -41,10 +41,6 @@ pub(super) struct Signature {
     pub(super) takes: fn(&Value) -> bool,
     /// Whether the operation returns a value.
     pub(super) returns: bool,
-    /// Formats an argument as Rust prints it.
-    pub(super) argument: fn(&Value) -> String,
-    /// Formats a result as Rust prints it.
-    pub(super) result: fn(&Value) -> String,
 }
 
 /// The settings of a test. Those that are not set are chosen by the portfolio.

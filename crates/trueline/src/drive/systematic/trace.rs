@@ -104,25 +104,26 @@ impl Names {
 /// Converts entries to readable steps.
 pub(super) fn steps(entries: &[Entry], events: &[Event], kinds: &[Kind]) -> Vec<Step> {
     let mut names = Names::default();
-    let mut called: Vec<(u32, &str)> = Vec::new();
+    let mut called: Vec<(u32, &Kind)> = Vec::new();
     let step = |entry: &Entry| match &entry.what {
         What::Event(number) => {
             let Event { process, what } = &events[*number];
             let text = match what {
                 Happened::Called(call) => {
-                    let name = &*kinds[call.operation as usize].name;
+                    let kind = &kinds[call.operation as usize];
+                    let name = &kind.name;
                     called.retain(|(caller, _)| caller != process);
-                    called.push((*process, name));
+                    called.push((*process, kind));
                     if call.argument.is_null() {
                         format!("call {name}")
                     } else {
-                        format!("call {name} {}", call.argument)
+                        format!("call {name} {}", (kind.show_argument)(&call.argument))
                     }
                 }
-                Happened::Returned(value) => {
-                    let name = called.iter().find(|(caller, _)| caller == process).map_or("", |(_, name)| *name);
-                    format!("return from {name}: {value}")
-                }
+                Happened::Returned(value) => match called.iter().find(|(caller, _)| caller == process) {
+                    Some((_, kind)) => format!("return from {}: {}", kind.name, (kind.show_result)(value)),
+                    None => format!("return: {value}"),
+                },
             };
             Some(Step { process: *process, is_event: true, text, place: None })
         }
