@@ -4,7 +4,7 @@ use trueline::drive::Random;
 use trueline::history::History;
 
 /// The number of histories of each kind in an ordinary test run.
-const HISTORIES: u64 = 20_000;
+const HISTORIES: u64 = 8_000;
 
 /// Returns the number of histories of each kind, which `TRUELINE_SOAK` can set.
 pub(crate) fn histories() -> u64 {

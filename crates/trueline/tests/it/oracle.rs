@@ -195,7 +195,7 @@ fn partitions_agree<F: Family>(history: &HistoryOf<F>, truth: &Verdict<Ret<F>>, 
 }
 
 /// Histories for each specification in the normal test run.
-const COUNT: u32 = 20_000;
+const COUNT: u32 = 8_000;
 
 #[test]
 fn register() {
